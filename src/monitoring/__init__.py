@@ -1,0 +1,1 @@
+"""The monitoring service: openapi.yaml is the product, this package serves it."""
