@@ -1,0 +1,124 @@
+"""Request bodies: the media type decides how the bytes are read, the document what they may say."""
+
+from collections.abc import Callable
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope
+
+from monitoring.contract.document import Document, Json, Node, Operation
+from monitoring.contract.integers import integers_of
+from monitoring.contract.problems import Problem
+from monitoring.contract.sentences import Sentences
+from monitoring.contract.strict_json import UnfitJsonError, parse_json
+from monitoring.contract.urlencoding import parse_pairs
+from monitoring.contract.validation import Validation
+
+FORM = "application/x-www-form-urlencoded"
+MAX_FORM_FIELDS = 100
+ROOT_FIELD = "body"
+
+Read = Callable[[bytes], Json]
+
+
+class RequestBody:
+    """The body of one operation, read the same way whether it came whole or in chunks."""
+
+    def __init__(self, operation: Operation, document: Document, validation: Validation) -> None:
+        request_body = document.follow(operation.definition.get("requestBody", {}))
+        self._required = request_body.get("required", False)
+        self._readers: dict[str, Read] = {
+            media_type.lower(): _reader(media_type, content["schema"], document, validation)
+            for media_type, content in request_body.get("content", {}).items()
+        }
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether the operation takes a body at all; others leave theirs unread."""
+        return bool(self._readers)
+
+    async def read(self, scope: Scope, receive: Receive) -> Json:
+        """Receive, parse and validate; None where an optional body is absent. Raises Problem."""
+        encoded = await _receive_all(receive)
+        if encoded:
+            return self._reader_for(scope)(encoded)
+        if self._required:
+            raise Problem("body_required")
+        return None
+
+    def _reader_for(self, scope: Scope) -> Read:
+        # A body whose type is told twice could be read in two ways.
+        content_types = [value for name, value in scope["headers"] if name == b"content-type"]
+        media_type, charset = _parse_content_type(content_types[0]) if len(content_types) == 1 else ("", "")
+        if media_type not in self._readers or charset not in ("", "utf-8", "utf8"):
+            raise Problem("unsupported_media_type")
+        return self._readers[media_type]
+
+
+async def _receive_all(receive: Receive) -> bytes:
+    chunks: list[bytes] = []
+    more_body = True
+    while more_body:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        more_body = message.get("more_body", False)
+    return b"".join(chunks)
+
+
+def _parse_content_type(value: bytes) -> tuple[str, str]:
+    media_type, *parameters = value.decode("latin-1").lower().split(";")
+    charsets = [
+        text.strip().strip('"')
+        for name, _, text in (parameter.partition("=") for parameter in parameters)
+        if name.strip() == "charset"
+    ]
+    return media_type.strip(), ",".join(charsets)
+
+
+def _reader(media_type: str, schema: Node, document: Document, validation: Validation) -> Read:
+    if media_type == FORM:
+        return _form_reader(schema, validation)
+    return _json_reader(schema, document, validation)
+
+
+def _json_reader(schema: Node, document: Document, validation: Validation) -> Read:
+    check = validation.request_check(schema, ROOT_FIELD)
+    with_integers = integers_of(schema, document)
+
+    def read(encoded: bytes) -> Json:
+        try:
+            value = parse_json(encoded)
+        except ValueError:
+            raise Problem("malformed_json") from None
+        except UnfitJsonError as unfit:
+            raise validation.sentences.invalid_field(unfit.path or ROOT_FIELD, unfit.keyword) from None
+        check(value)
+        return with_integers(value)
+
+    return read
+
+
+def _form_reader(schema: Node, validation: Validation) -> Read:
+    check = validation.request_check(schema, ROOT_FIELD)
+
+    def read(encoded: bytes) -> dict[str, str]:
+        try:
+            pairs = parse_pairs(encoded, MAX_FORM_FIELDS)
+        except ValueError:
+            raise Problem("malformed_form") from None
+        fields = _fields_once(pairs, validation.sentences)
+        check(fields)
+        return fields
+
+    return read
+
+
+def _fields_once(pairs: list[tuple[str, str]], sentences: Sentences) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for name, text in pairs:
+        if name in fields:
+            raise sentences.invalid_field(name, "repeated")
+        fields[name] = text
+    # "Parameters sent without a value MUST be treated as if they were omitted" (RFC 6749 §3.2).
+    return {name: text for name, text in fields.items() if text}

@@ -1,0 +1,79 @@
+"""Error name -> status, fixed headers and body, read from the document's named examples."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from monitoring.contract.document import Document, DocumentError, Node
+from monitoring.contract.replies import JSON, Reply
+
+FIRST_ERROR_STATUS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTemplate:
+    """An error of the document; `sentence` and `headers` have `{variables}` for its values to fill."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    sentence: str | None
+
+
+class Catalogue:
+    """Every error the document names, by name."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self.templates: dict[str, ErrorTemplate] = {}
+        for name, template in self._read_templates():
+            if self.templates.setdefault(name, template) != template:
+                raise DocumentError(f"error {name} is written twice, in two ways")
+
+    def reply(
+        self, name: str, headers: Mapping[str, str] | None = None, values: Mapping[str, Any] | None = None
+    ) -> Reply:
+        """Write an error.
+
+        A value named like a field of the body replaces it; all others fill the sentence's variables.
+        `Retry-After` follows `retry_after_seconds`.
+        """
+        template, values = self.templates[name], values or {}
+        body = {field: values.get(field, example) for field, example in template.body.items()}
+        if template.sentence is not None:
+            field = "error_description" if "error_description" in body else "error"
+            body[field] = template.sentence.format_map(values)
+        waits = {"Retry-After": str(body["retry_after_seconds"])} if "retry_after_seconds" in body else {}
+        fixed = {header: text.format_map(values) for header, text in template.headers.items()}
+        return Reply(body, template.status, {**fixed, **waits, **(headers or {})})
+
+    def _read_templates(self) -> Iterator[tuple[str, ErrorTemplate]]:
+        for status, response in self._error_responses():
+            fixed_headers = dict(self._fixed_headers(response))
+            for name, reference in response.get("content", {}).get(JSON, {}).get("examples", {}).items():
+                example = self._document.follow(reference)
+                headers = {**fixed_headers, **example.get("x-headers", {})}
+                yield name, ErrorTemplate(status, headers, example["value"], example.get("x-sentence"))
+
+    def _error_responses(self) -> Iterator[tuple[int, Node]]:
+        attached: set[int] = set()
+        for operation in self._document.operations.values():
+            for status, response in operation.responses.items():
+                attached.add(id(response))
+                if int(status) >= FIRST_ERROR_STATUS:
+                    yield int(status), response
+        # An unknown path belongs to no operation: such a response tells its status itself.
+        for name, response in self._document.root.get("components", {}).get("responses", {}).items():
+            if id(response) not in attached:
+                if "x-status" not in response:
+                    raise DocumentError(f"response {name} is used by no operation and has no x-status")
+                yield response["x-status"], response
+
+    def _fixed_headers(self, response: Node) -> Iterator[tuple[str, str]]:
+        for name, reference in response.get("headers", {}).items():
+            header = self._document.follow(reference)
+            allowed = self._document.follow(header.get("schema", {})).get("enum", ())
+            if "x-value" in header:
+                yield name, header["x-value"]
+            elif len(allowed) == 1:
+                yield name, str(allowed[0])

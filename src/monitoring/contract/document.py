@@ -1,0 +1,129 @@
+"""The published document: loaded once, followed by the code, served as it was written."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import orjson
+import yaml
+
+Json: TypeAlias = Any  # what JSON can say: spelt out, it would need a cast at every step
+Node = Mapping[str, Json]
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+
+
+class DocumentError(Exception):
+    """The document cannot be served as it is written: the sentence names every reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation, as written; `parameters` and `responses` have their references followed."""
+
+    operation_id: str
+    method: str
+    path: str
+    room: str
+    definition: Node
+    parameters: tuple[Node, ...]
+    responses: Mapping[str, Node]
+
+
+class Document:
+    """An OpenAPI 3.0 document; `yaml_bytes` are the very bytes it was read from."""
+
+    def __init__(self, yaml_bytes: bytes) -> None:
+        self.yaml_bytes = yaml_bytes
+        self.root: Node = _with_text_keys(yaml.load(yaml_bytes, _JsonCompatibleLoader))  # noqa: S506 - a SafeLoader
+        self.operations: Mapping[str, Operation] = self._index_operations()
+
+    @cached_property
+    def json_bytes(self) -> bytes:
+        """The same document as JSON."""
+        return orjson.dumps(self.root, option=orjson.OPT_INDENT_2)
+
+    def follow(self, node: Node) -> Node:
+        """Return what a Reference Object stands for; any other node is returned as it is."""
+        while "$ref" in node:
+            target: Json = self.root
+            for step in node["$ref"].removeprefix("#/").split("/"):
+                target = target[step.replace("~1", "/").replace("~0", "~")]
+            node = target
+        return node
+
+    def allowed_methods(self, path: str) -> list[str]:
+        """Every method served under a concrete path, by whichever template fits; HEAD goes with GET."""
+        methods = {
+            operation.method
+            for operation in self.operations.values()
+            if _path_pattern(operation.path).fullmatch(path)
+        }
+        return sorted(method.upper() for method in methods | ({"head"} if "get" in methods else set()))
+
+    def _index_operations(self) -> Mapping[str, Operation]:
+        operations: dict[str, Operation] = {}
+        for operation in self._read_operations():
+            # Connexion would let one of the two share the other's security.
+            if operation.operation_id in operations:
+                raise DocumentError(f"operationId {operation.operation_id} is given twice")
+            operations[operation.operation_id] = operation
+        return operations
+
+    def _read_operations(self) -> Iterator[Operation]:
+        rooms = {tag["name"]: tag["x-room"] for tag in self.root["tags"]}
+        for path, path_item in self.root["paths"].items():
+            for method, definition in path_item.items():
+                if method in METHODS:
+                    yield Operation(
+                        operation_id=definition["operationId"],
+                        method=method,
+                        path=path,
+                        room=rooms[definition["tags"][0]],
+                        definition=definition,
+                        parameters=self._parameters(path_item, definition),
+                        responses={
+                            status: self.follow(answer) for status, answer in definition["responses"].items()
+                        },
+                    )
+
+    def _parameters(self, path_item: Node, definition: Node) -> tuple[Node, ...]:
+        declared = [*path_item.get("parameters", ()), *definition.get("parameters", ())]
+        followed = [self.follow(parameter) for parameter in declared]
+        return tuple({(parameter["in"], parameter["name"]): parameter for parameter in followed}.values())
+
+
+def load_document(path: Path | None = None) -> Document:
+    """Load a document; without a path, the one that is published: `openapi.yaml`."""
+    return Document((path or _published_path()).read_bytes())
+
+
+def _published_path() -> Path:
+    installed = Path(str(files("monitoring"))) / "openapi.yaml"
+    return installed if installed.exists() else Path(__file__).parents[3] / "openapi.yaml"
+
+
+class _JsonCompatibleLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Reads only what JSON can say: an unquoted date stays the text it is."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own class attribute
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+def _with_text_keys(node: Json) -> Json:
+    """YAML reads an unquoted status as a number; JSON knows only text keys."""
+    if isinstance(node, dict):
+        return {str(key): _with_text_keys(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_with_text_keys(item) for item in node]
+    return node
+
+
+def _path_pattern(template: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{[^}]+\\}", "[^/]+", re.escape(template)))

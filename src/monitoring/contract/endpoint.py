@@ -1,0 +1,147 @@
+"""The innermost part: reads a request as the document says, calls the handler, sends what it promised."""
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
+from connexion.operations.abstract import AbstractOperation
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from monitoring.contract.bodies import RequestBody
+from monitoring.contract.document import Document, DocumentError, Operation
+from monitoring.contract.parameters import Parameters
+from monitoring.contract.problems import Problem
+from monitoring.contract.replies import Reply, reply_headers
+from monitoring.contract.responses import Responses
+from monitoring.contract.security import caller_of
+from monitoring.contract.validation import BrokenPromise, Validation
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[..., Awaitable[Reply]]
+H = TypeVar("H", bound=Handler)
+
+PRECONDITION_ARGUMENTS = {"caller", "request"}
+
+
+def checked_before_body(precondition: Callable[..., Awaitable[None]]) -> Callable[[H], H]:
+    """Run a precondition after security and before anything of the request is read or judged.
+
+    It may name `caller` and `request`, and refuses by raising Problem.
+    """
+
+    def attach(handler: H) -> H:
+        vars(handler)["precondition"] = precondition
+        return handler
+
+    return attach
+
+
+class Endpoint:
+    """One operation: everything that can be prepared is prepared here, once.
+
+    A handler is called with the arguments it names. A parameter that was not sent and has no default,
+    in the document or in the handler, is None.
+    """
+
+    def __init__(
+        self, operation: Operation, handler: Handler, document: Document, validation: Validation
+    ) -> None:
+        self._handler = handler
+        self._precondition = getattr(handler, "precondition", None)
+        self._parameters = Parameters(operation, document, validation)
+        self._body = RequestBody(operation, document, validation)
+        self._responses = Responses(operation, document, validation)
+        self._operation_id = operation.operation_id
+        self._problem_names: Mapping[str, str] = operation.definition.get("x-problem-names", {})
+        self._wanted = self._arguments_of(handler, {*self._parameters.names, "body", *PRECONDITION_ARGUMENTS})
+        self._absent = dict.fromkeys(_names_without_default(handler))
+        self._precondition_wants = (
+            self._arguments_of(self._precondition, PRECONDITION_ARGUMENTS)
+            if self._precondition
+            else frozenset()
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; refusals leave as Problem."""
+        if self._precondition:
+            await self._precondition(**_situation(scope, receive, self._precondition_wants))
+        arguments = await self._read(scope, receive)
+        arguments |= _situation(scope, receive, self._wanted)
+        given = {name: arguments[name] for name in self._wanted & arguments.keys()}
+        reply = await self._handler(**{**self._absent, **given})
+        try:
+            self._responses.check(reply, reply_headers(scope))
+        except BrokenPromise as broken:
+            log.error("%s answered against the document: %s", self._operation_id, broken)  # noqa: TRY400
+            raise Problem("internal_error") from None
+        await send_reply(reply, scope, send)
+
+    async def _read(self, scope: Scope, receive: Receive) -> dict[str, Any]:
+        try:
+            arguments = self._parameters.read(scope)
+            if self._body.is_expected:
+                arguments["body"] = await self._body.read(scope, receive)
+        except Problem as problem:
+            raise problem.renamed(self._problem_names) from None
+        return arguments
+
+    def _arguments_of(self, function: Callable[..., Any], known: set[str]) -> frozenset[str]:
+        named = frozenset(inspect.signature(function).parameters)
+        if unknown := named - known:
+            raise DocumentError(f"{self._operation_id} is given no {', '.join(sorted(unknown))}")
+        return named
+
+
+def _names_without_default(function: Callable[..., Any]) -> list[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+
+
+def _situation(scope: Scope, receive: Receive, wanted: frozenset[str]) -> dict[str, Any]:
+    situation: dict[str, Any] = {}
+    if "caller" in wanted:
+        situation["caller"] = caller_of(scope)
+    if "request" in wanted:
+        situation["request"] = Request(scope, receive)
+    return situation
+
+
+async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
+    """Send a reply; HEAD gets the headers of GET and no body."""
+    payload = reply.payload()
+    await send({"type": "http.response.start", "status": reply.status, "headers": reply.raw_headers(payload)})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else payload})
+
+
+class EndpointAPI(RoutedAPI[Endpoint]):
+    """Connexion's list of operations, each an Endpoint."""
+
+    def __init__(self, *args: Any, document: Document, **kwargs: Any) -> None:  # noqa: ANN401 - Connexion's
+        super().__init__(*args, **kwargs)
+        self._document = document
+        self._validation = Validation(document)
+        self.add_paths()
+
+    def make_operation(self, operation: AbstractOperation) -> Endpoint:
+        """Prepare an operation Connexion has resolved."""
+        operation_id = operation.operation_id.rpartition(".")[2]
+        return Endpoint(
+            self._document.operations[operation_id], operation.function, self._document, self._validation
+        )
+
+
+class Endpoints(RoutedMiddleware[EndpointAPI]):
+    """Innermost application: whatever is no operation is not found."""
+
+    api_cls = EndpointAPI
+
+    def __init__(self) -> None:
+        super().__init__(_not_found)
+
+
+async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:
+    raise Problem("not_found")

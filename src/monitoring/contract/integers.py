@@ -1,0 +1,71 @@
+"""JSON Schema counts 1.0 as an integer: handlers get it as one; what a schema leaves open stays as sent."""
+
+from collections.abc import Callable
+
+from monitoring.contract.document import Document, Json, Node
+
+Convert = Callable[[Json], Json]
+
+
+def integers_of(schema: Node, document: Document) -> Convert:
+    """Return a function that turns 1.0 into 1 wherever the schema asks for an integer.
+
+    It reads `properties`, `items` and `allOf`; a validated value is changed in place where it can be.
+    """
+    return _converter(schema, document, ()) or _unchanged
+
+
+def _converter(schema: Node, document: Document, ancestors: tuple[int, ...]) -> Convert | None:
+    schema = document.follow(schema)
+    if id(schema) in ancestors:  # a schema within itself
+        return None
+    ancestors = (*ancestors, id(schema))
+    if schema.get("type") == "integer":
+        return _integer_of
+    steps = [
+        *(_converter(part, document, ancestors) for part in schema.get("allOf", ())),
+        _items_converter(schema, document, ancestors),
+        _properties_converter(schema, document, ancestors),
+    ]
+    return _in_turn([step for step in steps if step])
+
+
+def _items_converter(schema: Node, document: Document, ancestors: tuple[int, ...]) -> Convert | None:
+    convert = _converter(schema["items"], document, ancestors) if "items" in schema else None
+    if convert is None:
+        return None
+    return lambda value: [convert(item) for item in value] if isinstance(value, list) else value
+
+
+def _properties_converter(schema: Node, document: Document, ancestors: tuple[int, ...]) -> Convert | None:
+    found = {
+        name: _converter(part, document, ancestors) for name, part in schema.get("properties", {}).items()
+    }
+    converters = {name: convert for name, convert in found.items() if convert}
+    if not converters:
+        return None
+
+    def convert_properties(value: Json) -> Json:
+        if isinstance(value, dict):
+            for name in converters.keys() & value.keys():
+                value[name] = converters[name](value[name])
+        return value
+
+    return convert_properties
+
+
+def _in_turn(converters: list[Convert]) -> Convert | None:
+    def convert(value: Json) -> Json:
+        for converter in converters:
+            value = converter(value)
+        return value
+
+    return (converters[0] if len(converters) == 1 else convert) if converters else None
+
+
+def _integer_of(value: Json) -> Json:
+    return int(value) if isinstance(value, float) else value
+
+
+def _unchanged(value: Json) -> Json:
+    return value

@@ -1,0 +1,82 @@
+"""Around everything: the request's id, headers for whatever answer follows, and the limit on bodies."""
+
+import logging
+import re
+import uuid
+from contextvars import ContextVar
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from monitoring.contract.problems import Problem
+from monitoring.contract.replies import reply_headers
+
+SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+
+_request_id: ContextVar[str] = ContextVar("request_id", default="-")
+
+
+class AnswerHeaders:
+    """Outermost: `X-Request-Id` and every header added on the way are on every answer, problems included."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve with the caller's request id, if it is sane, else with one of our own."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _sane_request_id(scope) or uuid.uuid4().hex
+        headers = reply_headers(scope)
+        headers["x-request-id"] = request_id
+        _request_id.set(request_id)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                added = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+                message["headers"] = [*message.get("headers", ()), *added]
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class RequestIdFilter(logging.Filter):
+    """Gives every log record the `request_id` it was written under; `-` outside of requests."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record pass."""
+        record.request_id = _request_id.get()
+        return True
+
+
+class BodyLimit:
+    """Refuses bodies above a limit by what they declare, and by what is received: declarations lie."""
+
+    def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
+        self._app = app
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve, or raise `body_too_large`; nothing beyond the limit is kept in memory."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+        if declared.isdigit() and int(declared) > self._max_body_bytes:
+            raise Problem("body_too_large")
+        received_bytes = 0
+
+        async def receive_within_limit() -> Message:
+            nonlocal received_bytes
+            message = await receive()
+            received_bytes += len(message.get("body", b""))
+            if received_bytes > self._max_body_bytes:
+                raise Problem("body_too_large")
+            return message
+
+        await self._app(scope, receive_within_limit, send)
+
+
+def _sane_request_id(scope: Scope) -> str | None:
+    given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+    return given.decode() if SANE_REQUEST_ID.fullmatch(given) else None

@@ -1,0 +1,143 @@
+"""Path, query and header parameters: text cast to what the document says, then validated as one object."""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from starlette.types import Scope
+
+from monitoring.contract.document import Document, Json, Node, Operation
+from monitoring.contract.problems import Problem
+from monitoring.contract.urlencoding import parse_pairs
+from monitoring.contract.validation import Validation
+
+MAX_QUERY_PAIRS = 100
+
+Pairs = Iterable[tuple[str, str]]
+
+
+class Parameters:
+    """All parameters of one operation, by the name its handler knows them under."""
+
+    def __init__(self, operation: Operation, document: Document, validation: Validation) -> None:
+        lenient = bool(operation.definition.get("x-lenient-parameters"))
+        self._path = _Group(operation, "path", document, validation)
+        self._query = _Group(operation, "query", document, validation, closed=not lenient)
+        self._header = _Group(operation, "header", document, validation)
+        self._header_names = {name.lower().encode(): name for name in self._header.schemas}
+        self._argument_names = {name: snake_case(name) for name in self._header.schemas}
+
+    @property
+    def names(self) -> set[str]:
+        """The arguments that `read` can give."""
+        return {*self._path.schemas, *self._query.schemas, *self._argument_names.values()}
+
+    def read(self, scope: Scope) -> dict[str, Json]:
+        """Read, cast, validate and fill in defaults; raises Problem."""
+        arguments = self._path.read(scope["path_params"].items()) if self._path.schemas else {}
+        if scope["query_string"] or self._query.schemas:
+            arguments |= self._query.read(_query_pairs(scope["query_string"]))
+        if self._header_names:
+            headers = self._header.read(self._header_pairs(scope["headers"]))
+            arguments |= {self._argument_names[name]: value for name, value in headers.items()}
+        return arguments
+
+    def _header_pairs(self, headers: Iterable[tuple[bytes, bytes]]) -> Pairs:
+        for raw_name, raw_value in headers:
+            if name := self._header_names.get(raw_name):
+                try:
+                    yield name, raw_value.decode("ascii")
+                except UnicodeDecodeError:
+                    raise Problem("malformed_request") from None
+
+
+class _Group:
+    """The parameters of one place. `closed` refuses names the document does not know."""
+
+    def __init__(
+        self,
+        operation: Operation,
+        place: str,
+        document: Document,
+        validation: Validation,
+        *,
+        closed: bool = False,
+    ) -> None:
+        parameters = [parameter for parameter in operation.parameters if parameter["in"] == place]
+        self.schemas: Mapping[str, Node] = {item["name"]: item["schema"] for item in parameters}
+        followed = {name: document.follow(schema) for name, schema in self.schemas.items()}
+        self._defaults = {name: schema["default"] for name, schema in followed.items() if "default" in schema}
+        self._repeatable = {
+            item["name"]
+            for item in parameters
+            if followed[item["name"]].get("type") == "array" and item.get("explode", place == "query")
+        }
+        self._casts = {
+            name: cast_for(schema["items"] if name in self._repeatable else schema, document)
+            for name, schema in followed.items()
+        }
+        self._sentences = validation.sentences
+        self._check = validation.request_check(
+            {
+                "type": "object",
+                "properties": self.schemas,
+                "required": [item["name"] for item in parameters if item.get("required")],
+                "additionalProperties": not closed,
+            },
+            root_field=place,
+        )
+
+    def read(self, pairs: Pairs) -> dict[str, Json]:
+        values: dict[str, Json] = {}
+        for name, text in pairs:
+            if name in self._repeatable:
+                values.setdefault(name, []).append(self._casts[name](text))
+            elif name in values:
+                raise self._sentences.invalid_field(name, "repeated")
+            else:
+                values[name] = self._casts.get(name, str)(text)
+        self._check(values)
+        return {**self._defaults, **values}
+
+
+def snake_case(header_name: str) -> str:
+    """`Idempotency-Key` reaches a handler as `idempotency_key`."""
+    return header_name.lower().replace("-", "_")
+
+
+def cast_for(schema: Node, document: Document) -> Callable[[str], Json]:
+    """Return the cast of a parameter's type. Text it cannot cast stays text, for validation to refuse."""
+    schema = document.follow(schema)
+    if schema.get("type") == "array":
+        cast_item = cast_for(schema["items"], document)
+        return lambda text: [cast_item(item) for item in text.split(",")]
+    return CASTS.get(schema.get("type", ""), str)
+
+
+def _query_pairs(query_string: bytes) -> Pairs:
+    try:
+        return parse_pairs(query_string, MAX_QUERY_PAIRS)
+    except ValueError:
+        raise Problem("malformed_request") from None
+
+
+def _integer_or_text(text: str) -> int | str:
+    return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text
+
+
+def _number_or_text(text: str) -> float | str:
+    if not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", text):
+        return text
+    number = float(text)
+    return text if math.isinf(number) else number
+
+
+def _boolean_or_text(text: str) -> bool | str:
+    return {"true": True, "false": False}.get(text, text)
+
+
+CASTS: Mapping[str, Callable[[str], Json]] = {
+    "integer": _integer_or_text,
+    "number": _number_or_text,
+    "boolean": _boolean_or_text,
+}

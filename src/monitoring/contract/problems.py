@@ -1,0 +1,109 @@
+"""Problem: the one exception that becomes an answer, and how every other exception becomes one too."""
+
+import logging
+from collections.abc import Mapping
+
+from connexion.exceptions import ProblemException
+from connexion.lifecycle import ConnexionRequest, ConnexionResponse
+from connexion.middleware.main import ConnexionMiddleware
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.document import Document, DocumentError
+
+log = logging.getLogger(__name__)
+
+NAMES_BY_STATUS = {
+    400: "malformed_request",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "body_too_large",
+    415: "unsupported_media_type",
+}
+
+NAMES_RAISED_ANYWHERE = {*NAMES_BY_STATUS.values(), "invalid_field", "internal_error"}
+"""Raised in every service; bodies add `body_required`, `malformed_json` and `malformed_form`."""
+
+
+class Problem(Exception):  # noqa: N818 - it is an answer, not always an error of ours
+    """Ends the request with the document's error of this name.
+
+    Values fill the sentence's variables or replace fields of the body; headers come on top of the fixed ones.
+    """
+
+    def __init__(self, name: str, /, *, headers: Mapping[str, str] | None = None, **values: object) -> None:
+        super().__init__(name)
+        self.name = name
+        self.headers = headers or {}
+        self.values = values
+
+    def renamed(self, names: Mapping[str, str]) -> "Problem":
+        """Return the same problem under the name an operation gives it."""
+        return Problem(names.get(self.name, self.name), headers=self.headers, **self.values)
+
+
+class ProblemReplies:
+    """Answers every exception with an error of the document, and none with a traceback.
+
+    `problem_names` says which error answers an exception that is no Problem.
+    """
+
+    def __init__(
+        self, document: Document, catalogue: Catalogue, problem_names: Mapping[type[Exception], str]
+    ) -> None:
+        self._document = document
+        self._catalogue = catalogue
+        self._problem_names = problem_names
+        if missing := self._names_needed() - catalogue.templates.keys():
+            raise DocumentError(f"the document names no error {', '.join(sorted(missing))}")
+
+    def install(self, app: ConnexionMiddleware) -> None:
+        """Answer all exceptions, also those Starlette and Connexion have answers of their own for."""
+        for kind in (Exception, HTTPException, ProblemException):
+            app.add_error_handler(kind, self.answer)
+
+    async def answer(self, request: ConnexionRequest, error: Exception) -> ConnexionResponse:
+        """Write the answer. Asynchronous, because others would each run in a thread."""
+        problem = self._problem_of(request, error)
+        if problem is None:
+            log.error("unhandled exception", exc_info=error)
+            problem = Problem("internal_error")
+        try:
+            reply = self._catalogue.reply(problem.name, problem.headers, problem.values)
+        except KeyError as missing:
+            log.error("problem %s lacks %s", problem.name, missing, exc_info=error)  # noqa: TRY400
+            reply = self._catalogue.reply("internal_error")
+        return ConnexionResponse(
+            reply.status, mimetype=reply.media_type, body=reply.payload(), headers=reply.headers
+        )
+
+    def _problem_of(self, request: ConnexionRequest, error: Exception) -> Problem | None:
+        if isinstance(error, Problem):
+            return error
+        if isinstance(error, HTTPException):
+            return self._framework_problem(request, error)
+        # Nobody is there to read this one; a closed connection is no crash.
+        if isinstance(error, ClientDisconnect):
+            return Problem("malformed_request")
+        for kind, name in self._problem_names.items():
+            if isinstance(error, kind):
+                log.warning("%s: %s", name, error)
+                return Problem(name)
+        return None
+
+    def _framework_problem(self, request: ConnexionRequest, error: HTTPException) -> Problem | None:
+        name = NAMES_BY_STATUS.get(error.status_code)
+        if name == "method_not_allowed":
+            # Starlette's own Allow names only the methods of the first route that fits.
+            allowed = self._document.allowed_methods(request.scope["path"])
+            return Problem(name, headers={"Allow": ", ".join(allowed)})
+        return Problem(name) if name else None
+
+    def _names_needed(self) -> set[str]:
+        renamed = (
+            name
+            for operation in self._document.operations.values()
+            for name in operation.definition.get("x-problem-names", {}).values()
+        )
+        return NAMES_RAISED_ANYWHERE | {*renamed, *self._problem_names.values()}

@@ -1,0 +1,69 @@
+"""What a handler gives back, and headers that ride on whatever answer follows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import orjson
+from starlette.requests import HTTPConnection
+from starlette.types import Scope
+
+from monitoring.contract.document import Json
+
+JSON = "application/json"
+
+NO_CONTENT = 204
+NOT_MODIFIED = 304
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A status, headers and a body.
+
+    The body is what JSON can say, or bytes or text sent as they are under another `media_type`.
+    Bytes under `application/json` are taken as JSON already written.
+    """
+
+    body: Json
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    media_type: str = JSON
+
+    @classmethod
+    def empty(cls, status: int = NO_CONTENT, headers: Mapping[str, str] | None = None) -> Self:
+        """Answer without a body and without a Content-Type."""
+        return cls(b"", status, headers or {}, media_type="")
+
+    def json_value(self) -> Json:
+        """Return the body as the value its JSON says."""
+        return orjson.loads(self.body) if isinstance(self.body, bytes) else self.body
+
+    def payload(self) -> bytes:
+        """Return the body as the bytes on the wire."""
+        if isinstance(self.body, bytes):
+            return self.body
+        if self.media_type != JSON and isinstance(self.body, str):
+            return self.body.encode()
+        return orjson.dumps(self.body)
+
+    def raw_headers(self, payload: bytes) -> list[tuple[bytes, bytes]]:
+        """Return ASGI headers: framing first, then the reply's own."""
+        headers = [(b"content-type", self.media_type.encode())] if self.media_type else []
+        if self.status not in (NO_CONTENT, NOT_MODIFIED):
+            headers.append((b"content-length", b"%d" % len(payload)))
+        headers.extend(
+            (name.lower().encode(), value.encode("latin-1")) for name, value in self.headers.items()
+        )
+        return headers
+
+
+def add_reply_header(target: Scope | HTTPConnection, name: str, value: str) -> None:
+    """Put a header on whatever answer follows, be it a reply or a problem; the last value of a name wins."""
+    reply_headers(target)[name.lower()] = value
+
+
+def reply_headers(target: Scope | HTTPConnection) -> dict[str, str]:
+    """Headers collected so far for the answer, by lower-case name."""
+    scope = target.scope if isinstance(target, HTTPConnection) else target
+    headers: dict[str, str] = scope.setdefault("state", {}).setdefault("reply_headers", {})
+    return headers

@@ -1,0 +1,47 @@
+"""Answers held against the document: status, required headers, media type and body."""
+
+from monitoring.contract.document import Document, Node, Operation
+from monitoring.contract.replies import JSON, Reply
+from monitoring.contract.validation import BrokenPromise, Check, Validation
+
+# Put on every answer by the outermost middleware.
+ALWAYS_SENT = {"x-request-id"}
+
+
+class Responses:
+    """What one operation may answer."""
+
+    def __init__(self, operation: Operation, document: Document, validation: Validation) -> None:
+        self._responses = {
+            int(status): _Response(response, document, validation)
+            for status, response in operation.responses.items()
+        }
+
+    def check(self, reply: Reply, added_headers: dict[str, str]) -> None:
+        """Raise BrokenPromise for a reply the document does not allow."""
+        response = self._responses.get(reply.status)
+        if response is None:
+            raise BrokenPromise(f"status {reply.status} is not documented")
+        response.check(reply, added_headers)
+
+
+class _Response:
+    def __init__(self, response: Node, document: Document, validation: Validation) -> None:
+        headers = {name: document.follow(header) for name, header in response.get("headers", {}).items()}
+        required = {name.lower() for name, header in headers.items() if header.get("required")}
+        self._required_headers = required - ALWAYS_SENT
+        self._body_checks: dict[str, Check | None] = {
+            media_type: validation.response_check(content.get("schema", {})) if media_type == JSON else None
+            for media_type, content in response.get("content", {}).items()
+        } or {"": None}
+
+    def check(self, reply: Reply, added_headers: dict[str, str]) -> None:
+        if self._required_headers:
+            sent = {name.lower() for name in reply.headers} | added_headers.keys()
+            if missing := self._required_headers - sent:
+                raise BrokenPromise(f"headers missing: {', '.join(sorted(missing))}")
+        media_type = reply.media_type.partition(";")[0]
+        if media_type not in self._body_checks:
+            raise BrokenPromise(f"media type {media_type!r} is not documented")
+        if body_check := self._body_checks[media_type]:
+            body_check(reply.json_value())

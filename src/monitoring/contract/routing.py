@@ -1,0 +1,77 @@
+"""From the document to the code: paths to operations, operations to the functions that serve them."""
+
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from connexion.middleware.abstract import ROUTING_CONTEXT
+from connexion.middleware.routing import RoutingMiddleware
+from connexion.operations.abstract import AbstractOperation
+from connexion.resolver import Resolver
+from starlette.convertors import StringConvertor, register_url_convertor
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from monitoring.contract.document import Document, Node
+from monitoring.contract.problems import Problem
+from monitoring.contract.urlencoding import decode_percent
+
+
+class RoomResolver(Resolver):
+    """Tag and operationId name the function: `<package>.<x-room of the tag>.handlers.<operationId>`."""
+
+    def __init__(self, document: Document, handlers_package: str) -> None:
+        super().__init__()
+        self._document = document
+        self._package = handlers_package
+
+    def resolve_operation_id(self, operation: AbstractOperation) -> str:
+        """Return the function's full name, which Connexion from then on calls the operation's id."""
+        room = self._document.operations[operation.operation_id].room
+        return f"{self._package}.{room}.handlers.{operation.operation_id}"
+
+
+class StrictRouting(RoutingMiddleware):
+    """One path, one spelling: no redirect to the other slash form, no encoded slashes, no bad encoding.
+
+    Path parameters reach validation as text.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(app)
+        self.router.redirect_slashes = False
+        for name in ("int", "float"):
+            register_url_convertor(name, StringConvertor())
+
+    def add_api(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Connexion's own
+        """Register the operations."""
+        super().add_api(*args, **kwargs)
+        for mount in self.router.routes:
+            vars(mount)["app"].redirect_slashes = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse what servers decode in different ways, then route."""
+        if scope["type"] == "http" and b"%" in scope["raw_path"]:
+            _judge_encoded_path(scope["raw_path"])
+        await super().__call__(scope, receive, send)
+
+
+def operation_of(request: HTTPConnection) -> Node:
+    """Return the Operation Object of the document that a request was routed to, `x-` fields included.
+
+    Raises KeyError for a request that reached no operation.
+    """
+    operation_id = request.scope["extensions"][ROUTING_CONTEXT]["operation_id"].rpartition(".")[2]
+    document: Document = request.scope["app"].document
+    return document.operations[operation_id].definition
+
+
+def _judge_encoded_path(raw_path: bytes) -> None:
+    try:
+        path = decode_percent(raw_path)
+    except ValueError:
+        raise Problem("malformed_request") from None
+    if not path.isprintable():
+        raise Problem("malformed_request")
+    # An encoded slash is part of a name, and no name of ours has one.
+    if path.count("/") != raw_path.count(b"/") or b"%" in unquote_to_bytes(raw_path):
+        raise Problem("not_found")

@@ -1,0 +1,93 @@
+"""How uvicorn speaks HTTP for us: malformed requests get the document's error, upgrades are declined."""
+
+import uuid
+from http import HTTPStatus
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from monitoring.contract.catalogue import Catalogue
+
+MAX_HEAD_BYTES = 65_536
+
+
+class ContractProtocol(HttpToolsProtocol):
+    """HTTP/1.1 by httptools.
+
+    A request that offers an upgrade (`h2c` from Java's HttpClient, `websocket`) is served as if it had not,
+    which RFC 9110 §7.8 allows: httptools alone would lose its body. Request heads are limited in size,
+    and trailers are dropped, where uvicorn would add them to the headers.
+    """
+
+    malformed_request: bytes
+    is_reading_head = False
+    head_bytes = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Parse; what follows the head of an upgrade offer is parsed once more without the offer."""
+        self._unset_keepalive_if_required()
+        self.head_bytes += len(data)
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            if self.parser.get_method() == b"CONNECT":
+                self._refuse()
+            else:
+                self._serve_without_upgrade(data[upgrade.args[0] :])
+        except httptools.HttpParserError:
+            self._refuse()
+        else:
+            if self.is_reading_head and self.head_bytes > MAX_HEAD_BYTES:
+                self._refuse()
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        super().on_message_begin()
+        self.is_reading_head = True
+        self.head_bytes = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header of the head; one after the body is a trailer."""
+        if self.is_reading_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Hand the request over, unless it has to be parsed again."""
+        self.is_reading_head = False
+        super().on_headers_complete()
+
+    def _should_upgrade(self) -> bool:
+        # Asked only when there is an offer: "yes" keeps uvicorn from serving the head without its body.
+        return True
+
+    def _serve_without_upgrade(self, rest: bytes) -> None:
+        head = [
+            self.parser.get_method(),
+            b" ",
+            self.url,
+            b" HTTP/",
+            self.scope["http_version"].encode(),
+            b"\r\n",
+        ]
+        for name, value in self.headers:
+            if name != b"upgrade":
+                head += [name, b": ", value, b"\r\n"]
+        self.parser = httptools.HttpRequestParser(self)
+        self.data_received(b"".join([*head, b"\r\n", rest]))
+
+    def _refuse(self) -> None:
+        if not self.transport.is_closing():
+            self.logger.info("malformed HTTP request")
+            request_id = uuid.uuid4().hex.encode()
+            self.transport.write(self.malformed_request.replace(b"{request_id}", request_id))
+            self.transport.close()
+
+
+def protocol_for(catalogue: Catalogue) -> type[ContractProtocol]:
+    """Return the protocol class for `uvicorn.Config(http=...)` that answers with a catalogue's errors."""
+    reply = catalogue.reply("malformed_request")
+    payload = reply.payload()
+    head = b"HTTP/1.1 %d %s\r\n" % (reply.status, HTTPStatus(reply.status).phrase.encode())
+    fields = [*reply.raw_headers(payload), (b"x-request-id", b"{request_id}"), (b"connection", b"close")]
+    answer = b"".join([head, *(b"%s: %s\r\n" % field for field in fields), b"\r\n", payload])
+    return type("CatalogueProtocol", (ContractProtocol,), {"malformed_request": answer})

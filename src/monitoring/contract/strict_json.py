@@ -1,0 +1,108 @@
+"""JSON read strictly (I-JSON, RFC 7493): what two parsers could understand differently is refused."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NoReturn
+
+from monitoring.contract.document import Json
+
+MAX_LEVELS = 64
+UNREADABLE = re.compile("[\0\ud800-\udfff]")
+MIN_INTEGER, MAX_INTEGER = -(2**63), 2**64 - 1
+
+Path = tuple[str | int, ...]
+
+
+class UnfitJsonError(Exception):
+    """JSON that is well-formed and refused all the same; `keyword` names the reason's template."""
+
+    def __init__(self, keyword: str, path: Path = ()) -> None:
+        super().__init__(keyword)
+        self.keyword = keyword
+        self.path = path
+
+
+def parse_json(encoded: bytes) -> Json:
+    """Parse UTF-8 JSON. Raises ValueError where it is malformed, UnfitJsonError where it is unfit.
+
+    Unfit are names given twice in an object, numbers beyond 64 bits, U+0000, lone surrogates and more than
+    64 levels.
+    """
+    text = encoded.decode("utf-8")
+    try:
+        value = _DECODER.decode(text)
+    except RecursionError:
+        raise UnfitJsonError("nestedTooDeeply") from None
+    if text.count("[") + text.count("{") > MAX_LEVELS and _is_too_deep(value):
+        raise UnfitJsonError("nestedTooDeeply")
+    # Only an escape can bring in what decoding UTF-8 has not already refused.
+    if "\\u" in text:
+        _refuse_unfit_text(value)
+    return value
+
+
+def _object_of(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        (name, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise UnfitJsonError("repeated", (name,))
+    return value
+
+
+def _integer_of(digits: str) -> int:
+    if len(digits) > len(str(MIN_INTEGER)) or not MIN_INTEGER <= (integer := int(digits)) <= MAX_INTEGER:
+        raise UnfitJsonError("numberTooLarge")
+    return integer
+
+
+def _float_of(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise UnfitJsonError("numberTooLarge")
+    return number
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object_of,
+    parse_int=_integer_of,
+    parse_float=_float_of,
+    parse_constant=_refuse_constant,
+)
+
+
+def _is_too_deep(value: Json) -> bool:
+    level = [value]
+    for _ in range(MAX_LEVELS):
+        level = [child for node in level for child in _children(node)]
+    return any(isinstance(node, dict | list) for node in level)
+
+
+def _children(node: Json) -> list[Json]:
+    if isinstance(node, dict):
+        return list(node.values())
+    return node if isinstance(node, list) else []
+
+
+def _refuse_unfit_text(value: Json) -> None:
+    for path, text in _texts(value, ()):
+        if UNREADABLE.search(text):
+            raise UnfitJsonError("unreadable", path)
+
+
+def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, child in value.items():
+            yield (*path, name), name
+            yield from _texts(child, (*path, name))
+    elif isinstance(value, list):
+        for index, child in enumerate(value):
+            yield from _texts(child, (*path, index))

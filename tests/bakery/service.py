@@ -1,0 +1,47 @@
+"""The bakery as an application."""
+
+from pathlib import Path
+
+from connexion.lifecycle import ConnexionRequest
+
+from monitoring.contract.application import ContractApp, Readiness, always_ready, build_contract_app
+from monitoring.contract.document import Document, Node, load_document
+from monitoring.contract.problems import Problem
+from monitoring.contract.security import SecurityHandler
+
+MAX_BODY_BYTES = 200_000
+
+
+class FlourShortageError(Exception):
+    """An exception of a backend, known to the application by type only."""
+
+
+class Bearer(SecurityHandler):
+    async def let_in(self, request: ConnexionRequest, scheme: Node) -> str:  # noqa: ARG002
+        if request.headers.get("authorization") != "Bearer alice":
+            raise Problem("stranger")
+        return "alice"
+
+
+class DeliverySecret(SecurityHandler):
+    async def let_in(self, request: ConnexionRequest, scheme: Node) -> str:
+        if request.headers.get(scheme["name"]) == "shortage":
+            raise FlourShortageError
+        if request.headers.get(scheme["name"]) != "flour":
+            raise Problem("stranger")
+        return "miller"
+
+
+def bakery_document() -> Document:
+    return load_document(Path(__file__).with_name("openapi.yaml"))
+
+
+def build_bakery(document: Document | None = None, readiness: Readiness = always_ready) -> ContractApp:
+    return build_contract_app(
+        document or bakery_document(),
+        security_map={"bearer": Bearer, "apiKey": DeliverySecret},
+        max_body_bytes=MAX_BODY_BYTES,
+        handlers_package="bakery",
+        problem_names={FlourShortageError: "oven_cold"},
+        readiness=readiness,
+    )

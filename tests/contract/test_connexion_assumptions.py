@@ -1,0 +1,93 @@
+"""What the contract takes for granted about Connexion 3.3, undocumented: an upgrade fails here first."""
+
+import inspect
+from importlib.metadata import version
+
+from connexion.exceptions import ProblemException
+from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
+from connexion.middleware.exceptions import ExceptionMiddleware
+from connexion.middleware.main import ConnexionMiddleware
+from connexion.middleware.routing import RoutingMiddleware
+from connexion.middleware.security import SecurityMiddleware
+from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
+from connexion.spec import Specification
+from starlette.exceptions import HTTPException
+from starlette.middleware.exceptions import ExceptionMiddleware as StarletteExceptionMiddleware
+
+from bakery.service import bakery_document, build_bakery
+from monitoring.contract.endpoint import Endpoint, Endpoints
+
+
+def test_the_version_is_the_one_these_assumptions_were_read_from() -> None:
+    assert version("connexion").startswith("3.3.")
+
+
+def test_routing_leaves_the_operation_in_the_scope_under_this_name() -> None:
+    assert ROUTING_CONTEXT == "connexion_routing"
+
+
+def test_routed_parts_take_these_arguments() -> None:
+    assert list(inspect.signature(RoutedMiddleware.__init__).parameters) == ["self", "app"]
+    assert list(inspect.signature(RoutedMiddleware.add_api).parameters) == ["self", "specification", "kwargs"]
+    assert "next_app" in inspect.signature(RoutedAPI.__init__).parameters
+    assert list(inspect.signature(RoutedAPI.add_paths).parameters) == ["self"]
+
+
+def test_the_stack_is_built_by_one_call_and_kept() -> None:
+    app = build_bakery()
+    outermost, stack = app.app, app.middleware_stack
+    assert stack is not None
+    names = [type(part).__name__ for part in stack]
+    assert names == [
+        "AnswerHeaders",
+        "ExceptionMiddleware",
+        "BodyLimit",
+        "StrictRouting",
+        "SecurityMiddleware",
+        "LifespanMiddleware",
+        "Endpoints",
+    ]
+    assert app.app is outermost
+    assert issubclass(SecurityMiddleware, RoutedMiddleware)
+    assert "middleware_stack is None" in inspect.getsource(ConnexionMiddleware.__call__)
+
+
+def test_every_operation_of_the_document_becomes_an_endpoint() -> None:
+    endpoints = next(part for part in build_bakery().middleware_stack or () if isinstance(part, Endpoints))
+    (api,) = endpoints.apis[""]
+    assert {str(name).rpartition(".")[2] for name in api.operations} == bakery_document().operations.keys()
+    assert all(isinstance(endpoint, Endpoint) for endpoint in api.operations.values())
+
+
+def test_routers_redirect_nowhere() -> None:
+    routing = next(
+        part for part in build_bakery().middleware_stack or () if isinstance(part, RoutingMiddleware)
+    )
+    routers = [routing.router, *(vars(mount)["app"] for mount in routing.router.routes)]
+    assert [router.redirect_slashes for router in routers] == [False, False]
+
+
+def test_exception_handlers_of_ours_replace_those_of_connexion() -> None:
+    stack = build_bakery().middleware_stack or ()
+    exceptions = next(part for part in stack if isinstance(part, ExceptionMiddleware))
+    assert isinstance(exceptions, StarletteExceptionMiddleware)
+    handlers = [
+        vars(exceptions)["_exception_handlers"][kind] for kind in (Exception, HTTPException, ProblemException)
+    ]
+    assert {inspect.unwrap(handler).__qualname__ for handler in handlers} == {"ProblemReplies.answer"}
+
+
+def test_security_handlers_are_made_without_arguments_and_asked_for_a_function() -> None:
+    source = inspect.getsource(SecurityHandlerFactory.parse_security_scheme)
+    assert "security_handler().get_fn(security_scheme, required_scopes)" in source
+    assert list(inspect.signature(AbstractSecurityHandler.get_fn).parameters) == [
+        "self",
+        "security_scheme",
+        "required_scopes",
+    ]
+
+
+def test_a_dict_is_loaded_without_jinja_and_left_as_it_was() -> None:
+    root = dict(bakery_document().root)
+    Specification.load(root)
+    assert root == bakery_document().root

@@ -1,0 +1,92 @@
+"""HTTP over a bare socket, saying exactly the bytes a test wants said, and a server to say them to."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import uvicorn
+
+from monitoring.contract.application import ContractApp
+from monitoring.contract.document import Json
+from monitoring.contract.server import protocol_for
+
+TIMEOUT_SECONDS = 10
+
+Address = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back; header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Json:
+        return json.loads(self.body)
+
+
+def request(method: str, target: str, *headers: str, body: bytes = b"") -> bytes:
+    """Write a request; a body gets its Content-Length, unless a header says how it is framed."""
+    framed = any(header.lower().startswith(("content-length", "transfer-encoding")) for header in headers)
+    length = [f"Content-Length: {len(body)}"] if body and not framed else []
+    head = "\r\n".join([f"{method} {target} HTTP/1.1", "Host: test", *headers, *length])
+    return head.encode("latin-1") + b"\r\n\r\n" + body
+
+
+def chunked(*chunks: bytes) -> bytes:
+    """Frame a body as chunks."""
+    return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
+
+
+def exchange(address: Address, *pieces: bytes) -> Answer:
+    """Send pieces one after the other on a new connection and read one answer."""
+    with connect(address) as connection:
+        for piece in pieces:
+            connection.sendall(piece)
+        return read_answer(connection, has_body=not pieces[0].startswith(b"HEAD "))
+
+
+@contextmanager
+def connect(address: Address) -> Iterator[socket.socket]:
+    """Open a connection that sends every piece at once as it is given."""
+    with socket.create_connection(address, timeout=TIMEOUT_SECONDS) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        yield connection
+
+
+def read_answer(connection: socket.socket, *, has_body: bool = True) -> Answer:
+    """Read one answer, framed by Content-Length; an interim `100 Continue` is passed over."""
+    with connection.makefile("rb") as stream:
+        status = int(stream.readline().split()[1])
+        headers = _read_headers(stream)
+        if status == 100:
+            status, headers = int(stream.readline().split()[1]), _read_headers(stream)
+        length = int(headers.get("content-length", 0)) if has_body else 0
+        return Answer(status, headers, stream.read(length))
+
+
+def _read_headers(stream: BinaryIO) -> dict[str, str]:
+    lines = iter(lambda: stream.readline().decode("latin-1").strip(), "")
+    return {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+@contextmanager
+def served(app: ContractApp) -> Iterator[Address]:
+    """Serve an application as `monitoring serve` does, in a thread with a loop of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(app, http=protocol_for(app.catalogue), log_config=None, lifespan="on")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield listener.getsockname()[:2]
+        finally:
+            server.should_exit = True
+            thread.join(TIMEOUT_SECONDS)
