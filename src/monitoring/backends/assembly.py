@@ -1,0 +1,80 @@
+"""Everything the service keeps things in, opened together and closed together."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from monitoring.backends.counters import Counters, open_counters
+from monitoring.backends.current import _current, current_backends
+from monitoring.backends.database import Database, open_database
+from monitoring.backends.engines.configuration import MODEL_MODULES
+from monitoring.backends.objects import BlogStorage, open_blog_storage
+from monitoring.backends.queue import TaskQueue
+from monitoring.backends.tasks import Task, find_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Sequence
+
+    from monitoring.settings import Settings
+
+__all__ = ["Backends", "current_backends", "open_backends"]
+
+
+@dataclass(frozen=True, slots=True)
+class Backends:
+    """The opened backends of one app. `blog_storage` is None when none is configured."""
+
+    settings: Settings
+    database: Database
+    blog_storage: BlogStorage | None
+    counters: Counters
+    queue: TaskQueue
+
+    @contextmanager
+    def activate(self) -> Iterator[None]:
+        """Make these the current backends, in this task and those it starts."""
+        token = _current.set(self)
+        try:
+            with self.database.activate():
+                yield
+        finally:
+            _current.reset(token)
+
+    def start_worker(self) -> None:
+        """Run tasks in this process, on the running loop, until `stop_worker` or the end of the backends."""
+        self.queue.start_worker(self._run_task, self.settings.worker_threads)
+
+    async def stop_worker(self) -> None:
+        """Stop running tasks, within two seconds."""
+        await self.queue.stop_worker()
+
+    async def _run_task(self, task: Task, args: Sequence[str]) -> None:
+        with self.activate():
+            await task.function(*args)
+
+
+@asynccontextmanager
+async def open_backends(
+    settings: Settings,
+    *,
+    model_modules: Sequence[str] = MODEL_MODULES,
+    tasks: Sequence[Task] | None = None,
+) -> AsyncIterator[Backends]:
+    """Open every backend the settings name, and close them in reverse order.
+
+    Servers that are away do not stop the start: they are asked again when they are needed.
+    """
+    async with AsyncExitStack() as stack:
+        queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks)
+        stack.callback(queue.close)
+        backends = Backends(
+            settings=settings,
+            database=await stack.enter_async_context(open_database(settings, model_modules)),
+            blog_storage=open_blog_storage(settings.blog_storage_url),
+            counters=await stack.enter_async_context(open_counters(settings.redis_url)),
+            queue=queue,
+        )
+        stack.push_async_callback(queue.stop_worker)
+        yield backends

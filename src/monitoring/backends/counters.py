@@ -1,0 +1,120 @@
+"""Rate-limit windows, shared through Redis. While Redis is away every process counts for itself."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict, defaultdict
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import redis.asyncio
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from monitoring.backends.outage import Outage
+from monitoring.settings import RateLimitPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from pydantic import SecretStr
+
+__all__ = ["Allowance", "Counters", "RateLimitPolicy", "open_counters"]
+
+TIMEOUT_SECONDS = 0.25
+
+# Count, start the window at the first hit, and say what is left of it: one round trip, atomic.
+_HIT = """
+local count = redis.call('INCR', KEYS[1])
+if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return {count, redis.call('PTTL', KEYS[1])}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a policy still allows after this hit. `reset_seconds` is rounded up: it is never too early."""
+
+    policy: RateLimitPolicy
+    allowed: bool
+    remaining: int
+    reset_seconds: int
+
+    def headers(self) -> dict[str, str]:
+        """Write `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers)."""
+        policy = self.policy
+        return {
+            "RateLimit": f'"{policy.name}";r={self.remaining};t={self.reset_seconds}',
+            "RateLimit-Policy": f'"{policy.name}";q={policy.limit};w={policy.window_seconds}',
+        }
+
+
+class Counters:
+    """Counts hits in windows that start with their first hit. Never fails and never waits long."""
+
+    def __init__(
+        self, client: redis.asyncio.Redis | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._memory = _MemoryWindows(clock)
+        self._outage = Outage("Redis is away: rate limits count in each process for itself", clock=clock)
+        self._redis_hit = client and client.register_script(_HIT)
+
+    async def hit(self, policy: RateLimitPolicy, key: str) -> Allowance:
+        """Count one request under the key and say whether it is still within the policy."""
+        count, reset_seconds = await self._count(policy, key)
+        return Allowance(
+            policy=policy,
+            allowed=count <= policy.limit,
+            remaining=max(0, policy.limit - count),
+            reset_seconds=max(1, math.ceil(reset_seconds)),
+        )
+
+    async def _count(self, policy: RateLimitPolicy, key: str) -> tuple[int, float]:
+        if self._redis_hit and not self._outage.is_on():
+            try:
+                count, ttl_ms = await self._redis_hit(
+                    keys=[f"monitoring:rate:{policy.name}:{key}"], args=[policy.window_seconds * 1000]
+                )
+            except (RedisError, OSError) as error:
+                self._outage.begin(error)
+            else:
+                self._outage.end()
+                return count, ttl_ms / 1000
+        return self._memory.hit(policy, key)
+
+
+class _MemoryWindows:
+    """Windows of one process. Those of a policy end in the order they began: clearing needs no search."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._windows: defaultdict[RateLimitPolicy, OrderedDict[str, tuple[int, float]]] = defaultdict(
+            OrderedDict
+        )
+
+    def hit(self, policy: RateLimitPolicy, key: str) -> tuple[int, float]:
+        now, windows = self._clock(), self._windows[policy]
+        while windows and next(iter(windows.values()))[1] <= now:
+            windows.popitem(last=False)
+        count, ends_at = windows.get(key, (0, now + policy.window_seconds))
+        windows[key] = count + 1, ends_at
+        return count + 1, ends_at - now
+
+
+@asynccontextmanager
+async def open_counters(redis_url: SecretStr | None) -> AsyncIterator[Counters]:
+    """Open the counters; without a URL they live in this process."""
+    if not redis_url:
+        yield Counters()
+        return
+    client = redis.asyncio.Redis.from_url(
+        redis_url.get_secret_value(),
+        socket_connect_timeout=TIMEOUT_SECONDS,
+        socket_timeout=TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )
+    async with client:
+        yield Counters(client)

@@ -1,0 +1,1 @@
+"""Tortoise's database clients with what production needs: errors that mean something, nothing leaked."""

@@ -1,0 +1,73 @@
+"""From our settings to Tortoise's configuration: one connection, one app."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tortoise.backends.base.config_generator import expand_db_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from monitoring.settings import Settings
+
+APP_LABEL = "monitoring"
+MIGRATIONS_PACKAGE = "monitoring.backends.migrations"
+MODEL_MODULES = ("monitoring.auth.models", "monitoring.monitors.models", "monitoring.articles.models")
+
+CONNECT_TIMEOUT_SECONDS = 5
+
+
+def configure_tortoise(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> dict[str, Any]:
+    """Translate the settings into what `TortoiseContext.init` takes."""
+    connection = expand_db_url(settings.database_url.get_secret_value())
+    # The connection is named by its dialect, since Tortoise caches statements by that name, process-wide.
+    dialect = connection["engine"].rpartition(".")[2]
+    connection["engine"] = f"monitoring.backends.engines.{dialect}"
+    connection["credentials"] = _OPTIONS[dialect](settings) | _spell_sslmode(connection["credentials"])
+    return {
+        "connections": {dialect: connection},
+        "apps": {APP_LABEL: configure_app(dialect, model_modules)},
+    }
+
+
+def configure_app(connection_name: str, model_modules: Sequence[str] = MODEL_MODULES) -> dict[str, Any]:
+    """Describe all rooms' models as one app with one line of migrations."""
+    return {
+        "models": list(model_modules),
+        "default_connection": connection_name,
+        "migrations": MIGRATIONS_PACKAGE,
+    }
+
+
+def _spell_sslmode(credentials: dict[str, Any]) -> dict[str, Any]:
+    """Take libpq's `?sslmode=require`, as hosting providers write it; asyncpg calls it `ssl`."""
+    return {"ssl" if name == "sslmode" else name: value for name, value in credentials.items()}
+
+
+def _sqlite_options(settings: Settings) -> dict[str, Any]:
+    return {
+        "busy_timeout": round(settings.database_timeout_seconds * 1000),
+        "synchronous": "FULL",  # a commit survives a power cut: 202 is a promise
+    }
+
+
+def _postgres_options(settings: Settings) -> dict[str, Any]:
+    timeout_ms = str(round(settings.database_timeout_seconds * 1000))
+    return {
+        "minsize": 1,
+        "maxsize": settings.database_pool_max_connections,
+        "timeout": CONNECT_TIMEOUT_SECONDS,
+        # For a server that went silent; one that still talks ends the statement itself.
+        "command_timeout": settings.database_timeout_seconds + 1,
+        "server_settings": {
+            "application_name": "monitoring",
+            "timezone": "UTC",
+            "statement_timeout": timeout_ms,
+            "lock_timeout": timeout_ms,
+            "idle_in_transaction_session_timeout": "60000",
+        },
+    }
+
+
+_OPTIONS = {"sqlite": _sqlite_options, "asyncpg": _postgres_options}

@@ -1,0 +1,65 @@
+"""Column types that behave alike on SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+from tortoise import fields
+from tortoise.fields.base import Field
+from uuid_utils.compat import uuid7 as generate_uuid7
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tortoise.models import Model
+
+Moment = TypeVar("Moment", datetime, datetime | None)
+Json = TypeVar("Json")
+
+
+def uuid7() -> UUID:
+    """Make an id that sorts by the time it was made (RFC 9562)."""
+    return generate_uuid7()
+
+
+class UtcDatetimeField(fields.DatetimeField[Moment]):
+    """A moment, always aware and always in UTC. A naive datetime is refused with `ValueError`.
+
+    SQLite keeps text; `fromisoformat` reads it three times as fast as Tortoise's own parser.
+    """
+
+    def to_python_value(self, value: Any) -> datetime | None:  # noqa: ANN401
+        """Read what a database gives: text or a datetime."""
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value)
+        return _in_utc(value) if isinstance(value, datetime) else None
+
+    def to_db_value(self, value: Any, instance: type[Model] | Model) -> Any:  # noqa: ANN401
+        """Turn the moment to UTC, so that text sorts and compares as time does."""
+        return super().to_db_value(_in_utc(value) if isinstance(value, datetime) else value, instance)
+
+
+def _in_utc(moment: datetime) -> datetime:
+    if moment.tzinfo is UTC:
+        return moment
+    if moment.tzinfo is None:
+        raise ValueError("a moment without a time zone cannot be stored")
+    return moment.astimezone(UTC)
+
+
+class JsonTextField(Field[Json]):
+    """A JSON object or array kept as text, so that the order of its keys survives on every database."""
+
+    SQL_TYPE = "TEXT"
+    indexable = False
+    field_type = dict
+
+    def to_python_value(self, value: Any) -> Any:  # noqa: ANN401
+        """Parse the text of the database; objects and arrays pass as they are."""
+        return orjson.loads(value) if isinstance(value, (str, bytes)) else value
+
+    def to_db_value(self, value: Any, instance: type[Model] | Model) -> str | None:  # noqa: ANN401, ARG002
+        """Write the text. Integers beyond 64 bits are refused with `TypeError`."""
+        return None if value is None else orjson.dumps(value).decode()

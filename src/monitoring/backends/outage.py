@@ -1,0 +1,45 @@
+"""A circuit breaker with manners: one warning when a server goes away, one line when it is back."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RETRY_AFTER_SECONDS = 5.0
+
+logger = logging.getLogger(__name__)
+
+
+class Outage:
+    """Remembers that a server failed, so that it is asked again only after some seconds."""
+
+    def __init__(
+        self,
+        warning: str,
+        retry_after_seconds: float = RETRY_AFTER_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._warning = warning
+        self._retry_after_seconds = retry_after_seconds
+        self._clock = clock
+        self._retry_at: float | None = None
+
+    def is_on(self) -> bool:
+        """Say whether to leave the server alone for now."""
+        return self._retry_at is not None and self._clock() < self._retry_at
+
+    def begin(self, error: Exception) -> None:
+        """Note a failure; only the first of an outage is logged."""
+        if self._retry_at is None:
+            logger.warning("%s (%s)", self._warning, type(error).__name__)
+        self._retry_at = self._clock() + self._retry_after_seconds
+
+    def end(self) -> None:
+        """Note a success; logged if there was an outage."""
+        if self._retry_at is not None:
+            logger.info("Over: %s", self._warning)
+        self._retry_at = None

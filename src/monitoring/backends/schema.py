@@ -1,0 +1,51 @@
+"""Models against migrations: what is missing, and the file that adds it.
+
+`python -m monitoring.backends.schema add_monitor_tags` writes the next migration.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from tortoise.context import TortoiseContext
+from tortoise.migrations.autodetector import MigrationAutodetector
+from tortoise.migrations.writer import format_migration_name
+
+from monitoring.backends.engines.configuration import APP_LABEL, MODEL_MODULES, configure_app
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from tortoise.migrations.writer import MigrationWriter
+
+
+async def find_model_changes(model_modules: Sequence[str] = MODEL_MODULES) -> list[str]:
+    """Return the source of the migration that the models still need; empty when they agree."""
+    async with _detected_changes(model_modules) as writers:
+        return [writer.as_string() for writer in writers]
+
+
+async def make_migrations(name: str, model_modules: Sequence[str] = MODEL_MODULES) -> list[Path]:
+    """Write what the models need as the next migration, `NNNN_name.py`, and return its path, if any."""
+    async with _detected_changes(model_modules) as writers:
+        for writer in writers:
+            writer.name = format_migration_name(int(writer.name.partition("_")[0]), name)
+        return [writer.write() for writer in writers]
+
+
+@asynccontextmanager
+async def _detected_changes(model_modules: Sequence[str]) -> AsyncIterator[list[MigrationWriter]]:
+    apps = {APP_LABEL: configure_app("sqlite", model_modules)}
+    async with TortoiseContext() as context:
+        await context.init(config={"connections": {"sqlite": "sqlite://:memory:"}, "apps": apps})
+        assert context.apps  # noqa: S101 - init has just made them
+        yield await MigrationAutodetector(context.apps, apps).changes()
+
+
+if __name__ == "__main__":
+    for path in asyncio.run(make_migrations(sys.argv[1])):
+        print(path)  # noqa: T201

@@ -1,0 +1,43 @@
+"""What a room says about its background work: an async function whose arguments are strings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from monitoring.backends.current import current_backends
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+TASK_MODULES = ("monitoring.articles.tasks",)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A function that a worker runs. Its rows are the job; a message is only a nudge and may get lost."""
+
+    function: Callable[..., Awaitable[None]]
+    queue_name: str
+
+    @property
+    def name(self) -> str:
+        """The name that travels in messages."""
+        return self.function.__name__
+
+    async def send(self, *args: str, delay_seconds: float = 0) -> None:
+        """Nudge a worker, after the commit. Never raises: a message that got lost is sent by the sweeper."""
+        await current_backends().queue.send(self, args, delay_seconds)
+
+
+def task(*, queue_name: str) -> Callable[[Callable[..., Awaitable[None]]], Task]:
+    """Make an async function a task: `@task(queue_name="articles")`."""
+    return lambda function: Task(function, queue_name)
+
+
+def find_tasks(modules: Iterable[str] = TASK_MODULES) -> tuple[Task, ...]:
+    """Collect the tasks that the modules define."""
+    imported = map(import_module, modules)
+    found = [value for module in imported for value in vars(module).values() if isinstance(value, Task)]
+    return tuple(dict.fromkeys(found))

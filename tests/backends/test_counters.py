@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import SecretStr
+
+from monitoring.backends.counters import Counters, RateLimitPolicy, open_counters
+from monitoring.backends.outage import RETRY_AFTER_SECONDS
+
+if TYPE_CHECKING:
+    from real_servers import RedisServer
+
+pytestmark = pytest.mark.anyio
+THREE_A_MINUTE = RateLimitPolicy("api", limit=3, window_seconds=60)
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class TestInMemory:
+    async def test_the_fourth_of_three_is_refused_until_the_window_ends(self) -> None:
+        clock = Clock()
+        counters = Counters(clock=clock)
+        hits = [await counters.hit(THREE_A_MINUTE, "alice") for _ in range(4)]
+        assert [(hit.allowed, hit.remaining) for hit in hits] == [
+            (True, 2),
+            (True, 1),
+            (True, 0),
+            (False, 0),
+        ]
+        clock.now += 59.5
+        assert (await counters.hit(THREE_A_MINUTE, "alice")).reset_seconds == 1
+        clock.now += 0.5
+        assert (await counters.hit(THREE_A_MINUTE, "alice")).remaining == 2
+
+    async def test_keys_and_policies_are_counted_apart(self) -> None:
+        counters = Counters()
+        await counters.hit(THREE_A_MINUTE, "alice")
+        assert (await counters.hit(THREE_A_MINUTE, "bob")).remaining == 2
+        assert (await counters.hit(RateLimitPolicy("token", 3, 60), "alice")).remaining == 2
+
+    async def test_windows_that_ended_are_forgotten(self) -> None:
+        clock = Clock()
+        counters = Counters(clock=clock)
+        for number in range(100):
+            await counters.hit(THREE_A_MINUTE, str(number))
+        clock.now += 61
+        await counters.hit(THREE_A_MINUTE, "alice")
+        assert list(counters._memory._windows[THREE_A_MINUTE]) == ["alice"]  # noqa: SLF001
+
+    async def test_an_allowance_writes_the_headers_of_the_draft(self) -> None:
+        allowance = await Counters(clock=Clock()).hit(RateLimitPolicy("api", 600, 60), "alice")
+        assert allowance.headers() == {
+            "RateLimit": '"api";r=599;t=60',
+            "RateLimit-Policy": '"api";q=600;w=60',
+        }
+
+
+class TestOnRedis:
+    async def test_two_processes_count_together(self, redis_server: RedisServer) -> None:
+        url = SecretStr(redis_server.url)
+        async with open_counters(url) as one, open_counters(url) as other:
+            hits = await asyncio.gather(*(c.hit(THREE_A_MINUTE, "alice") for c in (one, other) * 5))
+        assert sum(hit.allowed for hit in hits) == 3
+        assert all(1 <= hit.reset_seconds <= 60 for hit in hits)
+
+    async def test_a_window_ends(self, redis_server: RedisServer) -> None:
+        one_a_second = RateLimitPolicy("api", limit=1, window_seconds=1)
+        async with open_counters(SecretStr(redis_server.url)) as counters, asyncio.timeout(5):
+            await counters.hit(one_a_second, "alice")
+            while not (await counters.hit(one_a_second, "alice")).allowed:  # noqa: ASYNC110 - Redis's own clock
+                await asyncio.sleep(0.05)
+
+    async def test_without_redis_each_process_counts_alone_with_one_warning(
+        self, redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        async with open_counters(SecretStr(redis_server.url)) as counters:
+            clock = counters._outage._clock = Clock()  # noqa: SLF001
+            await counters.hit(THREE_A_MINUTE, "alice")
+            redis_server.stop()
+            began = time.perf_counter()
+            hits = [await counters.hit(THREE_A_MINUTE, "alice") for _ in range(50)]
+            assert time.perf_counter() - began < 0.6
+            assert sum(hit.allowed for hit in hits) == 3
+            assert len(caplog.records) == 1
+
+            redis_server.start()
+            clock.now += RETRY_AFTER_SECONDS
+            with caplog.at_level(logging.INFO):
+                assert (await counters.hit(THREE_A_MINUTE, "alice")).remaining == 2
+            assert caplog.messages[-1].startswith("Over: ")

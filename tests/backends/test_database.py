@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tortoise.expressions import F
+
+from backends.garden_models import Bed, Plant
+from monitoring.backends.assembly import Backends, open_backends
+from monitoring.backends.database import transaction
+from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable, TransactionConflict
+from real_servers import PostgresServer, find_free_port, running_postgres
+from temporary_backends import make_settings, temporary_backends
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+pytestmark = pytest.mark.anyio
+GARDEN = ("backends.garden_models",)
+EAST = timezone(timedelta(hours=5, minutes=30))
+
+
+@pytest.fixture
+async def backends(database_url: str, tmp_path: Path) -> AsyncIterator[Backends]:
+    async with temporary_backends(
+        tmp_path, database_url=database_url, model_modules=GARDEN, tasks=(), database_timeout_seconds=1
+    ) as opened:
+        yield opened
+
+
+@pytest.mark.usefixtures("backends")
+class TestTransaction:
+    async def test_everything_inside_happens_or_nothing_does(self) -> None:
+        with pytest.raises(ZeroDivisionError):
+            await _create_bed_and_fail("south")
+        assert await Bed.all().count() == 0
+
+    async def test_an_inner_transaction_can_fail_alone(self) -> None:
+        async with transaction():
+            await Bed.create(name="south")
+            with pytest.raises(ZeroDivisionError):
+                await _create_bed_and_fail("north")
+        assert [bed.name for bed in await Bed.all()] == ["south"]
+
+    async def test_fifty_at_once_cannot_overbook_ten_places(self) -> None:
+        bed = await Bed.create(name="south", free_places=10)
+
+        async def plant(number: int) -> bool:
+            async with transaction():
+                locked = await Bed.select_for_update().get(id=bed.id)
+                if not locked.free_places:
+                    return False
+                await Plant.create(bed=bed, species=str(number))
+                await Bed.filter(id=bed.id).update(free_places=F("free_places") - 1)
+                return True
+
+        assert sum(await asyncio.gather(*map(plant, range(50)))) == 10
+        assert await Plant.all().count() == 10
+
+    async def test_one_that_is_cancelled_leaves_the_connection_usable(self) -> None:
+        async def dawdle() -> None:
+            async with transaction():
+                await Bed.create(name="south")
+                await asyncio.Event().wait()
+
+        for delay_seconds in (0, 0.001, 0.01, 0.05):
+            task = asyncio.create_task(dawdle())
+            await asyncio.sleep(delay_seconds)
+            task.cancel()
+            await asyncio.wait([task])
+        async with transaction():
+            assert await Bed.all().count() == 0
+
+    async def test_cancelling_while_others_wait_loses_no_connection(self) -> None:
+        async def work(number: int) -> None:
+            async with transaction():
+                await Bed.create(name=str(number))
+
+        for _ in range(3):
+            tasks = [asyncio.create_task(work(number)) for number in range(1000, 1040)]
+            await asyncio.sleep(0.005)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            await Bed.all().delete()
+        await asyncio.wait_for(asyncio.gather(*(work(number) for number in range(40))), 5)
+        assert await Bed.all().count() == 40
+
+
+class TestFields:
+    async def test_moments_come_back_in_utc_with_microseconds(self, backends: Backends) -> None:
+        moment = datetime(2026, 3, 1, 9, 30, 0, 120, tzinfo=EAST)
+        bed = await Bed.create(name=f"south {backends.settings.port}")
+        await Plant.create(bed=bed, species="rose", watered_at=moment)
+        found = await Plant.get(species="rose")
+        assert found.watered_at == moment
+        assert found.watered_at.tzinfo is UTC
+        assert found.planted_at.tzinfo is UTC
+
+    async def test_moments_of_different_zones_compare_as_moments(self, backends: Backends) -> None:
+        bed = await Bed.create(name=f"south {backends.settings.port}")
+        noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+        for species, moment in (
+            ("first", noon - timedelta(microseconds=1)),
+            ("second", noon),
+            ("third", (noon + timedelta(microseconds=1)).astimezone(EAST)),
+        ):
+            await Plant.create(bed=bed, species=species, watered_at=moment)
+        after = Plant.filter(watered_at__gte=noon.astimezone(EAST)).order_by("watered_at")
+        assert [plant.species for plant in await after] == ["second", "third"]
+
+    @pytest.mark.usefixtures("backends")
+    async def test_a_moment_without_a_zone_is_refused(self) -> None:
+        bed = await Bed.create(name="south")
+        with pytest.raises(ValueError, match="time zone"):
+            await Plant.create(bed=bed, species="rose", watered_at=datetime(2026, 3, 1))  # noqa: DTZ001
+
+    @pytest.mark.usefixtures("backends")
+    async def test_json_keeps_the_order_of_its_keys(self) -> None:
+        bed = await Bed.create(name="south")
+        notes = {"zinnia": 1, "aster": {"b": [1, None, "ü"], "a": 2**63 - 1}}
+        await Plant.create(bed=bed, species="rose", notes=notes)
+        found = await Plant.get(species="rose")
+        assert list(found.notes) == ["zinnia", "aster"]
+        assert found.notes == notes
+        assert (await Plant.all().values("notes"))[0]["notes"] == notes
+
+
+class TestSeveralProcesses:
+    async def test_three_that_read_and_then_write_one_sqlite_file_lose_no_update(
+        self, tmp_path: Path
+    ) -> None:
+        async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=()):
+            bed = await Bed.create(name="south", free_places=0)
+            environment = os.environ | {
+                "DATA_DIR": str(tmp_path),
+                "SIGNING_KEYS": "k" * 32,
+                "PYTHONPATH": str(Path(__file__).parents[1]),
+            }
+            script = [sys.executable, str(Path(__file__).with_name("count_up.py")), str(bed.id), "100"]
+            processes = [
+                subprocess.Popen(script, env=environment, stderr=subprocess.PIPE)  # noqa: ASYNC220
+                for _ in range(3)
+            ]
+            errors = [(await asyncio.to_thread(process.communicate))[1].decode() for process in processes]
+            assert errors == ["", "", ""]
+            assert (await Bed.get(id=bed.id)).free_places == 300
+
+
+class TestUnavailable:
+    async def test_a_sqlite_file_that_another_process_keeps_locked(self, tmp_path: Path) -> None:
+        impatient = temporary_backends(
+            tmp_path, model_modules=GARDEN, tasks=(), database_timeout_seconds=0.05
+        )
+        async with impatient as backends:
+            async with open_backends(backends.settings, model_modules=GARDEN, tasks=()) as others:
+                with others.activate():
+                    async with transaction():
+                        with backends.activate(), pytest.raises(DatabaseUnavailable):
+                            async with transaction():
+                                pass
+                        with backends.activate(), pytest.raises(DatabaseUnavailable):
+                            await Bed.create(name="south")
+            await Bed.create(name="south")
+
+    async def test_a_sqlite_folder_that_is_gone_and_comes_back(self, tmp_path: Path) -> None:
+        settings = make_settings(tmp_path / "data")
+        async with open_backends(settings, model_modules=GARDEN, tasks=()) as backends:
+            (tmp_path / "data").rmdir()
+            for _ in range(2):
+                with backends.activate(), pytest.raises(DatabaseUnavailable):
+                    async with transaction():
+                        pass
+                with pytest.raises(DatabaseUnavailable):
+                    await backends.database.check()
+            (tmp_path / "data").mkdir()
+            await backends.database.check()
+
+    async def test_postgresql_that_is_not_there(self, tmp_path: Path) -> None:
+        url = f"postgresql://nobody@127.0.0.1:{find_free_port()}/nothing"
+        settings = make_settings(tmp_path, database_url=url)
+        async with open_backends(settings, model_modules=GARDEN, tasks=()) as backends:
+            with pytest.raises(BackendUnavailable):
+                await backends.database.check()
+
+    async def test_postgresql_that_restarts_is_used_again(self, tmp_path: Path) -> None:
+        with running_postgres() as server:
+            url = server.create_database()
+            async with temporary_backends(
+                tmp_path, database_url=url, model_modules=GARDEN, tasks=()
+            ) as backends:
+                await Bed.create(name="south")
+                with pytest.raises(DatabaseUnavailable):  # noqa: PT012 - the outage begins inside
+                    async with transaction():
+                        await Bed.create(name="north")
+                        server.stop()
+                        await Bed.create(name="east")
+                with pytest.raises(DatabaseUnavailable):
+                    await Bed.all().count()
+                server.start()
+                await backends.database.check()
+                assert await Bed.all().count() == 1
+
+    async def test_a_statement_that_takes_too_long_on_postgresql(
+        self, postgres: PostgresServer, tmp_path: Path
+    ) -> None:
+        settings = {"database_url": postgres.create_database(), "database_timeout_seconds": 0.1}
+        async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=(), **settings) as backends:
+            with pytest.raises(DatabaseUnavailable):
+                await backends.database.context.db().execute_query("SELECT pg_sleep(5)")
+            await backends.database.check()
+
+    async def test_a_deadlock_on_postgresql_can_be_tried_again(
+        self, postgres: PostgresServer, tmp_path: Path
+    ) -> None:
+        url = postgres.create_database()
+        async with temporary_backends(tmp_path, database_url=url, model_modules=GARDEN, tasks=()):
+            beds = [await Bed.create(name=name) for name in ("south", "north")]
+            both_hold_one = asyncio.Barrier(2)
+
+            async def lock_both(*names: Bed) -> None:
+                async with transaction():
+                    for number, bed in enumerate(names):
+                        await Bed.filter(id=bed.id).update(free_places=1)
+                        if number == 0:
+                            await both_hold_one.wait()
+
+            outcomes = await asyncio.gather(
+                lock_both(*beds), lock_both(*reversed(beds)), return_exceptions=True
+            )
+            assert [type(outcome) for outcome in outcomes if outcome] == [TransactionConflict]
+
+
+async def _create_bed_and_fail(name: str) -> None:
+    async with transaction():
+        await Bed.create(name=name)
+        raise ZeroDivisionError

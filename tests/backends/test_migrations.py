@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+from tortoise.exceptions import IntegrityError
+
+from backends.garden_models import Bed, Plant
+from monitoring.backends.assembly import open_backends
+from monitoring.backends.database import migrate
+from monitoring.backends.engines import configuration
+from monitoring.backends.schema import find_model_changes, make_migrations
+from temporary_backends import make_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from monitoring.settings import Settings
+
+pytestmark = pytest.mark.anyio
+GARDEN = ("backends.garden_models",)
+
+
+@pytest.fixture
+def garden_migrations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the garden's migrations in a package of their own."""
+    name = f"garden_migrations_{tmp_path.name}"
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(configuration, "MIGRATIONS_PACKAGE", name)
+
+
+async def test_the_rooms_models_and_their_migrations_agree() -> None:
+    assert await find_model_changes() == []
+
+
+async def test_no_model_relies_on_constraints_that_tortoise_forgets(tmp_path: Path) -> None:
+    # `Meta.constraints` of a new table are dropped in silence (Tortoise 1.1.9): a partial unique index is
+    # written into the migration by hand, as `RunSQL`. Until Tortoise creates them.
+    async with open_backends(make_settings(tmp_path), tasks=()) as backends:
+        assert backends.database.context.apps
+        models = backends.database.context.apps.get_models_iterable()
+        assert [model.__name__ for model in models if model._meta.constraints] == []  # noqa: SLF001
+
+
+@pytest.mark.usefixtures("garden_migrations")
+class TestMigrate:
+    async def test_models_need_nothing_more_once_their_migration_is_written(self) -> None:
+        [path] = await make_migrations("first_garden", GARDEN)
+        importlib.invalidate_caches()
+        assert path.name == "0001_first_garden.py"
+        assert await find_model_changes(GARDEN) == []
+
+    async def test_it_makes_tables_with_every_kind_of_constraint(
+        self, database_url: str, tmp_path: Path
+    ) -> None:
+        settings = await _migrated_settings(database_url, tmp_path)
+        async with open_backends(settings, model_modules=GARDEN, tasks=()) as backends:
+            with backends.activate():
+                bed = await Bed.create(name="south")
+                await Plant.create(bed=bed, species="rose", status="blooming")
+                await Plant.create(bed=bed, species="tulip")
+                with pytest.raises(IntegrityError):  # unique_together
+                    await Plant.create(bed=bed, species="tulip")
+                with pytest.raises(IntegrityError):  # foreign key
+                    await Plant.create(bed_id="0197f0a0-0000-7000-8000-000000000000", species="rose")
+
+    async def test_a_second_start_finds_nothing_to_do(self, database_url: str, tmp_path: Path) -> None:
+        settings = await _migrated_settings(database_url, tmp_path)
+        assert await migrate(settings, GARDEN) == []
+
+    async def test_starts_at_the_same_moment_apply_each_migration_once(
+        self, database_url: str, tmp_path: Path
+    ) -> None:
+        await make_migrations("first_garden", GARDEN)
+        importlib.invalidate_caches()
+        settings = make_settings(tmp_path, database_url=database_url)
+
+        def start(_: int) -> list[str]:
+            return asyncio.run(migrate(settings, GARDEN))
+
+        with ThreadPoolExecutor(4) as threads:
+            applied = await asyncio.to_thread(lambda: list(threads.map(start, range(4))))
+        assert sorted(applied) == [[], [], [], ["0001_first_garden"]]
+
+    async def test_a_migration_that_fails_leaves_nothing_behind(
+        self, database_url: str, tmp_path: Path
+    ) -> None:
+        [path] = await make_migrations("first_garden", GARDEN)
+        path.write_text(path.read_text().replace("'table': 'plants'", "'table': 'beds'"))
+        importlib.invalidate_caches()
+        settings = make_settings(tmp_path, database_url=database_url)
+        with pytest.raises(Exception, match="beds"):
+            await migrate(settings, GARDEN)
+        path.unlink()
+        sys.modules.pop(f"{configuration.MIGRATIONS_PACKAGE}.{path.stem}")
+        await make_migrations("second_garden", GARDEN)
+        importlib.invalidate_caches()
+        assert await migrate(settings, GARDEN) == ["0001_second_garden"]
+
+
+async def _migrated_settings(database_url: str, folder: Path) -> Settings:
+    await make_migrations("first_garden", GARDEN)
+    importlib.invalidate_caches()
+    settings = make_settings(folder, database_url=database_url)
+    assert await migrate(settings, GARDEN) == ["0001_first_garden"]
+    return settings

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import SecretStr
+
+from monitoring.backends.errors import StorageUnavailable
+from monitoring.backends.objects import BlogStorage, open_blog_storage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["file", "memory"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> BlogStorage:
+    return _open(f"file://{tmp_path}/blog" if request.param == "file" else "memory:///")
+
+
+def _open(url: str) -> BlogStorage:
+    storage = open_blog_storage(SecretStr(url))
+    assert storage
+    return storage
+
+
+class TestBlogStorage:
+    async def test_what_was_put_is_got(self, storage: BlogStorage) -> None:
+        await storage.put("moon/en.json", b"one")
+        await storage.put("moon/en.json", b"two")
+        assert await storage.get("moon/en.json") == b"two"
+
+    async def test_what_was_never_put_is_none(self, storage: BlogStorage) -> None:
+        assert await storage.get("moon/en.json") is None
+
+    async def test_a_folder_lists_its_paths_and_no_others(self, storage: BlogStorage) -> None:
+        for path in ("moon/pt-BR.json", "moon/en.json", "moonrise/en.json"):
+            await storage.put(path, b"{}")
+        assert await storage.list("moon") == ["moon/en.json", "moon/pt-BR.json"]
+        assert await storage.list("sun") == []
+
+    async def test_what_is_deleted_is_gone_and_can_be_deleted_again(self, storage: BlogStorage) -> None:
+        await storage.put("moon/en.json", b"one")
+        for _ in range(2):
+            await storage.delete("moon/en.json")
+        assert await storage.get("moon/en.json") is None
+
+    @pytest.mark.parametrize(
+        "path",
+        ["", "../moon", "a/../b", "a/./b", "a//b", ".env", "a\\b", "a b", "a\n", "ä", "a/", "a/" * 16 + "a"],
+    )
+    async def test_a_path_that_is_not_plain_is_refused(self, storage: BlogStorage, path: str) -> None:
+        with pytest.raises(ValueError, match="plain names"):
+            await storage.put(path, b"")
+
+
+class TestLocalFolder:
+    async def test_an_absolute_path_is_refused_and_nothing_is_written_there(self, tmp_path: Path) -> None:
+        storage = _open(f"file://{tmp_path}/blog")
+        outside = tmp_path / "outside.json"
+        with pytest.raises(ValueError, match="plain names"):
+            await storage.put(str(outside), b"one")
+        assert not outside.exists()
+
+    async def test_a_reader_never_sees_half_a_file(self, tmp_path: Path) -> None:
+        storage = _open(f"file://{tmp_path}/blog")
+        versions = [letter * 500_000 for letter in (b"a", b"b")]
+        await storage.put("moon/en.json", versions[0])
+
+        async def rewrite() -> None:
+            for number in range(20):
+                await storage.put("moon/en.json", versions[number % 2])
+
+        rewriting = asyncio.create_task(rewrite())
+        while not rewriting.done():
+            assert await storage.get("moon/en.json") in versions
+
+    async def test_a_draft_of_a_killed_process_is_not_listed(self, tmp_path: Path) -> None:
+        storage = _open(f"file://{tmp_path}/blog")
+        await storage.put("moon/en.json", b"one")
+        (tmp_path / "blog" / "moon" / ".draft-x1").write_bytes(b"on")
+        assert await storage.list("moon") == ["moon/en.json"]
+
+    async def test_a_folder_that_cannot_be_written_is_unavailable(self, tmp_path: Path) -> None:
+        storage = _open(f"file://{tmp_path}/blog")
+        (tmp_path / "blog" / "moon").write_text("a file where a folder should be")
+        with pytest.raises(StorageUnavailable):
+            await storage.put("moon/en.json", b"one")
+
+
+async def test_no_url_means_no_storage() -> None:
+    assert open_blog_storage(None) is None
+
+
+async def test_a_bucket_that_cannot_be_reached_is_unavailable_within_five_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_ACCESS_KEY_ID": "nobody",
+        "AWS_SECRET_ACCESS_KEY": "nothing",
+        "AWS_REGION": "eu-west-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    storage = _open("s3://blog/articles")
+    async with asyncio.timeout(5):
+        with pytest.raises(StorageUnavailable):
+            await storage.put("moon/en.json", b"one")

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import SecretStr
+
+from monitoring.backends.assembly import Backends, current_backends
+from monitoring.backends.tasks import task
+from real_servers import find_free_port
+from temporary_backends import temporary_backends
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+
+received: asyncio.Queue[tuple[str, Backends, str]]
+
+
+@task(queue_name="garden")
+async def water_plant(plant_id: str) -> None:
+    received.put_nowait((plant_id, current_backends(), threading.current_thread().name))
+
+
+@task(queue_name="garden")
+async def trip_over() -> None:
+    raise ValueError("a stone")
+
+
+@task(queue_name="garden")
+async def wait_for_rain(plant_id: str) -> None:
+    received.put_nowait((plant_id, current_backends(), "waiting"))
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        received.put_nowait((plant_id, current_backends(), "cancelled"))
+        raise
+
+
+GARDEN = ("backends.garden_models",)
+TASKS = (water_plant, trip_over, wait_for_rain)
+
+
+@pytest.fixture(params=["in the process", "on Redis"])
+async def backends(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Backends]:
+    global received  # noqa: PLW0603 - tasks are module functions, so what they touch is global too
+    received = asyncio.Queue()
+    settings = {}
+    if request.param == "on Redis":
+        settings["redis_url"] = request.getfixturevalue("redis_server").url
+    async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=TASKS, **settings) as opened:
+        yield opened
+
+
+async def _next_received() -> tuple[str, Backends, str]:
+    return await asyncio.wait_for(received.get(), 5)
+
+
+class TestTaskQueue:
+    async def test_a_task_runs_on_the_loop_with_the_backends_active(self, backends: Backends) -> None:
+        backends.start_worker()
+        await water_plant.send("rose")
+        assert await _next_received() == ("rose", backends, threading.current_thread().name)
+
+    async def test_a_message_sent_before_the_worker_starts_is_delivered(self, backends: Backends) -> None:
+        await water_plant.send("rose")
+        backends.start_worker()
+        assert (await _next_received())[0] == "rose"
+
+    async def test_a_delayed_message_comes_after_the_delay(self, backends: Backends) -> None:
+        backends.start_worker()
+        began = time.monotonic()
+        await water_plant.send("rose", delay_seconds=0.5)
+        await _next_received()
+        assert 0.45 < time.monotonic() - began < 2
+
+    async def test_a_task_that_raises_is_logged_and_does_not_stop_others(
+        self, backends: Backends, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        backends.start_worker()
+        await trip_over.send()
+        await water_plant.send("rose")
+        await _next_received()
+        async with asyncio.timeout(5):
+            while "a stone" not in caplog.text:  # noqa: ASYNC110 - logged in a thread
+                await asyncio.sleep(0.01)
+
+    async def test_as_many_tasks_run_at_once_as_there_are_threads(self, backends: Backends) -> None:
+        backends.start_worker()
+        for number in range(backends.settings.worker_threads):
+            await wait_for_rain.send(str(number))
+        waiting = {(await _next_received())[0] for _ in range(backends.settings.worker_threads)}
+        assert waiting == {"0", "1", "2", "3"}
+
+    async def test_stopping_cancels_what_is_in_flight_and_takes_less_than_two_seconds(
+        self, backends: Backends
+    ) -> None:
+        backends.start_worker()
+        await wait_for_rain.send("rose")
+        assert (await _next_received())[2] == "waiting"
+        began = time.monotonic()
+        await backends.stop_worker()
+        assert time.monotonic() - began < 2
+        assert (await _next_received())[2] == "cancelled"
+
+    async def test_a_worker_can_be_started_again(self, backends: Backends) -> None:
+        backends.start_worker()
+        await backends.stop_worker()
+        await water_plant.send("rose")
+        backends.start_worker()
+        assert (await _next_received())[0] == "rose"
+
+
+async def test_sending_without_redis_is_quick_and_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = SecretStr(f"redis://127.0.0.1:{find_free_port()}/0")
+    async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=TASKS, redis_url=url):
+        began = time.monotonic()
+        for _ in range(100):
+            await water_plant.send("rose")
+        assert time.monotonic() - began < 1
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+
+
+async def test_sending_to_a_redis_that_is_silent_takes_about_a_second_once(tmp_path: Path) -> None:
+    silent = await asyncio.start_server(lambda _reader, _writer: asyncio.sleep(60), "127.0.0.1", 0)
+    port = silent.sockets[0].getsockname()[1]
+    settings = {"redis_url": f"redis://127.0.0.1:{port}/0"}
+    async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=TASKS, **settings):
+        began = time.monotonic()
+        for _ in range(100):
+            await water_plant.send("rose")
+        assert time.monotonic() - began < 1.5
+    silent.close()

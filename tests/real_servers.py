@@ -1,0 +1,141 @@
+"""Real PostgreSQL and Redis servers on free ports. Debian's packages are installed when they are missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+READY_TIMEOUT_SECONDS = 20
+
+
+@dataclass
+class RedisServer:
+    """One Redis without persistence; it can be stopped and started again on the same port."""
+
+    port: int
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        executable = _find_executable("redis-server", package="redis-server")
+        arguments = ["--port", str(self.port), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"]
+        self._process = subprocess.Popen([executable, *arguments], stdout=subprocess.DEVNULL)
+        _wait_for_port(self.port)
+
+    def stop(self) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+@dataclass
+class PostgresServer:
+    """One PostgreSQL cluster in a temporary folder, owned by `postgres` when the tests run as root."""
+
+    folder: Path
+    port: int
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    def initialise(self) -> None:
+        self._run("initdb", "-D", str(self.folder / "cluster"), "-U", "tests", "-A", "trust", "--no-sync")
+
+    def start(self) -> None:
+        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+        log = str(self.folder / "log")
+        self._run("pg_ctl", "-D", str(self.folder / "cluster"), "-w", "-l", log, "-o", options, "start")
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-D", str(self.folder / "cluster"), "-w", "-m", "immediate", "stop")
+
+    def create_database(self) -> str:
+        """Create an empty database and return its URL."""
+        name = f"test_{next(self._numbers)}"
+        self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "tests", name)
+        return f"postgresql://tests@127.0.0.1:{self.port}/{name}?sslmode=disable"
+
+    def _run(self, program: str, *arguments: str) -> None:
+        executable = _find_postgres_program(program)
+        as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        subprocess.run([*as_user, executable, *arguments], check=True, cwd="/", stdout=subprocess.DEVNULL)
+
+
+@contextmanager
+def running_redis() -> Iterator[RedisServer]:
+    server = RedisServer(find_free_port())
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
+def running_postgres() -> Iterator[PostgresServer]:
+    _find_postgres_program("initdb")  # installs it, and with it the user postgres
+    folder = Path(tempfile.mkdtemp(prefix="postgres-"))
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres")
+    server = PostgresServer(folder, find_free_port())
+    try:
+        server.initialise()
+        server.start()
+        yield server
+    finally:
+        if (folder / "cluster" / "postmaster.pid").exists():
+            server.stop()
+        shutil.rmtree(folder)
+
+
+def find_free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _find_executable(name: str, *, package: str) -> str:
+    found = shutil.which(name)
+    if not found:
+        _install(package)
+        found = shutil.which(name)
+    assert found, f"{name} is not there after installing {package}"
+    return found
+
+
+def _find_postgres_program(name: str) -> str:
+    def find() -> list[Path]:
+        return sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+
+    if not find():
+        _install("postgresql")
+    return str(find()[-1])
+
+
+def _install(package: str) -> None:
+    subprocess.run(["apt-get", "update", "-qq"], check=True)
+    subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", package], check=True)
+
+
+def _wait_for_port(port: int) -> None:
+    deadline = time.monotonic() + READY_TIMEOUT_SECONDS
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise TimeoutError(f"nothing listens on port {port}")

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from monitoring.settings import (
+    RateLimitPolicy,
+    Settings,
+    SettingsError,
+    describe_settings,
+    read_settings,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY = "an old signing key of forty characters.."
+NEW_KEY = "a new signing key of forty characters..."
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for row in describe_settings():
+        monkeypatch.delenv(row.name, raising=False)
+    monkeypatch.setenv("SIGNING_KEYS", KEY)
+    return monkeypatch
+
+
+class TestDefaults:
+    def test_a_signing_key_is_all_that_must_be_set(self) -> None:
+        settings = read_settings()
+        assert settings.base_url == "http://127.0.0.1:8000"
+        assert settings.database_url.get_secret_value() == "sqlite://data/monitoring.db"
+        assert settings.locales == ("es", "pt", "fr", "it", "ca")
+        assert settings.rate_limit_api == RateLimitPolicy("api", 600, 60)
+        assert settings.blog_storage_url is settings.redis_url is None
+
+    def test_derived_settings_follow_what_they_derive_from(self, environment: pytest.MonkeyPatch) -> None:
+        environment.setenv("PORT", "9000")
+        environment.setenv("DATA_DIR", "/srv/monitoring")
+        settings = read_settings()
+        assert settings.base_url == "http://127.0.0.1:9000"
+        assert settings.database_url.get_secret_value() == "sqlite:///srv/monitoring/monitoring.db"
+
+    def test_an_empty_value_is_as_good_as_none(self, environment: pytest.MonkeyPatch) -> None:
+        environment.setenv("REDIS_URL", "")
+        assert read_settings().redis_url is None
+
+    def test_a_dotenv_file_is_not_read(self, environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        (tmp_path / ".env").write_text("PORT=9000")
+        environment.chdir(tmp_path)
+        assert read_settings().port == 8000
+
+
+class TestLists:
+    def test_keys_keep_their_order_because_the_first_signs(self, environment: pytest.MonkeyPatch) -> None:
+        environment.setenv("SIGNING_KEYS", f" {NEW_KEY}, {KEY},")
+        assert [key.get_secret_value() for key in read_settings().signing_keys] == [NEW_KEY, KEY]
+
+    def test_locales_are_spelled_as_bcp_47_recommends(self, environment: pytest.MonkeyPatch) -> None:
+        environment.setenv("LOCALES", "PT-br, zh-hant-TW,es-419")
+        assert read_settings().locales == ("pt-BR", "zh-Hant-TW", "es-419")
+
+    def test_an_address_is_a_network_of_one(self, environment: pytest.MonkeyPatch) -> None:
+        environment.setenv("TRUSTED_PROXIES", "10.0.0.0/8,192.0.2.7,fd00::/8")
+        assert read_settings().trusted_proxies == ("10.0.0.0/8", "192.0.2.7/32", "fd00::/8")
+
+
+class TestProblems:
+    def test_all_are_named_at_once_without_any_value(self, environment: pytest.MonkeyPatch) -> None:
+        wrong = {
+            "SIGNING_KEYS": "hunter2-short",
+            "WEBHOOK_SECRETS": "hunter2",
+            "DATABASE_URL": "mysql://hunter2@db/x",
+            "PORT": "hunter2",
+        }
+        for name, value in wrong.items():
+            environment.setenv(name, value)
+        with pytest.raises(SettingsError) as raised:
+            read_settings()
+        assert {line.partition(":")[0] for line in str(raised.value).splitlines()} == set(wrong)
+        assert "hunter2" not in str(raised.value)
+
+    def test_a_missing_signing_key_is_named(self, environment: pytest.MonkeyPatch) -> None:
+        environment.delenv("SIGNING_KEYS")
+        with pytest.raises(SettingsError, match=r"^SIGNING_KEYS: is required$"):
+            read_settings()
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("SIGNING_KEYS", f"{KEY},{KEY}"),
+            ("LOCALES", "es,en"),
+            ("LOCALES", "en-GB"),
+            ("LOCALES", "es,ES"),
+            ("LOCALES", "spanish!"),
+            ("TRANSLATOR", "magic"),
+            ("TRUSTED_PROXIES", "10.0.0.1/8"),
+            ("RATE_LIMIT_API", "600"),
+            ("RATE_LIMIT_API", "0/60"),
+            ("BASE_URL", "api.example.com"),
+            ("DATABASE_URL", "postgresql://db:port/monitoring"),
+            ("REDIS_URL", "http://redis"),
+            ("BLOG_STORAGE_URL", "file://relative"),
+            ("MAX_BODY_BYTES", "1"),
+            ("WEBHOOK_REQUIRE_BEARER", "perhaps"),
+            ("LOG_LEVEL", "loud"),
+        ],
+    )
+    def test_a_value_that_makes_no_sense_is_refused(
+        self, environment: pytest.MonkeyPatch, name: str, value: str
+    ) -> None:
+        environment.setenv(name, value)
+        with pytest.raises(SettingsError, match=rf"^{name}: [^\n]+$"):
+            read_settings()
+
+
+class TestSecrets:
+    def test_nothing_that_prints_settings_shows_them(self, environment: pytest.MonkeyPatch) -> None:
+        environment.setenv("DATABASE_URL", "postgresql://monitoring:hunter2@db/monitoring")
+        environment.setenv("WEBHOOK_SECRETS", "hunter2-hunter2-hunter2")
+        settings = read_settings()
+        for shown in (repr(settings), str(settings), settings.model_dump_json()):
+            assert "hunter2" not in shown
+            assert KEY not in shown
+
+
+class TestDescription:
+    def test_every_setting_has_a_row_with_a_meaning(self) -> None:
+        rows = describe_settings()
+        assert [row.name.lower() for row in rows] == list(Settings.model_fields)
+        assert all(re.search(r"\w", row.meaning) for row in rows)
+
+    def test_defaults_read_as_one_would_write_them(self) -> None:
+        defaults = {row.name: row.default for row in describe_settings()}
+        assert defaults["SIGNING_KEYS"] == "required"
+        assert defaults["WEBHOOK_REQUIRE_BEARER"] == "false"
+        assert defaults["REDIS_URL"] == ""
+        assert defaults["DATABASE_URL"] == "sqlite://DATA_DIR/monitoring.db"
