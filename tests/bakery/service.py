@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from connexion.lifecycle import ConnexionRequest
+from starlette.requests import Request
 
 from monitoring.contract.application import ContractApp, Readiness, always_ready, build_contract_app
 from monitoring.contract.document import Document, Node, load_document
@@ -17,14 +17,14 @@ class FlourShortageError(Exception):
 
 
 class Bearer(SecurityHandler):
-    async def let_in(self, request: ConnexionRequest, scheme: Node) -> str:  # noqa: ARG002
+    async def let_in(self, request: Request, scheme: Node) -> str:  # noqa: ARG002
         if request.headers.get("authorization") != "Bearer alice":
             raise Problem("stranger")
         return "alice"
 
 
 class DeliverySecret(SecurityHandler):
-    async def let_in(self, request: ConnexionRequest, scheme: Node) -> str:
+    async def let_in(self, request: Request, scheme: Node) -> str:
         if request.headers.get(scheme["name"]) == "shortage":
             raise FlourShortageError
         if request.headers.get(scheme["name"]) != "flour":

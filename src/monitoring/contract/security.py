@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from connexion.lifecycle import ConnexionRequest
 from connexion.security import AbstractSecurityHandler
+from starlette.requests import Request
 from starlette.types import Scope
 
 from monitoring.contract.document import Node
@@ -25,12 +26,12 @@ class SecurityHandler(AbstractSecurityHandler):
         """Return the function Connexion calls for every request."""
 
         async def verify(request: ConnexionRequest) -> dict[str, object]:
-            return {"caller": await self.let_in(request, security_scheme)}
+            return {"caller": await self.let_in(Request(request.scope), security_scheme)}
 
         return verify
 
     @abstractmethod
-    async def let_in(self, request: ConnexionRequest, scheme: Node) -> object:
+    async def let_in(self, request: Request, scheme: Node) -> object:
         """Return the caller, or raise Problem."""
 
 

@@ -1,0 +1,46 @@
+"""How a client says who it is at the token endpoint (RFC 6749 §2.3.1): in the form or in HTTP Basic."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_plus
+
+from monitoring.contract.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCredentials:
+    """What was sent, unverified; empty where nothing was."""
+
+    client_id: str
+    client_secret: str
+
+
+def read_client_credentials(authorization: str | None, form: Mapping[str, str]) -> ClientCredentials:
+    """Return the credentials of a token request. Raises `Problem("oauth_two_authentications")`.
+
+    A `client_id` in the form beside HTTP Basic is tolerated if it is the same: some clients always send it.
+    """
+    in_form = ClientCredentials(form.get("client_id", ""), form.get("client_secret", ""))
+    scheme, _, encoded = (authorization or "").partition(" ")
+    if scheme.lower() != "basic":
+        return in_form
+    in_header = _decode_basic(encoded)
+    if in_form.client_secret or in_form.client_id not in ("", in_header.client_id):
+        raise Problem("oauth_two_authentications")
+    return in_header
+
+
+def _decode_basic(encoded: str) -> ClientCredentials:
+    """Both halves are form-encoded before they are joined; what cannot be read authenticates nobody."""
+    try:
+        client_id, _, client_secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return ClientCredentials("", "")
+    return ClientCredentials(unquote_plus(client_id), unquote_plus(client_secret))

@@ -1,0 +1,35 @@
+"""What a key and its secret look like, and how they are compared."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+
+CLIENT_ID_PREFIX = "mon_live_"
+SECRET_PREFIX = "mon_secret_"  # noqa: S105 - a prefix, so that scanners for leaked secrets can find one
+CLIENT_ID_RANDOM_BYTES = 18  # 24 URL-safe characters
+SECRET_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
+
+# What a secret is compared with when there is no key: the same work, and never equal.
+NO_KEY_SHA256 = "0" * 64
+
+
+def generate_client_id() -> str:
+    """Make a public identifier."""
+    return CLIENT_ID_PREFIX + secrets.token_urlsafe(CLIENT_ID_RANDOM_BYTES)
+
+
+def generate_client_secret() -> str:
+    """Make a secret."""
+    return SECRET_PREFIX + secrets.token_urlsafe(SECRET_RANDOM_BYTES)
+
+
+def hash_secret(secret: str) -> str:
+    """Hash a secret for storage. It is random and 256 bits long, so SHA-256 is as good as a slow hash."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def is_same_secret(secret: str, stored_sha256: str) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(hash_secret(secret), stored_sha256)

@@ -1,0 +1,46 @@
+"""Teams and their API keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tortoise import fields
+from tortoise.models import Model
+
+from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+
+class Team(Model):
+    """Owns monitors and keys. Its row is the lock under which its monitors are counted."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    name = fields.CharField(max_length=100, unique=True)
+    plan = fields.CharField(max_length=40)
+    max_monitors = fields.IntField()
+    created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+
+    class Meta:
+        table = "teams"
+
+
+class ApiKey(Model):
+    """A client_id and the SHA-256 of its secret: 256 random bits need no slow hash."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField("monitoring.Team", related_name="keys")
+    team_id: UUID
+    client_id = fields.CharField(max_length=64, unique=True)
+    secret_sha256 = fields.CharField(max_length=64)
+    name = fields.CharField(max_length=100)
+    scopes: JsonTextField[list[str]] = JsonTextField()
+    created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    last_used_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    revoked_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+
+    class Meta:
+        table = "api_keys"
+        indexes = (("team_id", "id"),)

@@ -1,0 +1,82 @@
+"""What Connexion asks before a request goes on: the bearer token, and the publisher's secret."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from typing import TYPE_CHECKING
+
+from monitoring.auth.callers import Caller
+from monitoring.auth.limits import client_address, count_request
+from monitoring.auth.service import find_living_key
+from monitoring.auth.tokens import InvalidTokenError, verify_token
+from monitoring.backends.current import current_backends
+from monitoring.contract.problems import Problem
+from monitoring.contract.routing import operation_of
+from monitoring.contract.security import SecurityHandler
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from monitoring.contract.document import Node
+
+_BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*)", re.IGNORECASE)  # RFC 6750 §2.1
+
+
+class BearerSecurity(SecurityHandler):
+    """`bearerAuth`: a token of a living key that has the operation's scope, within the key's rate limit."""
+
+    async def let_in(self, request: Request, scheme: Node) -> Caller:  # noqa: ARG002 - one scheme only
+        """Return the caller. The scope is the operation's `x-required-scope`: http schemes list none."""
+        caller = await _identify_caller(request)
+        await count_request(request, current_backends().settings.rate_limit_api, caller.client_id)
+        scope = operation_of(request).get("x-required-scope")
+        if scope and scope not in caller.scopes:
+            raise Problem("insufficient_permissions", scope=scope)
+        return caller
+
+
+class WebhookSecurity(SecurityHandler):
+    """`webhookSecret`: the operator's secret; a bearer token beside it must be valid if it is sent."""
+
+    async def let_in(self, request: Request, scheme: Node) -> Caller | None:
+        """Return the token's caller, or None when the secret came alone."""
+        await _demand_webhook_secret(request, scheme["name"])
+        if current_backends().settings.webhook_require_bearer or "authorization" in request.headers:
+            return await _identify_caller(request)
+        return None
+
+
+SECURITY_HANDLERS: dict[str, type[SecurityHandler]] = {"bearer": BearerSecurity, "apiKey": WebhookSecurity}
+
+
+async def _identify_caller(request: Request) -> Caller:
+    """Ask the token who is calling, and the database whether that key still lives."""
+    sent = request.headers.getlist("authorization")
+    matched = _BEARER.fullmatch(sent[0]) if len(sent) == 1 else None
+    if not matched:
+        raise Problem("authorization_missing")
+    try:
+        claims = verify_token(current_backends().settings, matched[1])
+    except InvalidTokenError:
+        raise Problem("token_invalid") from None
+    key = await find_living_key(claims.client_id)
+    if key is None:
+        raise Problem("api_key_invalid")
+    return Caller(key.client_id, key.team_id, claims.scopes & frozenset(key.scopes))
+
+
+async def _demand_webhook_secret(request: Request, header_name: str) -> None:
+    """Compare with every configured secret, each in constant time.
+
+    Only wrong secrets count against the limit: a publisher behind the same proxy as a stranger is never
+    locked out, and 16 characters and more cannot be guessed at any rate.
+    """
+    settings = current_backends().settings
+    if not settings.webhook_secrets:
+        raise Problem("webhook_secret_not_configured")
+    sent = request.headers.get(header_name, "").encode()
+    accepted = [secret.get_secret_value().encode() for secret in settings.webhook_secrets]
+    if sum(hmac.compare_digest(sent, secret) for secret in accepted) == 0:
+        await count_request(request, settings.rate_limit_webhook_failures, client_address(request))
+        raise Problem("webhook_secret_invalid")

@@ -1,0 +1,83 @@
+"""Teams and keys: every function is one transaction or one statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from monitoring.auth.credentials import (
+    NO_KEY_SHA256,
+    generate_client_id,
+    generate_client_secret,
+    hash_secret,
+    is_same_secret,
+)
+from monitoring.auth.models import ApiKey, Team
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+# "Last used" is good to the hour, which spares a write with every request.
+LAST_USED_GRAIN = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedKey:
+    """A new key with its secret, which is nowhere else and cannot be read again."""
+
+    key: ApiKey
+    client_secret: str
+
+
+async def create_team(name: str, plan: str, max_monitors: int) -> Team:
+    """Create a team. Raises `IntegrityError` if the name is taken."""
+    return await Team.create(name=name, plan=plan, max_monitors=max_monitors, created_at=datetime.now(UTC))
+
+
+async def list_teams() -> list[Team]:
+    """Return all teams, oldest first."""
+    return await Team.all().order_by("id")
+
+
+async def create_key(team: Team, name: str, scopes: Sequence[str]) -> CreatedKey:
+    """Create a key; any number of them can live at once."""
+    secret = generate_client_secret()
+    key = await ApiKey.create(
+        team=team,
+        client_id=generate_client_id(),
+        secret_sha256=hash_secret(secret),
+        name=name,
+        scopes=list(scopes),
+        created_at=datetime.now(UTC),
+    )
+    return CreatedKey(key, secret)
+
+
+async def list_keys(team_id: UUID | None = None) -> list[ApiKey]:
+    """Return a team's keys, or everybody's, oldest first, revoked ones too."""
+    keys = ApiKey.all() if team_id is None else ApiKey.filter(team_id=team_id)
+    return await keys.order_by("id").select_related("team")
+
+
+async def revoke_key(client_id: str) -> ApiKey | None:
+    """Revoke a key from the very next request on; None if there is no such key. Twice is once."""
+    await ApiKey.filter(client_id=client_id, revoked_at=None).update(revoked_at=datetime.now(UTC))
+    return await ApiKey.get_or_none(client_id=client_id).select_related("team")
+
+
+async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
+    """Return the living key these credentials belong to. Every kind of refusal costs the same work."""
+    key = await ApiKey.get_or_none(client_id=client_id)
+    is_right = is_same_secret(client_secret, key.secret_sha256 if key else NO_KEY_SHA256)
+    return key if key and is_right and key.revoked_at is None else None
+
+
+async def find_living_key(client_id: str) -> ApiKey | None:
+    """Return the key unless it is revoked, and note that it was used. Asked with every request."""
+    key = await ApiKey.get_or_none(client_id=client_id, revoked_at=None)
+    now = datetime.now(UTC)
+    if key and (key.last_used_at is None or now - key.last_used_at > LAST_USED_GRAIN):
+        await ApiKey.filter(id=key.id).update(last_used_at=now)
+    return key

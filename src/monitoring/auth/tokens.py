@@ -1,0 +1,68 @@
+"""Bearer tokens: JWT (RFC 7519) under HS256, signed with the first signing key and verified with any."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import jwt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from monitoring.settings import Settings
+
+LIFETIME_SECONDS = 86_400  # 24 hours, by the published interface
+ALGORITHM = "HS256"
+AUDIENCE = "monitoring-api"
+
+
+class InvalidTokenError(Exception):
+    """The token is expired, tampered with, or none of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenClaims:
+    """What a verified token says."""
+
+    client_id: str
+    scopes: frozenset[str]
+
+
+def sign_token(settings: Settings, client_id: str, scopes: Sequence[str], now_seconds: int) -> str:
+    """Sign a token that is valid for 24 hours from `now_seconds` (Unix time)."""
+    key = settings.signing_keys[0].get_secret_value()
+    claims = {
+        "iss": settings.base_url,
+        "aud": AUDIENCE,
+        "sub": client_id,
+        "iat": now_seconds,
+        "exp": now_seconds + LIFETIME_SECONDS,
+        "jti": uuid4().hex,
+        "scope": " ".join(scopes),
+    }
+    return jwt.encode(claims, key, ALGORITHM, headers={"kid": _key_id(key)})
+
+
+def verify_token(settings: Settings, token: str) -> TokenClaims:
+    """Check signature, issuer, audience and time. Raises `InvalidTokenError`."""
+    try:
+        keys = {_key_id(key): key for key in (secret.get_secret_value() for secret in settings.signing_keys)}
+        claims = jwt.decode(
+            token,
+            keys[jwt.get_unverified_header(token)["kid"]],
+            algorithms=[ALGORITHM],
+            audience=AUDIENCE,
+            issuer=settings.base_url,
+            options={"require": ["iss", "aud", "sub", "iat", "exp", "jti", "scope"]},
+        )
+    except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:
+        raise InvalidTokenError from error
+    return TokenClaims(str(claims["sub"]), frozenset(str(claims["scope"]).split()))
+
+
+def _key_id(key: str) -> str:
+    """Name a signing key without giving anything of it away."""
+    return hashlib.sha256(f"kid:{key}".encode()).hexdigest()[:16]

@@ -1,0 +1,77 @@
+"""Rate limits: announced on every answer they count, and refused with the time to wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from cast import Player, form_team
+from running_service import WEBHOOK_SECRET, RunningService, running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from monitoring.contract.catalogue import Catalogue
+
+
+@pytest.fixture(scope="module")
+def tight_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    with running_service(
+        tmp_path_factory.mktemp("tight"),
+        rate_limit_api="3/3600",
+        rate_limit_token="20/3600",
+        rate_limit_webhook_failures="2/3600",
+    ) as running:
+        yield running
+
+
+def assert_is_too_many_requests(answer: httpx.Response, catalogue: Catalogue) -> None:
+    assert answer.status_code == 429
+    wait_seconds = answer.json()["retry_after_seconds"]
+    assert answer.json() == catalogue.reply("rate_limited", values={"retry_after_seconds": wait_seconds}).body
+    assert 0 < wait_seconds <= 3600
+    assert answer.headers["Retry-After"] == str(wait_seconds)
+    assert f";r=0;t={wait_seconds}" in answer.headers["RateLimit"]
+
+
+class TestApiLimit:
+    def test_a_key_has_its_own_limit_and_sees_it_shrink(
+        self, tight_service: RunningService, catalogue: Catalogue
+    ) -> None:
+        team = form_team(tight_service)
+        with Player(tight_service, team) as alice, Player(tight_service, team) as colleague:
+            left = []
+            for path in ("/api/monitors", "/api/monitors?limit=0", "/api/monitors/nothing"):
+                answer = alice.get(path)
+                assert answer.headers["RateLimit-Policy"] == '"api";q=3;w=3600'
+                left.append(answer.headers["RateLimit"].split(";")[1])
+            assert left == ["r=2", "r=1", "r=0"]
+            assert_is_too_many_requests(alice.get("/api/monitors"), catalogue)
+            assert colleague.get("/api/monitors").status_code == 200
+
+
+class TestTokenLimit:
+    def test_guessing_at_one_client_id_is_limited_before_the_secret_is_looked_at(
+        self, tmp_path_factory: pytest.TempPathFactory, catalogue: Catalogue
+    ) -> None:
+        with running_service(tmp_path_factory.mktemp("guess"), rate_limit_token="5/3600") as service:
+            url = f"{service.base_url}/api/oauth/token"
+            guesses = [httpx.post(url, data={"client_id": "a", "client_secret": str(n)}) for n in range(6)]
+            assert [guess.status_code for guess in guesses[:5]] == [401] * 5
+            assert "RateLimit" in guesses[0].headers
+            assert_is_too_many_requests(guesses[5], catalogue)
+
+
+class TestWebhookFailureLimit:
+    def test_wrong_secrets_are_limited_and_the_right_one_never(
+        self, tight_service: RunningService, catalogue: Catalogue
+    ) -> None:
+        url = f"{tight_service.base_url}/api/webhooks/publisher"
+        ping = {"event": "test", "article": {"title": "x"}}
+        wrong = [httpx.post(url, json=ping, headers={"X-Webhook-Secret": "wrong"}) for _ in range(3)]
+        assert [answer.status_code for answer in wrong[:2]] == [401, 401]
+        assert_is_too_many_requests(wrong[2], catalogue)
+        right = httpx.post(url, json=ping, headers={"X-Webhook-Secret": WEBHOOK_SECRET})
+        assert right.status_code == 202

@@ -1,0 +1,111 @@
+"""The service on a real socket, with its own thread, database and folder; several fit in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import uvicorn
+
+from monitoring.app import MonitoringApp
+from monitoring.backends.database import migrate
+from monitoring.contract.server import protocol_for
+from monitoring.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+    from pathlib import Path
+
+Result = TypeVar("Result")
+
+SIGNING_KEY = "a-signing-key-of-the-tests-0123456789"
+WEBHOOK_SECRET = "a-webhook-secret-of-the-tests"
+
+
+class RunningService:
+    """A service that answers at `base_url`; `run` lets tests reach behind its back."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.app = MonitoringApp(settings)
+        config = uvicorn.Config(
+            self.app,
+            host="127.0.0.1",
+            port=0,
+            http=protocol_for(self.app.contract.catalogue),
+            ws="none",
+            lifespan="on",
+            log_config=None,
+        )
+        self._server = uvicorn.Server(config)
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    @property
+    def port(self) -> int:
+        return int(self._server.servers[0].sockets[0].getsockname()[1])
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run a coroutine on the service's loop, with its backends active."""
+
+        async def run_with_backends() -> Result:
+            with self.app.backends.activate():
+                return await work
+
+        return asyncio.run_coroutine_threadsafe(run_with_backends(), self._loop).result(timeout=60)
+
+    def start(self) -> None:
+        self._thread.start()
+        if not self._started.wait(timeout=60) or not self._server.started:
+            raise RuntimeError("the service did not start")
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(timeout=30)
+
+    def _serve(self) -> None:
+        async def serve() -> None:
+            self._loop = asyncio.get_running_loop()
+            serving = asyncio.ensure_future(self._server.serve())
+            while not (self._server.started or serving.done()):  # noqa: ASYNC110 - uvicorn has no event for it
+                await asyncio.sleep(0.01)
+            self._started.set()
+            await serving
+
+        asyncio.run(serve())
+
+
+def make_settings(folder: Path, **changes: Any) -> Settings:
+    """Describe an embedded service that keeps everything in a folder. None means: not set."""
+    settings: dict[str, Any] = {
+        "data_dir": folder,
+        "blog_storage_url": f"file://{folder}/blog",
+        "signing_keys": SIGNING_KEY,
+        "webhook_secrets": WEBHOOK_SECRET,
+        "translator": "pseudo",
+        "locales": "es,pt",
+        "rate_limit_api": "100000/60",
+        "rate_limit_token": "100000/60",
+        "rate_limit_webhook_failures": "100000/60",
+        "sweep_interval_seconds": 0.2,
+    } | changes
+    return Settings(**{name: value for name, value in settings.items() if value is not None})
+
+
+@contextmanager
+def running_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
+    """Start a service with an empty database in a folder, and stop it."""
+    settings = make_settings(folder, **changes)
+    asyncio.run(migrate(settings))
+    service = RunningService(settings)
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()
