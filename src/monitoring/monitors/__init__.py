@@ -1,0 +1,1 @@
+"""Monitors: the web addresses a team watches."""

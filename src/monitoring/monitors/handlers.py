@@ -1,0 +1,82 @@
+"""The operations of the Monitors tag."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from monitoring.contract.replies import Reply
+from monitoring.monitors import service
+from monitoring.monitors.cursors import decode_cursor
+from monitoring.monitors.entity_tags import entity_tag
+from monitoring.monitors.idempotency import act_once
+from monitoring.monitors.representations import represent_monitor, represent_page
+
+if TYPE_CHECKING:
+    from monitoring.auth.callers import Caller
+    from monitoring.contract.document import Json
+    from monitoring.monitors.models import Monitor
+
+
+async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the document
+    *,
+    caller: Caller,
+    limit: int,
+    cursor: str | None = None,
+    status: str | None = None,
+    tag: str | None = None,
+    paused: bool | None = None,
+    search: str | None = None,
+) -> Reply:
+    """Answer a page of the team's monitors."""
+    wanted = service.MonitorFilter(status=status, tag=tag, paused=paused, search=search)
+    after_id = decode_cursor(cursor) if cursor else None
+    return Reply(represent_page(await service.list_monitors(caller.team_id, wanted, limit, after_id)))
+
+
+async def create_monitor(body: Json, caller: Caller, idempotency_key: str | None = None) -> Reply:
+    """Create a monitor, once."""
+
+    async def create() -> Reply:
+        monitor = await service.create_monitor(caller.team_id, body)
+        return _reply(monitor, 201, Location=f"/api/monitors/{monitor.id}")
+
+    return await act_once(caller.team_id, idempotency_key, ("create_monitor", body), create)
+
+
+async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
+    """Answer one monitor."""
+    return _reply(await service.get_monitor(caller.team_id, UUID(monitor_id)))
+
+
+async def update_monitor(
+    monitor_id: str,
+    body: Json,
+    caller: Caller,
+    idempotency_key: str | None = None,
+    if_match: str | None = None,
+) -> Reply:
+    """Change a monitor, once."""
+
+    async def update() -> Reply:
+        return _reply(await service.update_monitor(caller.team_id, UUID(monitor_id), body, if_match))
+
+    request = ("update_monitor", monitor_id, if_match, body)
+    return await act_once(caller.team_id, idempotency_key, request, update)
+
+
+async def delete_monitor(
+    monitor_id: str, caller: Caller, idempotency_key: str | None = None, if_match: str | None = None
+) -> Reply:
+    """Delete a monitor, once."""
+
+    async def delete() -> Reply:
+        await service.delete_monitor(caller.team_id, UUID(monitor_id), if_match)
+        return Reply.empty()
+
+    request = ("delete_monitor", monitor_id, if_match)
+    return await act_once(caller.team_id, idempotency_key, request, delete)
+
+
+def _reply(monitor: Monitor, status: int = 200, **headers: str) -> Reply:
+    return Reply(represent_monitor(monitor), status, {"ETag": entity_tag(monitor.version), **headers})

@@ -1,0 +1,76 @@
+"""A write that is repeated under the same Idempotency-Key acts once and is answered alike (for 24 hours)."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import orjson
+
+from monitoring.auth.models import Team
+from monitoring.backends.database import transaction
+from monitoring.contract.problems import Problem
+from monitoring.contract.replies import Reply
+from monitoring.monitors.models import IdempotencyKey
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from uuid import UUID
+
+    from monitoring.contract.document import Json
+
+LIFETIME = timedelta(hours=24)
+
+
+async def act_once(
+    team_id: UUID, key: str | None, request: tuple[Json, ...], act: Callable[[], Awaitable[Reply]]
+) -> Reply:
+    """Act, or repeat the answer this team got for this key before; without a key just act.
+
+    Action and answer are stored in one transaction, refusals not at all. `request` is everything that makes
+    two requests the same. Raises Problem when the key was used for a different one.
+    """
+    if key is None:
+        return await act()
+    request_sha256 = _hash_request(request)
+    async with transaction():
+        # Of two requests at once with the same key, the second waits here and finds the first one's answer.
+        await Team.select_for_update().get(id=team_id)
+        stored = await IdempotencyKey.get_or_none(team_id=team_id, key=key)
+        if stored and stored.created_at > _oldest_to_keep():
+            return _repeat(stored, request_sha256)
+        if stored:
+            await stored.delete()
+        reply = await act()
+        await IdempotencyKey.create(
+            team_id=team_id,
+            key=key,
+            request_sha256=request_sha256,
+            reply_status=reply.status,
+            reply_headers=dict(reply.headers),
+            reply_body=reply.payload().decode(),
+            created_at=datetime.now(UTC),
+        )
+        return reply
+
+
+async def delete_expired_keys() -> int:
+    """Forget answers nobody may ask for any more, and return how many they were."""
+    return await IdempotencyKey.filter(created_at__lte=_oldest_to_keep()).delete()
+
+
+def _oldest_to_keep() -> datetime:
+    return datetime.now(UTC) - LIFETIME
+
+
+def _repeat(stored: IdempotencyKey, request_sha256: str) -> Reply:
+    if stored.request_sha256 != request_sha256:
+        raise Problem("idempotency_key_reused")
+    if not stored.reply_body:
+        return Reply.empty(stored.reply_status, stored.reply_headers)
+    return Reply(stored.reply_body.encode(), stored.reply_status, stored.reply_headers)
+
+
+def _hash_request(request: tuple[Json, ...]) -> str:
+    return hashlib.sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -1,0 +1,132 @@
+"""Everything that is done with monitors, one transaction a function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from monitoring.auth.models import Team
+from monitoring.backends.database import transaction
+from monitoring.contract.problems import Problem
+from monitoring.monitors import rules
+from monitoring.monitors.configuration import configuration_of, default_configuration
+from monitoring.monitors.entity_tags import is_current
+from monitoring.monitors.models import Monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from monitoring.contract.document import Json
+    from monitoring.monitors.configuration import Configuration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorFilter:
+    """Which monitors to list; what is None does not matter, the others combine with *and*."""
+
+    status: str | None = None
+    tag: str | None = None
+    paused: bool | None = None
+    search: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Monitors in order, and whether others follow."""
+
+    monitors: list[Monitor]
+    has_more: bool
+
+
+async def list_monitors(team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None) -> Page:
+    """Return up to `limit` monitors of a team, newest first, from the one after `after_id` on."""
+    conditions = {
+        "id__lt": after_id,
+        "status": wanted.status,
+        # The column is JSON text: its quotes keep `shop` from matching `shopping`.
+        "tags__contains": f'"{wanted.tag}"' if wanted.tag else None,
+        "paused": wanted.paused,
+        "search_text__contains": wanted.search.casefold() if wanted.search else None,
+    }
+    given = {name: value for name, value in conditions.items() if value is not None}
+    monitors = await Monitor.filter(team_id=team_id, **given).order_by("-id").limit(limit + 1)
+    return Page(monitors[:limit], has_more=len(monitors) > limit)
+
+
+async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
+    """Create a monitor. Raises Problem if its fields do not go together or the team's plan is full."""
+    configuration = rules.complete(given, default_configuration())
+    rules.check(configuration)
+    async with transaction():
+        # Counted and inserted under one lock: two at once cannot pass the cap, and ids follow the commits.
+        team = await Team.select_for_update().get(id=team_id)
+        if await Monitor.filter(team_id=team_id).count() >= team.max_monitors:
+            raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
+        now = datetime.now(UTC)
+        return await Monitor.create(
+            team_id=team_id,
+            status=rules.status_after("pending", paused=configuration["paused"]),
+            status_changed_at=now,
+            created_at=now,
+            updated_at=now,
+            search_text=_search_text(configuration),
+            **configuration,
+        )
+
+
+async def get_monitor(team_id: UUID, monitor_id: UUID) -> Monitor:
+    """Return a monitor of the team. Raises Problem if there is none, or if it is another team's."""
+    monitor = await Monitor.get_or_none(id=monitor_id, team_id=team_id)
+    if monitor is None:
+        raise Problem("monitor_not_found")
+    return monitor
+
+
+async def update_monitor(
+    team_id: UUID, monitor_id: UUID, patch: Mapping[str, Json], if_match: str | None = None
+) -> Monitor:
+    """Apply a merge patch. One that changes nothing leaves version and `updated_at` as they are."""
+    async with transaction():
+        monitor = await _lock_monitor(team_id, monitor_id, if_match)
+        before = configuration_of(monitor)
+        after = rules.change(before, patch, default_configuration())
+        rules.check(after)
+        if after != before:
+            await _store_change(monitor, after)
+        return monitor
+
+
+async def delete_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None = None) -> None:
+    """Delete a monitor, which frees its place in the plan."""
+    async with transaction():
+        monitor = await _lock_monitor(team_id, monitor_id, if_match)
+        await monitor.delete()
+
+
+async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:
+    """Hold a monitor's row until the transaction ends, provided it is what `If-Match` expects."""
+    monitor = await Monitor.select_for_update().get_or_none(id=monitor_id, team_id=team_id)
+    if monitor is None:
+        raise Problem("monitor_not_found")
+    if not is_current(if_match, monitor.version):
+        raise Problem("monitor_changed")
+    return monitor
+
+
+async def _store_change(monitor: Monitor, configuration: Configuration) -> None:
+    now = datetime.now(UTC)
+    status = rules.status_after(monitor.status, paused=configuration["paused"])
+    if status != monitor.status:
+        monitor.status, monitor.status_changed_at = status, now
+    monitor.update_from_dict(configuration)
+    monitor.search_text = _search_text(configuration)
+    monitor.updated_at = now
+    monitor.version += 1
+    await monitor.save()
+
+
+def _search_text(configuration: Configuration) -> str:
+    """Name and URL without regard to case. Databases fold only ASCII, or as their locale says."""
+    return f"{configuration['name']}\n{configuration['url']}".casefold()

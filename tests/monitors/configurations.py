@@ -1,0 +1,67 @@
+"""Configurations to test with: one that is in order, and Hypothesis's own."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from monitoring.monitors.configuration import default_configuration
+from monitoring.monitors.rules import complete
+
+URL = "https://shop.example.com/health"
+
+
+def configuration_with(**fields: Any) -> dict[str, Any]:
+    """Everything at its default but these fields."""
+    return complete({"url": URL, **fields}, default_configuration())
+
+
+def _text(max_characters: int, min_characters: int = 0) -> st.SearchStrategy[str]:
+    characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+    return st.text(characters, min_size=min_characters, max_size=max_characters)
+
+
+_header_names = st.from_regex(r"X-[A-Za-z0-9-]{1,20}", fullmatch=True)
+_header_values = _text(40).map(lambda value: value.replace("\r", " ").replace("\n", " "))
+
+# Every field's values, such that any combination of them is accepted.
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "name": _text(100, 1),
+    "url": st.builds(
+        "{}://{}{}".format,
+        st.sampled_from(["http", "https"]),
+        st.sampled_from(["shop.example.com", "192.0.2.7:8080", "[2001:db8::7]"]),
+        st.sampled_from(["", "/", "/health?deep=%C3%A4", "/ä/日本", "?q='\\\"%25_"]),
+    ),
+    "method": st.sampled_from(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
+    "request_headers": st.dictionaries(_header_names, _header_values, max_size=5),
+    "request_body": st.none() | _text(200),
+    "expected_status_codes": st.lists(
+        st.sampled_from(["204", "2xx", "200-299", "301-301"]), min_size=1, max_size=10
+    ),
+    "required_keyword": st.none() | _text(255, 1),
+    "forbidden_keyword": st.none() | _text(255, 1),
+    "interval_seconds": st.integers(61, 86400),
+    "timeout_seconds": st.integers(1, 60),
+    "follow_redirects": st.booleans(),
+    "verify_tls": st.booleans(),
+    "tls_expiry_warning_days": st.integers(0, 90),
+    "failure_threshold": st.integers(1, 10),
+    "recovery_threshold": st.integers(1, 10),
+    "paused": st.booleans(),
+    "tags": st.lists(st.from_regex(r"[a-z0-9][a-z0-9_-]{0,39}", fullmatch=True), unique=True, max_size=10),
+}
+
+REQUIRED_FIELDS = ("url", "method")  # GET, the default, would not go with every body
+creations = st.fixed_dictionaries(
+    {name: FIELDS[name] for name in REQUIRED_FIELDS},
+    optional={name: values for name, values in FIELDS.items() if name not in REQUIRED_FIELDS},
+)
+
+patches = st.fixed_dictionaries(
+    {},
+    optional={
+        **{name: st.none() | values for name, values in FIELDS.items()},
+        "url": FIELDS["url"],
+        "request_headers": st.none() | st.dictionaries(_header_names, st.none() | _header_values, max_size=3),
+    },
+).filter(bool)

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pytest
+
+from cast import Player, form_team
+from monitoring.monitors.models import Monitor
+from monitors.conversations import MONITORS, URL, create, is_problem, list_ids, path_of
+
+if TYPE_CHECKING:
+    import httpx
+
+    from monitoring.contract.catalogue import Catalogue
+    from running_service import RunningService
+
+
+class TestCreateMonitor:
+    def test_needs_only_a_url_and_fills_in_the_documents_defaults(self, alice: Player) -> None:
+        monitor = create(alice)
+        assert (
+            monitor.items()
+            >= {
+                "name": "shop.example.com",
+                "url": URL,
+                "method": "GET",
+                "request_headers": {},
+                "request_body": None,
+                "expected_status_codes": ["2xx"],
+                "required_keyword": None,
+                "forbidden_keyword": None,
+                "interval_seconds": 300,
+                "timeout_seconds": 15,
+                "follow_redirects": True,
+                "verify_tls": True,
+                "tls_expiry_warning_days": 14,
+                "failure_threshold": 2,
+                "recovery_threshold": 2,
+                "paused": False,
+                "tags": [],
+                "status": "pending",
+                "last_checked_at": None,
+                "next_check_at": None,
+                "last_response_time_ms": None,
+                "last_error": None,
+            }.items()
+        )
+
+    def test_answers_where_the_monitor_is_and_its_entity_tag(self, alice: Player) -> None:
+        answer = alice.post(MONITORS, json={"url": URL})
+        assert answer.headers["Location"] == path_of(answer.json())
+        assert answer.headers["ETag"] == '"1"'
+        assert alice.get(answer.headers["Location"]).json() == answer.json()
+
+    def test_gives_an_id_that_tells_its_time_of_creation(self, alice: Player) -> None:
+        monitor = create(alice)
+        assert UUID(monitor["id"]).version == 7
+        milliseconds = UUID(monitor["id"]).int >> 80
+        created_at = datetime.fromisoformat(monitor["created_at"])
+        assert abs(created_at.timestamp() * 1000 - milliseconds) < 1000
+
+    def test_tells_its_times_in_utc_to_the_microsecond(self, alice: Player) -> None:
+        before, monitor, after = datetime.now(UTC), create(alice), datetime.now(UTC)
+        assert monitor["created_at"] == monitor["updated_at"] == monitor["status_changed_at"]
+        assert len(monitor["created_at"]) == len("2026-11-20T09:30:00.000000Z")
+        assert before <= datetime.fromisoformat(monitor["created_at"]) <= after
+
+    def test_writes_the_fields_in_the_order_of_the_document(
+        self, alice: Player, service: RunningService
+    ) -> None:
+        schema = service.app.contract.document.root["components"]["schemas"]["Monitor"]
+        assert list(create(alice)) == list(schema["properties"])
+
+    def test_can_create_a_paused_one(self, alice: Player) -> None:
+        assert create(alice, paused=True)["status"] == "paused"
+
+    def test_is_not_for_keys_that_may_only_read(self, bob: Player, catalogue: Catalogue) -> None:
+        answer = bob.post(MONITORS, json={"url": URL})
+        assert is_problem(answer, catalogue, "insufficient_permissions", scope="monitors:write")
+
+    def test_is_not_for_strangers(self, mallory: httpx.Client, catalogue: Catalogue) -> None:
+        answer = mallory.post(MONITORS, json={"url": URL})
+        assert is_problem(answer, catalogue, "authorization_missing")
+
+    @pytest.mark.parametrize(
+        ("field", "fields"),
+        [
+            ("url", {"url": None}),
+            ("url", {"url": "ftp://shop.example.com"}),
+            ("url", {"url": "//shop.example.com"}),
+            ("url", {"url": "https://alice:secret@shop.example.com"}),
+            ("url", {"url": f"{URL}#top"}),
+            ("url", {"url": "https://shop.example.com/a b"}),
+            ("url", {"url": "https://bücher.example"}),
+            ("url", {"url": "https://shop.example.com:65536"}),
+            ("url", {"url": f"https://shop.example.com/{'x' * 2048}"}),
+            ("name", {"name": ""}),
+            ("name", {"name": "x" * 101}),
+            ("name", {"name": "a\0b"}),
+            ("method", {"method": "get"}),
+            ("request_headers.X-Trace", {"request_headers": {"X-Trace": "a\r\nb"}}),
+            ("request_headers.X-Trace", {"request_headers": {"X-Trace": None}}),
+            ("request_body", {"method": "POST", "request_body": "x" * 8193}),
+            ("expected_status_codes", {"expected_status_codes": []}),
+            ("expected_status_codes.0", {"expected_status_codes": ["2XX"]}),
+            ("interval_seconds", {"interval_seconds": 29}),
+            ("interval_seconds", {"interval_seconds": 60.5}),
+            ("interval_seconds", {"interval_seconds": "60"}),
+            ("interval_seconds", {"interval_seconds": None}),
+            ("timeout_seconds", {"timeout_seconds": 61}),
+            ("paused", {"paused": 1}),
+            ("tags", {"tags": ["shop", "shop"]}),
+            ("tags.1", {"tags": ["shop", "Shop"]}),
+            ("id", {"id": "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70"}),
+            ("status", {"status": "up"}),
+        ],
+    )
+    def test_names_the_field_that_is_wrong(self, alice: Player, field: str, fields: dict[str, Any]) -> None:
+        answer = alice.post(MONITORS, json={"url": URL, **fields})
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(f"{field}: ")
+
+    @pytest.mark.parametrize(
+        ("problem_name", "values", "fields"),
+        [
+            ("url_host_invalid", {}, {"url": "http://0x7f.1/"}),
+            ("timeout_not_below_interval", {}, {"interval_seconds": 30, "timeout_seconds": 30}),
+            ("request_body_without_content", {}, {"request_body": "{}"}),
+            (
+                "keyword_without_body",
+                {"field": "required_keyword"},
+                {"method": "HEAD", "required_keyword": "ok"},
+            ),
+            ("status_range_reversed", {}, {"expected_status_codes": ["299-200"]}),
+            ("request_header_name_invalid", {}, {"request_headers": {"X Trace": ""}}),
+            ("request_header_reserved", {"name": "host"}, {"request_headers": {"host": "a.example"}}),
+        ],
+    )
+    def test_refuses_fields_that_do_not_go_together(
+        self,
+        alice: Player,
+        catalogue: Catalogue,
+        problem_name: str,
+        values: dict[str, str],
+        fields: dict[str, Any],
+    ) -> None:
+        answer = alice.post(MONITORS, json={"url": URL, **fields})
+        assert is_problem(answer, catalogue, problem_name, **values)
+        assert list_ids(alice) == []
+
+    def test_takes_a_whole_number_however_it_is_written(self, alice: Player) -> None:
+        body = '{"url": "https://shop.example.com", "interval_seconds": 6.0e1}'
+        answer = alice.post(MONITORS, content=body, headers={"Content-Type": "application/json"})
+        assert '"interval_seconds":60,' in answer.text
+
+
+class TestPlan:
+    def test_fifty_creates_at_once_at_a_cap_of_ten_make_exactly_ten(
+        self, service: RunningService, catalogue: Catalogue
+    ) -> None:
+        async def count_rows() -> int:
+            return await Monitor.filter(team_id=player.team_id).count()
+
+        with Player(service, form_team(service, max_monitors=10)) as player, ThreadPoolExecutor(50) as pool:
+            answers = list(pool.map(lambda _: player.post(MONITORS, json={"url": URL}), range(50)))
+            refusals = [answer for answer in answers if answer.status_code != 201]
+            assert len(refusals) == 40
+            for answer in refusals:
+                assert is_problem(answer, catalogue, "monitor_limit_reached", max_monitors=10)
+            assert service.run(count_rows()) == 10
+
+    def test_counts_paused_monitors_too(self, service: RunningService, catalogue: Catalogue) -> None:
+        with Player(service, form_team(service, max_monitors=1)) as player:
+            create(player, paused=True)
+            answer = player.post(MONITORS, json={"url": URL})
+            assert is_problem(answer, catalogue, "monitor_limit_reached", max_monitors=1)
+
+    def test_gives_a_deleted_monitors_place_to_another(self, service: RunningService) -> None:
+        with Player(service, form_team(service, max_monitors=1)) as player:
+            player.delete(path_of(create(player)))
+            create(player)
+
+    def test_is_each_teams_own(self, service: RunningService, alice: Player) -> None:
+        with Player(service, form_team(service, max_monitors=1)) as player:
+            create(player)
+            create(alice)
+            create(alice)

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import HealthCheck, given, settings
+
+from monitoring.monitors.configuration import default_configuration
+from monitoring.monitors.rules import change
+from monitors.configurations import configuration_with, creations, patches
+from monitors.conversations import MONITORS, create, path_of, read
+
+if TYPE_CHECKING:
+    from cast import Player
+
+# One team serves all examples: each example deletes what it made.
+over_http = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+class TestRoundTrip:
+    @over_http
+    @given(fields=creations)
+    def test_everything_accepted_comes_back_as_it_was(self, alice: Player, fields: dict[str, Any]) -> None:
+        monitor = create(alice, **fields)
+        try:
+            assert monitor.items() >= configuration_with(**fields).items()
+            assert read(alice, monitor) == monitor
+            assert alice.get(MONITORS).json()["monitors"] == [monitor]
+            assert list(monitor["request_headers"]) == list(fields.get("request_headers", {}))
+        finally:
+            alice.delete(path_of(monitor))
+
+    @over_http
+    @given(fields=creations, patch=patches)
+    def test_a_merge_patch_does_what_its_rule_says(
+        self, alice: Player, fields: dict[str, Any], patch: dict[str, Any]
+    ) -> None:
+        monitor = create(alice, **fields)
+        try:
+            expected = change(configuration_with(**fields), patch, default_configuration())
+            answer = alice.patch(path_of(monitor), json=patch)
+            if answer.status_code == 200:
+                assert answer.json().items() >= expected.items()
+                assert read(alice, monitor) == answer.json()
+            else:  # GET by default, and a body from before
+                assert (expected["method"], expected["request_body"] is None) == ("GET", False)
+                assert read(alice, monitor) == monitor
+        finally:
+            alice.delete(path_of(monitor))
