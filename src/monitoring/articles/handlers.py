@@ -1,0 +1,44 @@
+"""The operations of the Articles tag."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from monitoring.articles import service
+from monitoring.articles.deliveries import is_test_delivery
+from monitoring.articles.representations import represent_accepted, represent_article, represent_ignored
+from monitoring.articles.tasks import translate_article
+from monitoring.backends.current import current_backends
+from monitoring.contract.endpoint import checked_before_body
+from monitoring.contract.problems import Problem
+from monitoring.contract.replies import Reply
+
+
+async def _demand_blog_storage() -> None:
+    """Refuse deliveries that could not be kept, before they are read."""
+    if current_backends().blog_storage is None:
+        raise Problem("blog_storage_not_configured")
+
+
+@checked_before_body(_demand_blog_storage)
+async def receive_article(body: dict[str, Any]) -> Reply:
+    """Take an article in, and ask for its translation once everything is kept."""
+    if is_test_delivery(body):
+        return Reply(represent_ignored(), 202)
+    receipt = await service.receive_delivery(body)
+    article_id = str(receipt.article.id)
+    if receipt.is_new_revision:
+        await translate_article.send(article_id)
+    locales = current_backends().settings.locales
+    return Reply(
+        represent_accepted(receipt.article, locales), 202, {"Location": f"/api/articles/{article_id}"}
+    )
+
+
+async def get_article(article_id: str) -> Reply:
+    """Answer how far an article's translations are."""
+    article = await service.find_article(UUID(article_id))
+    if article is None:
+        raise Problem("article_not_found")
+    return Reply(represent_article(article))

@@ -1,0 +1,87 @@
+"""Articles, the state of their translations, and what was translated before."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from tortoise import fields
+from tortoise.models import Model
+
+from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+
+class TranslationStatus(StrEnum):
+    """As the document names them. The first two are open: a worker may take them once they are due."""
+
+    QUEUED = "queued"
+    TRANSLATING = "translating"
+    TRANSLATED = "translated"
+    FAILED = "failed"
+
+
+OPEN_STATUSES = (TranslationStatus.QUEUED, TranslationStatus.TRANSLATING)
+
+
+class Article(Model):
+    """The newest revision of an article, as the publisher sent it."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    identity = fields.CharField(max_length=520, unique=True)
+    slug = fields.CharField(max_length=255, unique=True)
+    title = fields.TextField(null=True)
+    revision = fields.IntField(default=0)
+    content_hash = fields.CharField(max_length=64)
+    source_time: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    payload: JsonTextField[dict[str, Any]] = JsonTextField()
+    received_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    # When a message was last sent for its translations: the sweeper then leaves it alone for a while.
+    nudged_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+
+    translations: fields.ReverseRelation[Translation]
+
+    class Meta:
+        table = "articles"
+
+
+class Translation(Model):
+    """One locale of an article. The row is the job: whatever else gets lost, it says what is to be done."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    article: fields.ForeignKeyRelation[Article] = fields.ForeignKeyField(
+        "monitoring.Article", related_name="translations"
+    )
+    article_id: UUID
+    locale = fields.CharField(max_length=35)
+    revision = fields.IntField()
+    status = fields.CharField(max_length=11, default=TranslationStatus.QUEUED.value)
+    attempts = fields.IntField(default=0)
+    # When a worker may take it: the next attempt while queued, the end of the lease while translating.
+    due_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    claim = fields.UUIDField(null=True)
+    reason = fields.CharField(max_length=500, null=True)
+    translated_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+
+    class Meta:
+        table = "translations"
+        unique_together = (("article_id", "locale"),)
+        indexes = (("status", "due_at"),)
+
+
+class TranslationMemory(Model):
+    """A segment that an engine has translated once, for articles that change a little."""
+
+    id = fields.BigIntField(primary_key=True)
+    engine = fields.CharField(max_length=100)
+    locale = fields.CharField(max_length=35)
+    segment_hash = fields.CharField(max_length=64)
+    text = fields.TextField()
+
+    class Meta:
+        table = "translation_memory"
+        unique_together = (("engine", "locale", "segment_hash"),)

@@ -1,0 +1,126 @@
+"""Articles in, articles out: every function is one transaction or one statement."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from tortoise.exceptions import IntegrityError
+from tortoise.expressions import Subquery
+
+from monitoring.articles.deliveries import Delivery, read_delivery
+from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.rules import Verdict, judge_delivery, latest_source_time
+from monitoring.articles.storage import SOURCE_LOCALE, put_page
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
+from monitoring.backends.errors import TransactionConflict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+# A nudge at the beginning of time: the sweeper's next round takes the article.
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """An article after a delivery, and whether the delivery made work."""
+
+    article: Article
+    is_new_revision: bool
+
+
+async def receive_delivery(payload: dict[str, Any]) -> Receipt:
+    """Take an article in. When this returns, the original is stored and every translation is a row.
+
+    Idempotent. Raises `StorageUnavailable` or `DatabaseUnavailable`; the delivery has then changed no row.
+    """
+    delivery = read_delivery(payload, datetime.now(UTC))
+    # Two first deliveries at once are told apart by the unique columns: the loser finds the winner's row.
+    with suppress(IntegrityError, TransactionConflict):
+        return await _receive(delivery)
+    return await _receive(delivery)
+
+
+async def _receive(delivery: Delivery) -> Receipt:
+    now = datetime.now(UTC)
+    async with transaction():
+        article = await Article.filter(identity=delivery.identity).select_for_update().first()
+        verdict = judge_delivery(delivery, article)
+        if article is None:
+            slug = await _find_free_folder(delivery)
+            article = Article(identity=delivery.identity, slug=slug, received_at=now)
+        if verdict is Verdict.NEW_REVISION:
+            article.revision += 1
+            article.title = delivery.payload["article"].get("title")
+            article.content_hash = delivery.content_hash
+            article.payload = delivery.payload
+            article.updated_at = article.nudged_at = now
+        article.source_time = latest_source_time(delivery, article)
+        await article.save()
+        await queue_translations(article, current_backends().settings.locales, now)
+        # Inside the transaction, so that of two deliveries at once the older cannot store its file last.
+        await put_page(article, SOURCE_LOCALE, article.payload)
+    return Receipt(article, is_new_revision=verdict is Verdict.NEW_REVISION)
+
+
+async def _find_free_folder(delivery: Delivery) -> str:
+    folders = list(delivery.folders())
+    taken = {article.slug for article in await Article.filter(slug__in=folders).only("slug")}
+    return next(folder for folder in folders if folder not in taken)
+
+
+async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> None:
+    """Queue every locale that is missing or behind the article's revision, within the caller's transaction.
+
+    A worker in the middle of an earlier revision loses its claim, and with it the right to store its work.
+    Locales that are no longer wanted stay as they are.
+    """
+    rows = Translation.filter(article_id=article.id, locale__in=locales)
+    known = {row.locale for row in await rows.only("locale")}
+    await Translation.bulk_create(
+        Translation(article_id=article.id, locale=locale, revision=article.revision, due_at=now)
+        for locale in locales
+        if locale not in known
+    )
+    await rows.exclude(revision=article.revision).update(
+        revision=article.revision,
+        status=TranslationStatus.QUEUED,
+        attempts=0,
+        due_at=now,
+        claim=None,
+        reason=None,
+        translated_at=None,
+    )
+
+
+async def find_article(article_id: UUID) -> Article | None:
+    """Return an article with its translations."""
+    return await Article.get_or_none(id=article_id).prefetch_related("translations")
+
+
+async def list_articles(limit: int, status: str | None = None) -> list[Article]:
+    """Return the newest articles with their translations; with a status, those that have one in it."""
+    articles = Article.filter(translations__status=status).distinct() if status else Article.all()
+    return await articles.order_by("-id").limit(limit).prefetch_related("translations")
+
+
+async def retry_failed(article_id: UUID | None = None, locale: str | None = None) -> int:
+    """Queue failed translations again, with all their attempts, and return how many there were.
+
+    The sweeper of whatever process works on this database sends for them.
+    """
+    failed = Translation.filter(status=TranslationStatus.FAILED)
+    if article_id:
+        failed = failed.filter(article_id=article_id)
+    if locale:
+        failed = failed.filter(locale=locale)
+    async with transaction():
+        await Article.filter(id__in=Subquery(failed.values("article_id"))).update(nudged_at=NEVER)
+        return await failed.update(
+            status=TranslationStatus.QUEUED, attempts=0, reason=None, due_at=datetime.now(UTC)
+        )

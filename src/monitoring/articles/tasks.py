@@ -1,0 +1,25 @@
+"""What workers do for articles."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from monitoring.articles.translating import claim_translation, fulfil_claim
+from monitoring.articles.translators import current_translator
+from monitoring.backends.current import current_backends
+from monitoring.backends.tasks import task
+
+
+@task(queue_name="articles")
+async def translate_article(article_id: str) -> None:
+    """Translate whatever is due of an article, one locale after the other. Sent twice, it does nothing twice.
+
+    Without an engine or a blog storage nothing is attempted: the rows wait, visibly.
+    """
+    translator = current_translator()
+    if translator is None or current_backends().blog_storage is None:
+        return
+    while claim := await claim_translation(UUID(article_id)):
+        delay_seconds = await fulfil_claim(claim, translator)
+        if delay_seconds is not None:
+            await translate_article.send(article_id, delay_seconds=delay_seconds)

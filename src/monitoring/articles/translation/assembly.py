@@ -1,0 +1,209 @@
+"""From a stream of atoms, as a scanner found them, to a template of segments.
+
+Markup that does not pair up within a run of words ends the run, so that no translation can move or lose it.
+All steps are iterative and linear in the length of the document.
+"""
+
+import html
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from itertools import accumulate
+
+from monitoring.articles.translation.codes import has_words, normalise_spaces
+from monitoring.articles.translation.segments import Segment, Template, verbatim
+
+_EDGE_BLANKS = " \t\n\r\f"
+
+
+class Kind(Enum):
+    """What an atom is to the words around it."""
+
+    TEXT = auto()
+    OPEN = auto()  # markup that a CLOSE of the same name may pair with
+    CLOSE = auto()
+    SOLID = auto()  # inline and opaque: an image, a code span, a URL
+    BREAK = auto()  # words before and after it belong to different segments
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One piece of a document. Concatenated, the `raw` of all atoms is the document."""
+
+    kind: Kind
+    raw: Template
+    name: str = ""  # of OPEN and CLOSE: what pairs
+    text: str | None = None  # of TEXT: what the reader sees, where decoding `raw` would not tell
+    is_inline: bool = True
+    is_opaque: bool = False  # of OPEN: nothing up to its end is translated
+    changed_raw: Template | None = None  # what stands in its place once the words before it change
+    block: int = 0
+
+
+Escape = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a format writes words, and what among them is not to be translated."""
+
+    decode: Callable[[str], str]
+    escape: Escape
+    opaque: re.Pattern[str]
+
+
+def assemble(atoms: Sequence[Atom], text_format: Format) -> Template:
+    """Make the template. Its verbatim text is that of the atoms."""
+    template: list[str | Segment] = []
+    stretch: list[Atom] = []
+    for atom in (*_broken_where_unpaired(list(_opaque_elements_closed(atoms))), Atom(Kind.BREAK, ())):
+        if atom.kind is Kind.BREAK:
+            template += _stretch_template(stretch, text_format)
+            template += atom.raw
+            stretch = []
+        elif atom.kind is Kind.TEXT and atom.text is None:
+            stretch += _opaque_words_apart(atom, text_format.opaque)
+        else:
+            stretch.append(atom)
+    return tuple(template)
+
+
+def _opaque_elements_closed(atoms: Sequence[Atom]) -> Iterator[Atom]:
+    """Make one atom of each opaque element; one that is never closed reaches to the end."""
+    position = 0
+    while position < len(atoms):
+        atom = atoms[position]
+        if not (atom.kind is Kind.OPEN and atom.is_opaque):
+            yield atom
+            position += 1
+            continue
+        end, depth = position + 1, 1
+        while end < len(atoms) and depth:
+            if atoms[end].name == atom.name:
+                depth += {Kind.OPEN: 1, Kind.CLOSE: -1}.get(atoms[end].kind, 0)
+            end += 1
+        element = atoms[position:end]
+        is_inline = atom.is_inline and not depth and all(part.kind is not Kind.BREAK for part in element)
+        raw = "".join(verbatim(part.raw) for part in element)
+        yield Atom(Kind.SOLID if is_inline else Kind.BREAK, (raw,))
+        position = end
+
+
+def _broken_where_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:
+    """Turn into a BREAK all markup that is not inline, or not closed in its run, or encloses such markup."""
+    partners = _partners(atoms)
+    is_lone = (
+        atom.kind in (Kind.OPEN, Kind.CLOSE) and index not in partners for index, atom in enumerate(atoms)
+    )
+    lone_before = [0, *accumulate(is_lone)]
+    for index, atom in enumerate(atoms):
+        if atom.kind in (Kind.OPEN, Kind.CLOSE):
+            start, end = sorted((index, partners.get(index, index)))
+            if index not in partners or lone_before[end] > lone_before[start]:
+                yield replace(atom, kind=Kind.BREAK)
+                continue
+        yield atom
+
+
+def _partners(atoms: Sequence[Atom]) -> dict[int, int]:
+    """Match each inline OPEN with its CLOSE, both ways, within stretches free of breaks."""
+    partners: dict[int, int] = {}
+    opened: list[int] = []
+    names: Counter[str] = Counter()
+    for index, atom in enumerate(atoms):
+        if atom.kind is Kind.BREAK or not atom.is_inline:
+            opened.clear()
+            names.clear()
+        elif atom.kind is Kind.OPEN:
+            opened.append(index)
+            names[atom.name] += 1
+        elif atom.kind is Kind.CLOSE and names[atom.name]:
+            while True:
+                candidate = opened.pop()
+                names[atoms[candidate].name] -= 1
+                if atoms[candidate].name == atom.name:
+                    break
+            partners[candidate], partners[index] = index, candidate
+    return partners
+
+
+def _opaque_words_apart(atom: Atom, opaque: re.Pattern[str]) -> Iterator[Atom]:
+    raw, position = verbatim(atom.raw), 0
+    for match in opaque.finditer(raw):
+        yield from _blank_edges_apart(atom, raw[position : match.start()])
+        yield Atom(Kind.SOLID, (match.group(),))
+        position = match.end()
+    yield from _blank_edges_apart(atom, raw[position:])
+
+
+def _blank_edges_apart(atom: Atom, raw: str) -> Iterator[Atom]:
+    words_start = len(raw) - len(raw.lstrip(_EDGE_BLANKS))
+    words_end = max(words_start, len(raw.rstrip(_EDGE_BLANKS)))
+    for part in (raw[:words_start], raw[words_start:words_end], raw[words_end:]):
+        if part:
+            yield replace(atom, raw=(part,))
+
+
+def _stretch_template(atoms: Sequence[Atom], text_format: Format) -> Template:
+    """Make a segment of a stretch whose markup is all paired, without blanks and pairs around the whole."""
+    texts = [_text_of(atom, text_format) for atom in atoms]
+    if not any(map(has_words, texts)):
+        return _raw(atoms)
+    partners = _partners(atoms)
+    start, end = 0, len(atoms)
+    while True:
+        if atoms[start].kind is Kind.TEXT and not texts[start].strip(_EDGE_BLANKS):
+            start += 1
+        elif atoms[end - 1].kind is Kind.TEXT and not texts[end - 1].strip(_EDGE_BLANKS):
+            end -= 1
+        elif partners.get(start) == end - 1:
+            start, end = start + 1, end - 1
+        else:
+            segment = _segment(atoms, texts, range(start, end), partners, text_format.escape)
+            return (*_raw(atoms[:start]), segment, *_raw(atoms[end:]))
+
+
+def _segment(
+    atoms: Sequence[Atom], texts: Sequence[str], span: range, partners: Mapping[int, int], escape: Escape
+) -> Segment:
+    words_before = [0, *accumulate(map(has_words, texts))]
+    encoded: list[str] = []
+    codes: dict[str, Template] = {}
+    numbers: dict[int, int] = {}  # index of a CLOSE -> number of its pair
+    index, number = span.start, 0
+    while index < span.stop:
+        atom, end = atoms[index], index + 1
+        if atom.kind is Kind.TEXT:
+            encoded.append(html.escape(texts[index], quote=False))
+        else:
+            if index in numbers:
+                code, raw = f"</g{numbers[index]}>", atom.changed_raw or atom.raw
+            elif index in partners and words_before[partners[index]] > words_before[index]:
+                numbers[partners[index]] = number = number + 1
+                code, raw = f"<g{number}>", atom.raw
+            else:  # opaque, or a pair around nothing to translate
+                end = partners.get(index, index) + 1
+                number += 1
+                code, raw = f"<x{number}/>", _raw(atoms[index:end])
+            codes[code] = raw
+            encoded.append(code)
+        index = end
+    return Segment(
+        text=normalise_spaces("".join(encoded)),
+        source=_raw(atoms[span.start : span.stop]),
+        codes=codes,
+        escape=escape,
+        block=atoms[span.start].block,
+    )
+
+
+def _text_of(atom: Atom, text_format: Format) -> str:
+    if atom.kind is not Kind.TEXT:
+        return ""
+    return text_format.decode(verbatim(atom.raw)) if atom.text is None else atom.text
+
+
+def _raw(atoms: Sequence[Atom]) -> Template:
+    return tuple(piece for atom in atoms for piece in atom.raw)

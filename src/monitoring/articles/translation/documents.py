@@ -1,0 +1,80 @@
+"""A text in one of the formats publishers write, ready to be translated."""
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from monitoring.articles.translation.html_source import html_template
+from monitoring.articles.translation.markdown_source import front_matter_length, markdown_template
+from monitoring.articles.translation.markdown_structure import changed_blocks
+from monitoring.articles.translation.plain_source import plain_template
+from monitoring.articles.translation.segments import Template, render, segments_of
+
+
+class TextFormat(StrEnum):
+    """How a text is written."""
+
+    PLAIN = "plain"
+    HTML = "html"
+    MARKDOWN = "markdown"
+
+
+_NAMES = {
+    "html": TextFormat.HTML,
+    "text/html": TextFormat.HTML,
+    "markdown": TextFormat.MARKDOWN,
+    "md": TextFormat.MARKDOWN,
+    "text/markdown": TextFormat.MARKDOWN,
+}
+_HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
+_HTML_BLOCK_END = re.compile(r"</(?:p|h[1-6]|li|div|ul|ol|table|section|article|body)\s*>", re.IGNORECASE)
+_MARKDOWN_SIGN = re.compile(r"^ {0,3}(?:#{1,6} |[-*+] |\d{1,9}[.)] |```|~~~|> |\|)|\]\(", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text and its template."""
+
+    source: str
+    text_format: TextFormat
+    template: Template
+
+    def segments(self) -> list[str]:
+        """List what an engine is asked to translate."""
+        return [segment.text for segment in segments_of(self.template)]
+
+    def translated(self, translations: Mapping[str, str]) -> str:
+        """Put translations in place. A Markdown paragraph whose markup would break stays as it was."""
+        rendered = render(self.template, translations)
+        if self.text_format is not TextFormat.MARKDOWN or rendered == self.source:
+            return rendered
+        start = front_matter_length(self.source)
+        changed = changed_blocks(self.source[start:], rendered[start:])
+        if changed:
+            rendered = render(self.template, translations, left_alone=changed)
+            changed = changed_blocks(self.source[start:], rendered[start:])
+        return self.source if changed is None or changed else rendered
+
+
+def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, ...] = ()) -> Document:
+    """Find the segments of a text. Plain text that holds tags or character references is read as HTML."""
+    if text_format is TextFormat.PLAIN and (_HTML_TAG.search(source) or html.unescape(source) != source):
+        text_format = TextFormat.HTML
+    read = {
+        TextFormat.PLAIN: plain_template,
+        TextFormat.HTML: html_template,
+        TextFormat.MARKDOWN: markdown_template,
+    }[text_format]
+    return Document(source, text_format, read(source, brand_names))
+
+
+def content_format(name: object, content: str) -> TextFormat:
+    """Tell the format of an article's content by its declared name, else by its looks."""
+    if isinstance(name, str) and name.strip().lower() in _NAMES:
+        return _NAMES[name.strip().lower()]
+    if content.lstrip().startswith("<") and content.rstrip().endswith(">"):
+        return TextFormat.HTML
+    looks_like_html = _HTML_BLOCK_END.search(content) and not _MARKDOWN_SIGN.search(content)
+    return TextFormat.HTML if looks_like_html else TextFormat.MARKDOWN

@@ -1,0 +1,83 @@
+"""Apertium: rule-based translation, real and offline, from the packages of `.ci/apertium-packages.txt`."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from monitoring.articles.translation.codes import CODE
+from monitoring.articles.translation.engines.apertium_pipe import MODE_COMPILER, ApertiumPipe
+from monitoring.articles.translation.engines.apertium_stream import MAX_CODES, from_stream, to_stream
+from monitoring.articles.translation.engines.protocol import PermanentEngineError
+
+# BCP 47 language, in lower case -> the modes from English; several are a route through Spanish.
+MODES = {
+    "ca": ("eng-cat",),
+    "ca-valencia": ("eng-cat_valencia",),
+    "eo": ("en-eo",),
+    "es": ("eng-spa",),
+    "fr": ("eng-spa", "es-fr"),
+    "gl": ("en-gl",),
+    "it": ("eng-spa", "spa-ita"),
+    "pt": ("eng-spa", "es-pt"),
+    "pt-br": ("eng-spa", "es-pt_BR"),
+}
+
+
+class Apertium:
+    """Translates English through one long-running pipeline per mode."""
+
+    name = "apertium"
+    is_demonstration = False
+
+    def __init__(
+        self, modes_folder: Path = Path("/usr/share/apertium/modes"), silence_timeout_seconds: float = 30
+    ) -> None:
+        self._pipes = {
+            mode: ApertiumPipe(modes_folder / f"{mode}.mode", silence_timeout_seconds)
+            for modes in MODES.values()
+            for mode in modes
+        }
+        self._modes_folder = modes_folder
+
+    def check(self, locales: Sequence[str]) -> list[str]:
+        """Name every unsupported locale and everything that is not installed."""
+        if not shutil.which(MODE_COMPILER):
+            return [f"Apertium is not installed: the program {MODE_COMPILER} is missing"]
+        problems: list[str] = []
+        for locale in locales:
+            modes = modes_for(locale)
+            if not modes:
+                problems.append(f"Apertium cannot translate into {locale}, but into {', '.join(MODES)}")
+            problems += [
+                f"Apertium cannot translate into {locale}: {self._modes_folder / mode}.mode is missing"
+                for mode in modes
+                if not (self._modes_folder / f"{mode}.mode").exists()
+            ]
+        return problems
+
+    def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
+        """Translate English segments; one with too many codes is answered by nothing."""
+        modes = modes_for(target)
+        if not modes or source.lower().partition("-")[0] != "en":
+            raise PermanentEngineError(f"Apertium cannot translate {source} into {target}")
+        feasible = [segment for segment in segments if len(CODE.findall(segment)) <= MAX_CODES]
+        streams = [to_stream(segment) for segment in feasible]
+        for mode in modes:
+            streams = self._pipes[mode].translate(streams)
+        answers = dict(zip(feasible, map(from_stream, streams, feasible), strict=True))
+        return [answers.get(segment, "") for segment in segments]
+
+    def close(self) -> None:
+        """End all pipelines."""
+        for pipe in self._pipes.values():
+            pipe.close()
+
+
+def modes_for(locale: str) -> tuple[str, ...]:
+    """Find the route to a BCP 47 locale, or to its language if there is none to its region."""
+    subtags = locale.replace("_", "-").lower().split("-")
+    while subtags:
+        if modes := MODES.get("-".join(subtags)):
+            return modes
+        subtags.pop()
+    return ()

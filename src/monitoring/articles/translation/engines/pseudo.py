@@ -1,0 +1,33 @@
+"""Pseudolocalisation: accented and bracketed English, readable and recognisable as no translation."""
+
+import re
+from collections.abc import Sequence
+
+_MARKUP = re.compile(r"(<[^>]*>|&#?\w+;)")
+_ACCENTS = str.maketrans(
+    "AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpRrSsTtUuVvWwYyZz",
+    "ÅåƁƀÇçÐðÉéƑƒĜĝĤĥÎîĴĵĶķĻļḾḿÑñÖöÞþŔŕŠšŢţÛûṼṽŴŵÝýŽž",
+)
+
+
+class Pseudo:
+    """Marks text as passed through the whole service, in every locale, without an engine installed."""
+
+    name = "pseudo"
+    is_demonstration = True
+
+    def check(self, locales: Sequence[str]) -> list[str]:  # noqa: ARG002
+        """Serve every locale."""
+        return []
+
+    def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:  # noqa: ARG002
+        """Answer `Hello <x1/>` with `⟦Ĥéļļö <x1/>⟧`."""
+        return [f"⟦{_accented(segment)}⟧" for segment in segments]
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+
+def _accented(segment: str) -> str:
+    parts = _MARKUP.split(segment)
+    return "".join(part if index % 2 else part.translate(_ACCENTS) for index, part in enumerate(parts))

@@ -1,0 +1,85 @@
+"""What the parts of an HTML document are to a translator."""
+
+import html
+from collections.abc import Iterator
+from functools import partial
+
+from monitoring.articles.translation.assembly import Atom, Format, Kind, assemble
+from monitoring.articles.translation.html_tokens import Token, TokenKind, tokenize
+from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.segments import Segment, Template
+
+# fmt: off
+INLINE_ELEMENTS = frozenset({
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "del", "dfn", "em", "font", "i", "ins", "label",
+    "mark", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "u",
+})
+INLINE_OPAQUE_ELEMENTS = frozenset({"code", "kbd", "math", "ruby", "samp", "svg", "tt", "var"})
+OPAQUE_ELEMENTS = INLINE_OPAQUE_ELEMENTS | {
+    "audio", "canvas", "iframe", "noembed", "noframes", "noscript", "object", "plaintext", "pre", "script",
+    "select", "style", "template", "textarea", "video", "xmp",
+}
+INLINE_VOID_ELEMENTS = frozenset({"img", "input", "wbr"})
+VOID_ELEMENTS = INLINE_VOID_ELEMENTS | {
+    "area", "base", "br", "col", "embed", "hr", "link", "meta", "param", "source", "track",
+}
+# fmt: on
+TRANSLATED_ATTRIBUTES = frozenset(("alt", "aria-label", "placeholder", "title"))
+
+
+def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
+    """Find the segments of an HTML document or fragment, however malformed."""
+    return assemble(list(html_atoms(source, brand_names)), _text_format(brand_names))
+
+
+def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -> Iterator[Atom]:
+    """Cut HTML into atoms; those of one `block` belong together."""
+    for token in tokenize(source):
+        match token.kind:
+            case TokenKind.TEXT:
+                yield Atom(Kind.TEXT, (token.raw,), block=block)
+            case TokenKind.OTHER:
+                yield Atom(Kind.BREAK, (token.raw,), block=block)
+            case TokenKind.START:
+                yield _start_atom(token, brand_names, block)
+            case TokenKind.END if token.name in VOID_ELEMENTS:
+                yield Atom(Kind.BREAK, (token.raw,), block=block)
+            case TokenKind.END:
+                is_inline = token.name in INLINE_ELEMENTS | INLINE_OPAQUE_ELEMENTS
+                yield Atom(Kind.CLOSE, (token.raw,), name=token.name, is_inline=is_inline, block=block)
+
+
+def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
+    is_opaque = token.name in OPAQUE_ELEMENTS
+    raw: list[str | Segment] = []
+    position = 0
+    for attribute in token.attributes():
+        name = attribute["name"].lower()
+        value = attribute["double"] or attribute["single"] or attribute["bare"] or ""
+        is_opaque |= name == "translate" and value.lower() == "no"
+        is_opaque |= name == "class" and "notranslate" in value.split()
+        if name in TRANSLATED_ATTRIBUTES and value and not attribute["bare"]:
+            start, end = attribute.span("double" if attribute["double"] else "single")
+            words = [Atom(Kind.TEXT, (value,), block=block)]
+            raw.append(token.raw[position:start])
+            raw += assemble(words, _attribute_format(brand_names, token.raw[end]))
+            position = end
+    template = (*raw, token.raw[position:]) if not is_opaque else (token.raw,)
+    if token.name in VOID_ELEMENTS or (token.name in ("svg", "math") and token.raw.endswith("/>")):
+        is_inline = token.name in INLINE_VOID_ELEMENTS | INLINE_OPAQUE_ELEMENTS
+        return Atom(Kind.SOLID if is_inline else Kind.BREAK, template, block=block)
+    is_inline = token.name in INLINE_ELEMENTS | INLINE_OPAQUE_ELEMENTS
+    return Atom(Kind.OPEN, template, token.name, is_inline=is_inline, is_opaque=is_opaque, block=block)
+
+
+def _text_format(brand_names: tuple[str, ...]) -> Format:
+    return Format(html.unescape, partial(html.escape, quote=False), opaque_pattern(brand_names))
+
+
+def _attribute_format(brand_names: tuple[str, ...], quote: str) -> Format:
+    reference = "&quot;" if quote == '"' else "&#39;"
+
+    def escape(text: str) -> str:
+        return html.escape(text, quote=False).replace(quote, reference)
+
+    return Format(html.unescape, escape, opaque_pattern(brand_names))

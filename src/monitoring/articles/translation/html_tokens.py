@@ -1,0 +1,84 @@
+"""HTML cut into tokens, as the HTML standard's tokenizer would, with nothing lost.
+
+Concatenated, the tokens are the source. Hostile input costs linear time: quantifiers are possessive, and what
+is never closed reaches to the end, as it does in a browser.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+RAW_TEXT_ELEMENTS = frozenset(
+    {"iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp"}
+)
+
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
+_TAG = re.compile(
+    r"""</?(?P<name>[A-Za-z][^\s/>]*+)
+    (?P<attributes>(?:[\s/]++|[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+)*+)>""",
+    re.VERBOSE,
+)
+_ATTRIBUTE = re.compile(
+    r"""(?P<name>[^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'|(?P<bare>[^\s>]*+)))?+"""
+)
+_COMMENT_END = re.compile(r"--!?>")
+
+
+class TokenKind(Enum):
+    """What a token is; OTHER are comments, declarations and whatever is never closed."""
+
+    TEXT = auto()
+    START = auto()
+    END = auto()
+    OTHER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of HTML source; `name` is that of a tag, in lower case."""
+
+    kind: TokenKind
+    raw: str
+    name: str = ""
+
+    def attributes(self) -> Iterator[re.Match[str]]:
+        """Find the attributes; a value is in the group `double`, `single` or `bare`, by its quotes."""
+        tag = _TAG.match(self.raw)
+        return _ATTRIBUTE.finditer(self.raw, *tag.span("attributes")) if tag else iter(())
+
+
+def tokenize(source: str) -> Iterator[Token]:
+    """Cut HTML into tokens."""
+    position = 0
+    while position < len(source):
+        markup = _MARKUP.search(source, position)
+        start = markup.start() if markup else len(source)
+        if start > position:
+            yield Token(TokenKind.TEXT, source[position:start])
+        if start == len(source):
+            return
+        token = _token_at(source, start)
+        yield token
+        position = start + len(token.raw)
+        if token.kind is TokenKind.START and token.name in RAW_TEXT_ELEMENTS:
+            end_tag = re.compile(rf"</{token.name}(?=[\s/>])", re.IGNORECASE).search(source, position)
+            if not end_tag:
+                yield Token(TokenKind.OTHER, source[position:])
+                return
+            if text := source[position : end_tag.start()]:
+                # No markup to a browser, but perhaps to the author, or to another reader: better left alone.
+                yield Token(TokenKind.OTHER if "<" in text else TokenKind.TEXT, text)
+            position = end_tag.start()
+
+
+def _token_at(source: str, start: int) -> Token:
+    if source.startswith("<!--", start):
+        end = _COMMENT_END.search(source, start + 2)
+        return Token(TokenKind.OTHER, source[start : end.end() if end else None])
+    if tag := _TAG.match(source, start):
+        kind = TokenKind.END if source.startswith("</", start) else TokenKind.START
+        return Token(kind, tag.group(), tag["name"].lower())
+    is_tag = re.compile(r"</?[A-Za-z]").match(source, start)
+    end_of_other = -1 if is_tag else source.find(">", start)
+    return Token(TokenKind.OTHER, source[start : end_of_other + 1 or None])

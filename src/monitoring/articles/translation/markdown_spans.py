@@ -1,0 +1,92 @@
+"""CommonMark parsed by markdown-it, with the place of every inline construct in the source.
+
+markdown-it tells the lines of blocks but not where inline markup stands: its rules are wrapped to note it.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+Rule = Callable[[StateInline, bool], bool]
+
+# More than a human paragraph has; emphasis and links cost markdown-it quadratic time.
+MAX_DELIMITERS_IN_PARAGRAPH = 2_000
+
+
+def parse_blocks(source: str, environment: dict[str, Any]) -> list[Token]:
+    """Parse the block structure and note link references in `environment`; inline tokens stay unparsed."""
+    tokens: list[Token] = []
+    source = normalised(source)
+    _parser().block.parse(source, _parser(), environment, tokens)
+    return tokens
+
+
+def normalised(source: str) -> str:
+    """Write line endings the way markdown-it's block parser wants them."""
+    return source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+
+
+def parse_inline(content: str, environment: dict[str, Any]) -> list[Token] | None:
+    """Parse a paragraph; in `meta["span"]` each token but plain text tells where in `content` it stands.
+
+    None if the paragraph holds more delimiters than any human would write.
+    """
+    if sum(map(content.count, "*_~[")) > MAX_DELIMITERS_IN_PARAGRAPH:
+        return None
+    parser = _parser()
+    state = _PlacingState(content, parser, environment, [])
+    parser.inline.tokenize(state)
+    for finish in parser.inline.ruler2.getRules(""):
+        finish(state)
+    for token in state.tokens:
+        _include_outer_delimiters(token)
+    return state.tokens
+
+
+class _PlacingState(StateInline):
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        token = super().push(ttype, tag, nesting)
+        token.meta["pushed_at"] = self.pos
+        return token
+
+
+def _placing(rule: Rule) -> Rule:
+    def placing_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (markdown-it's signature)
+        start, known_count = state.pos, len(state.tokens)
+        if not rule(state, silent):
+            return False
+        new_tokens = [] if silent else state.tokens[known_count:]
+        end = state.pos
+        for token in reversed(new_tokens):
+            if token.type == "text" and token.content and token.content[0] in "*_~":
+                token.meta.setdefault("span", (end - len(token.content), end))  # a run of delimiters
+                end -= len(token.content)
+            elif token.type == "link_open" and token.info != "auto":
+                token.meta["span"] = (start, token.meta.get("pushed_at", start))
+            elif token.type == "link_close" and token.info != "auto":
+                token.meta["span"] = (token.meta.get("pushed_at", start), state.pos)
+            else:
+                token.meta.setdefault("span", (start, state.pos))
+        return True
+
+    return placing_rule
+
+
+def _include_outer_delimiters(token: Token) -> None:
+    """Widen strong markup: of `**`, markdown-it makes the inner delimiter the token and empties the outer."""
+    if token.type in ("strong_open", "strong_close"):
+        start, end = token.meta["span"]
+        token.meta["span"] = (start - 1, end) if token.nesting == 1 else (start, end + 1)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    rules = parser.inline.ruler
+    for name, rule in zip(rules.get_active_rules(), rules.getRules(""), strict=True):
+        rules.at(name, _placing(rule))
+    return parser

@@ -1,0 +1,81 @@
+"""Segments through an engine, and nothing an engine answers is trusted."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from monitoring.articles.translation.codes import CODE, accepted, has_words, normalise_spaces
+from monitoring.articles.translation.engines.protocol import Engine, TransientEngineError
+
+
+@dataclass(frozen=True, slots=True)
+class Translations:
+    """Texts by segment; `learned` are new ones by hash, `refused` ones stay in the source."""
+
+    texts: Mapping[str, str]
+    learned: Mapping[str, str]
+    refused: frozenset[str]
+
+
+def segment_hash(segment: str) -> str:
+    """Name a segment in a translation memory: stable across releases, whatever the layout of its spaces."""
+    return hashlib.blake2b(normalise_spaces(segment).strip().encode(), digest_size=16).hexdigest()
+
+
+def translate_segments(
+    segments: Iterable[str], engine: Engine, source: str, target: str, known: Mapping[str, str]
+) -> Translations:
+    """Look each segment up in `known` (by hash), ask the engine for the others, once each.
+
+    An answer with broken codes is replaced by translations of the runs of words between them; a run
+    whose answer is not acceptable either stays in the source language. Raises the engine's errors.
+    """
+    texts: dict[str, str] = {}
+    unknown: list[str] = []
+    for segment in dict.fromkeys(segments):
+        remembered = accepted(segment, known.get(segment_hash(segment)))
+        if remembered is None:
+            unknown.append(segment)
+        else:
+            texts[segment] = remembered
+    answers = _asked(engine, unknown, source, target)
+    taken = {segment: accepted(segment, answer) for segment, answer in zip(unknown, answers, strict=True)}
+    broken = [segment for segment, text in taken.items() if text is None]
+    learned = {segment: text for segment, text in taken.items() if text is not None}
+    learned |= _translated_by_runs(broken, engine, source, target)
+    return Translations(
+        texts | learned,
+        {segment_hash(segment): text for segment, text in learned.items()},
+        frozenset(broken) - learned.keys(),
+    )
+
+
+def _translated_by_runs(segments: Sequence[str], engine: Engine, source: str, target: str) -> dict[str, str]:
+    """Translate the words between codes each on their own; a segment with no acceptable run is left out."""
+    pieces = {segment: _pieces(segment) for segment in segments if CODE.search(segment)}
+    runs = list(dict.fromkeys(run.strip() for parts in pieces.values() for run in parts if has_words(run)))
+    answers = zip(runs, _asked(engine, runs, source, target), strict=True)
+    taken = {run: text for run, answer in answers if (text := accepted(run, answer)) is not None}
+    rebuilt: dict[str, str] = {}
+    for segment, parts in pieces.items():
+        if any(part.strip() in taken for part in parts):
+            joined = "".join(
+                part.replace(part.strip(), taken[part.strip()]) if part.strip() in taken else part
+                for part in parts
+            )
+            text = accepted(segment, joined)
+            if text is not None:
+                rebuilt[segment] = text
+    return rebuilt
+
+
+def _asked(engine: Engine, segments: list[str], source: str, target: str) -> list[str]:
+    answers = engine.translate(segments, source, target) if segments else []
+    if len(answers) != len(segments):
+        raise TransientEngineError(f"{engine.name} answered {len(answers)} texts to {len(segments)} segments")
+    return answers
+
+
+def _pieces(segment: str) -> list[str]:
+    return re.split(f"({CODE.pattern})", segment)

@@ -1,0 +1,98 @@
+"""The translation engine of a worker, and the threads in which it may take its time."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from monitoring.articles.storage import SOURCE_LOCALE
+from monitoring.articles.translation.article import TranslatedArticle, segment_hashes, translate_article
+from monitoring.articles.translation.engines import Engine, build_engine
+from monitoring.settings import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+    from monitoring.backends.assembly import Backends
+    from monitoring.settings import Settings
+
+Result = TypeVar("Result")
+
+
+class Translator:
+    """An engine and threads of its own: a slow engine must not keep the blog storage waiting for a thread."""
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self.engine = engine
+        self._brand_names = settings.brand_names
+        self._threads = ThreadPoolExecutor(settings.worker_threads, thread_name_prefix="translator")
+
+    async def segment_hashes(self, payload: Mapping[str, Any]) -> list[str]:
+        """List what to look up in the translation memory."""
+        return await self._run(partial(segment_hashes, payload, self._brand_names))
+
+    async def translate(
+        self, payload: Mapping[str, Any], locale: str, known: Mapping[str, str]
+    ) -> TranslatedArticle:
+        """Translate what readers see of a payload. Raises the engine's errors."""
+        return await self._run(
+            partial(
+                translate_article,
+                payload,
+                engine=self.engine,
+                source=SOURCE_LOCALE,
+                target=locale,
+                brand_names=self._brand_names,
+                known=known,
+            )
+        )
+
+    async def close(self) -> None:
+        """Release the engine; what has not begun is not begun any more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self.engine.close)
+
+    async def _run(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+_current: ContextVar[Translator | None] = ContextVar("current_translator", default=None)
+
+
+def build_translator(settings: Settings) -> Engine | None:
+    """Make the engine of the settings, if they name one. Raises `SettingsError`, saying what it lacks."""
+    if settings.translator == "none":
+        return None
+    engine = build_engine(settings.translator)
+    if problems := engine.check(settings.locales):
+        engine.close()
+        raise SettingsError("\n".join(f"TRANSLATOR: {problem}" for problem in problems))
+    return engine
+
+
+@asynccontextmanager
+async def open_translator(backends: Backends, engine: Engine | None = None) -> AsyncIterator[None]:
+    """Give tasks that are started inside a translator: this engine, or that of the settings.
+
+    Raises `SettingsError` if the engine cannot serve the locales. Without an engine translations wait.
+    """
+    engine = engine or build_translator(backends.settings)
+    if engine is None:
+        yield
+        return
+    translator = Translator(engine, backends.settings)
+    token = _current.set(translator)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+        await translator.close()
+
+
+def current_translator() -> Translator | None:
+    """Return the translator this task was started with; None if none is configured."""
+    return _current.get()

@@ -1,0 +1,28 @@
+"""The command `monitoring`: start the service, and do on a terminal what the app's settings pages do."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from monitoring.cli import articles, keys, serving, teams
+from monitoring.settings import SettingsError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+app.command()(serving.dev)
+app.command()(serving.serve)
+app.command()(serving.worker)
+app.command()(serving.migrate)
+app.add_typer(teams.app, name="teams")
+app.add_typer(keys.app, name="keys")
+app.add_typer(articles.app, name="articles")
+
+
+def main() -> None:
+    """Run the command; wrong settings end it with status 2, one line a problem."""
+    try:
+        app()
+    except SettingsError as error:
+        print(f"The service cannot start:\n{error}", file=sys.stderr)  # noqa: T201 - this is a terminal
+        sys.exit(2)

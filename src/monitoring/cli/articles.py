@@ -1,0 +1,75 @@
+"""`monitoring articles`: what publishers delivered, and how its translations are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID  # noqa: TC003 - typer reads the annotation
+
+import typer
+
+from monitoring.articles import service
+from monitoring.articles.models import TranslationStatus
+from monitoring.articles.representations import represent_article
+from monitoring.cli.commands import AsJson, fail, run_command, show_row, show_rows
+
+if TYPE_CHECKING:
+    from monitoring.articles.models import Article
+
+app = typer.Typer(no_args_is_help=True, help=__doc__)
+
+
+@app.command("list")
+def list_articles(
+    status: Annotated[
+        TranslationStatus | None, typer.Option(help="Only articles with a translation in this state.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 50,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List articles, the newest first, with how many of their translations are in which state."""
+    articles = run_command(service.list_articles(limit, status))
+    show_rows([_summarise_article(article) for article in articles], as_json=as_json)
+
+
+@app.command("show")
+def show_article(
+    article_id: Annotated[UUID, typer.Argument(help="The id that the webhook answered.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show an article and the state of every locale, with the reason of what failed."""
+    article = run_command(service.find_article(article_id))
+    if article is None:
+        fail(f"There is no article {article_id}")
+    row = represent_article(article)
+    if as_json:
+        show_row(row, as_json=True)
+        return
+    translations = row.pop("translations")
+    show_row(row, as_json=False)
+    typer.echo()
+    show_rows(translations, as_json=False)
+
+
+@app.command("retry")
+def retry_failed(
+    article_id: Annotated[UUID | None, typer.Argument(help="Only this article; all if left out.")] = None,
+    locale: Annotated[str | None, typer.Option(help="Only this locale.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Queue failed translations again. A running service takes them within seconds."""
+    show_row({"queued": run_command(service.retry_failed(article_id, locale))}, as_json=as_json)
+
+
+def _summarise_article(article: Article) -> dict[str, Any]:
+    states = Counter(translation.status for translation in article.translations)
+    return {
+        "id": str(article.id),
+        "slug": article.slug,
+        "revision": article.revision,
+        "updated_at": article.updated_at.isoformat(timespec="seconds"),
+        **{status.value: states[status] for status in TranslationStatus},
+    }

@@ -1,0 +1,75 @@
+"""What every command needs: the backends around one coroutine, and rows on the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+
+import orjson
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from monitoring.backends.assembly import open_backends
+from monitoring.backends.errors import BackendUnavailable
+from monitoring.settings import read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping, Sequence
+
+Result = TypeVar("Result")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+def run_command(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine with the configured backends open. An engine that is away ends the command with 1."""
+
+    async def run() -> Result:
+        async with open_backends(read_settings()) as backends:
+            with backends.activate():
+                return await work
+
+    try:
+        return asyncio.run(run())
+    except BackendUnavailable as error:
+        fail(f"{type(error).__name__}: {error}")
+
+
+def fail(sentence: str) -> NoReturn:
+    """End the command with status 1 and a sentence on standard error."""
+    typer.echo(sentence, err=True)
+    raise typer.Exit(1)
+
+
+def show_row(row: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print one thing, a line a field."""
+    if as_json:
+        _show_json(row)
+        return
+    width = max(map(len, row))
+    for name, value in row.items():
+        typer.echo(f"{name:<{width}}  {_as_text(value)}")
+
+
+def show_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print a table."""
+    if as_json:
+        _show_json(rows)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0] if rows else ():
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*map(_as_text, row.values()))
+    Console().print(table if rows else "none yet", markup=False)
+
+
+def _show_json(value: Any) -> None:  # noqa: ANN401
+    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+
+def _as_text(value: Any) -> str:  # noqa: ANN401
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))
+    return "-" if value is None else str(value)

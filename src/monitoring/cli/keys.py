@@ -1,0 +1,83 @@
+"""`monitoring keys`: API keys, as under Settings, API Keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from monitoring.auth import service
+from monitoring.auth.models import Team
+from monitoring.auth.scopes import SCOPES
+from monitoring.cli.commands import AsJson, fail, run_command, show_row, show_rows
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from monitoring.auth.models import ApiKey
+
+app = typer.Typer(no_args_is_help=True, help=__doc__)
+
+
+@app.command("create")
+def create_key(
+    team_name: Annotated[str, typer.Argument(help="The team the key belongs to.")],
+    name: Annotated[str, typer.Option(help="What you call the key.")] = "API key",
+    scope: Annotated[list[str] | None, typer.Option(help="What it may do; all if left out.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Create a key and show its secret, this once."""
+    if unknown := set(scope or ()) - set(SCOPES):
+        fail(f"There is no scope {', '.join(sorted(unknown))}; choose from {', '.join(SCOPES)}")
+    created = run_command(_create_key(team_name, name, scope or list(SCOPES)))
+    if created is None:
+        fail(f"There is no team {team_name}")
+    key, secret = created.key, created.client_secret
+    shown = {"client_id": key.client_id, "client_secret": secret, "name": key.name, "scopes": key.scopes}
+    show_row(shown, as_json=as_json)
+    typer.echo("Keep the secret now: it is not stored and cannot be shown again.", err=True)
+
+
+@app.command("list")
+def list_keys(
+    team_name: Annotated[str | None, typer.Option("--team", help="Only this team's keys.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List keys, revoked ones too; never a secret."""
+    keys = run_command(service.list_keys())
+    rows = [_represent_key(key) for key in keys if team_name in (None, key.team.name)]
+    show_rows(rows, as_json=as_json)
+
+
+@app.command("revoke")
+def revoke_key(
+    client_id: Annotated[str, typer.Argument(help="The key's client_id.")], *, as_json: AsJson = False
+) -> None:
+    """Revoke a key: its tokens are refused from the very next request on."""
+    key = run_command(service.revoke_key(client_id))
+    if key is None:
+        fail(f"There is no key {client_id}")
+    show_row(_represent_key(key), as_json=as_json)
+
+
+async def _create_key(team_name: str, name: str, scopes: list[str]) -> service.CreatedKey | None:
+    team = await Team.get_or_none(name=team_name)
+    return await service.create_key(team, name, scopes) if team else None
+
+
+def _represent_key(key: ApiKey) -> dict[str, Any]:
+    return {
+        "client_id": key.client_id,
+        "name": key.name,
+        "team": key.team.name,
+        "scopes": key.scopes,
+        "created_at": _represent_moment(key.created_at),
+        "last_used_at": _represent_moment(key.last_used_at),
+        "revoked_at": _represent_moment(key.revoked_at),
+    }
+
+
+def _represent_moment(moment: datetime | None) -> str | None:
+    return moment.isoformat(timespec="seconds") if moment else None

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from monitoring.articles.models import Article
+from running_service import WEBHOOK_SECRET, running_service
+
+if TYPE_CHECKING:
+    import httpx
+
+    from monitoring.contract.catalogue import Catalogue
+    from running_service import RunningService
+
+SAMPLES = Path(__file__).parent / "samples"
+NEWCOMERS_SAMPLE = Path(__file__).parents[2] / "docs/examples/article.json"
+WEBHOOK = "/api/webhooks/publisher"
+
+
+def read_sample(path: Path) -> dict[str, Any]:
+    """Read a sample as an article of its own."""
+    delivery: dict[str, Any] = json.loads(path.read_text())
+    delivery["article"]["id"] = str(uuid4())
+    return delivery
+
+
+def wait_until_settled(publisher: httpx.Client, location: str) -> dict[str, Any]:
+    """Ask until every locale is translated or failed."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        article: dict[str, Any] = publisher.get(location).raise_for_status().json()
+        if all(row["status"] in ("translated", "failed") for row in article["translations"]):
+            return article
+    pytest.fail("the translations did not settle")
+
+
+class TestReceiveArticle:
+    @pytest.mark.parametrize(
+        "path",
+        [SAMPLES / "blogseo.json", SAMPLES / "seocraft.json", NEWCOMERS_SAMPLE],
+        ids=lambda path: path.stem,
+    )
+    def test_takes_what_publishers_send_and_translates_it_without_damage(
+        self, service: RunningService, publisher: httpx.Client, path: Path
+    ) -> None:
+        delivery = read_sample(path)
+        answer = publisher.post(WEBHOOK, json=delivery)
+        assert answer.status_code == 202
+        assert answer.json()["locales"] == list(service.settings.locales)
+        article = wait_until_settled(publisher, answer.headers["Location"])
+        assert {row["status"] for row in article["translations"]} == {"translated"}
+        folder = service.settings.data_dir / "blog" / article["slug"]
+        english = json.loads((folder / "en.json").read_text())
+        assert english["delivery"] == delivery
+        for locale in service.settings.locales:
+            page = json.loads((folder / f"{locale}.json").read_text())
+            assert (page["locale"], page["revision"]) == (locale, 1)
+            assert page["delivery"]["article"]["title"] != delivery["article"]["title"]
+            assert page["delivery"]["website"] == delivery["website"]
+            assert tags_and_links(page) == tags_and_links(english)
+
+    def test_stores_no_test_delivery(self, service: RunningService, publisher: httpx.Client) -> None:
+        ping = read_sample(SAMPLES / "seocraft_test.json")
+        answer = publisher.post(WEBHOOK, json=ping)
+        assert answer.status_code == 202
+        assert answer.json() == {"article_id": None, "status": "ignored", "locales": []}
+        assert "Location" not in answer.headers
+        assert not service.run(article_exists(f"id:{ping['article']['id']}"))
+
+    def test_answers_the_same_article_twice_with_the_same_id(self, publisher: httpx.Client) -> None:
+        delivery = read_sample(SAMPLES / "blogseo.json")
+        first, second = (publisher.post(WEBHOOK, json=delivery) for _ in range(2))
+        assert first.json() == second.json()
+        assert first.headers["Location"] == second.headers["Location"]
+        assert publisher.get(first.headers["Location"]).json()["revision"] == 1
+
+    def test_refuses_before_it_reads_when_no_blog_storage_is_configured(
+        self, tmp_path: Path, catalogue: Catalogue, publisher: httpx.Client
+    ) -> None:
+        with running_service(tmp_path, blog_storage_url=None) as service:
+            answer = publisher.post(f"{service.base_url}{WEBHOOK}", content=b"{ not even JSON")
+            state = publisher.get(f"{service.base_url}/api/articles/{uuid4()}")
+        refusal = catalogue.reply("blog_storage_not_configured")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+        assert state.status_code == 404
+
+    def test_asks_to_come_back_and_keeps_nothing_when_the_storage_fails(
+        self, service: RunningService, publisher: httpx.Client, catalogue: Catalogue
+    ) -> None:
+        delivery = read_sample(SAMPLES / "blogseo.json")
+        delivery["article"]["slug"] = folder = f"in-the-way-{uuid4()}"
+        obstacle = service.settings.data_dir / "blog" / folder
+        obstacle.parent.mkdir(exist_ok=True)
+        obstacle.write_text("not a folder")
+        answer = publisher.post(WEBHOOK, json=delivery)
+        refusal = catalogue.reply("service_unavailable")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+        assert not service.run(article_exists(f"id:{delivery['article']['id']}"))
+        obstacle.unlink()
+        assert publisher.post(WEBHOOK, json=delivery).status_code == 202
+
+    def test_demands_the_secret(self, mallory: httpx.Client, catalogue: Catalogue) -> None:
+        answer = mallory.post(WEBHOOK, json={}, headers={"X-Webhook-Secret": f"{WEBHOOK_SECRET}x"})
+        refusal = catalogue.reply("webhook_secret_invalid")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+
+class TestGetArticle:
+    def test_answers_the_state_of_every_locale(
+        self, service: RunningService, publisher: httpx.Client
+    ) -> None:
+        location = publisher.post(WEBHOOK, json=read_sample(NEWCOMERS_SAMPLE)).headers["Location"]
+        article = wait_until_settled(publisher, location)
+        assert UUID(article["id"]).version == 7
+        assert [row["locale"] for row in article["translations"]] == sorted(service.settings.locales)
+        assert {row["attempts"] for row in article["translations"]} == {1}
+        assert all(row["translated_at"] >= article["received_at"] for row in article["translations"])
+
+    def test_knows_no_other_article(self, publisher: httpx.Client, catalogue: Catalogue) -> None:
+        answer = publisher.get(f"/api/articles/{uuid4()}")
+        refusal = catalogue.reply("article_not_found")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+    def test_demands_the_secret(self, mallory: httpx.Client) -> None:
+        assert mallory.get(f"/api/articles/{uuid4()}").status_code == 401
+
+
+async def article_exists(identity: str) -> bool:
+    return await Article.exists(identity=identity)
+
+
+def tags_and_links(page: dict[str, Any]) -> list[str]:
+    """List what no translation may change: tags, addresses and code, in their order."""
+    article = page["delivery"]["article"]
+    text = "\n".join(article.get(name) or "" for name in ("content", "content_html", "content_markdown"))
+    return re.findall(r"</?[a-z]\w*|https?://[^\s)\"<]+|`[^`]+`", text)

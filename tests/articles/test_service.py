@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from articles.desk import LOCALES, deliver, make_delivery, read_page, states, translate, translation_of
+from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.service import find_article, list_articles, receive_delivery, retry_failed
+from monitoring.backends.current import current_backends
+from monitoring.backends.errors import StorageUnavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
+
+
+class TestFirstDelivery:
+    async def test_stores_the_original_and_queues_every_locale(self) -> None:
+        article = await deliver("Running shoes", slug="running-shoes")
+        assert await states(article) == dict.fromkeys(LOCALES, "queued")
+        page = await read_page("running-shoes/en.json")
+        assert (page["revision"], page["locale"]) == (1, "en")
+        assert page["delivery"] == make_delivery("Running shoes", slug="running-shoes")
+
+    async def test_keeps_the_order_of_the_publishers_keys(self) -> None:
+        article = await deliver(zebra=1, apple=2)
+        kept = await Article.get(id=article.id)
+        page = await read_page("running-shoes/en.json")
+        assert list(kept.payload["article"]) == ["id", "title", "zebra", "apple"]
+        assert list(page["delivery"]["article"]) == ["id", "title", "zebra", "apple"]
+
+    async def test_made_twenty_times_at_once_is_one_article_with_one_revision(self) -> None:
+        receipts = await asyncio.gather(*(receive_delivery(make_delivery()) for _ in range(20)))
+        assert sum(receipt.is_new_revision for receipt in receipts) == 1
+        assert len({receipt.article.id for receipt in receipts}) == 1
+        assert (await Article.get()).revision == 1
+        assert await Translation.all().count() == len(LOCALES)
+
+    async def test_of_another_article_with_the_same_slug_gets_a_folder_of_its_own(self) -> None:
+        articles = await asyncio.gather(*(deliver(id=number, slug="shoes") for number in range(4)))
+        folders = {article.slug for article in articles}
+        assert "shoes" in folders
+        assert len(folders) == 4
+
+    async def test_changes_nothing_when_the_storage_fails(self, tmp_path: Path) -> None:
+        (tmp_path / "blog" / "running-shoes").write_text("in the way of the folder")
+        with pytest.raises(StorageUnavailable):
+            await deliver()
+        assert await Article.all().count() == await Translation.all().count() == 0
+        (tmp_path / "blog" / "running-shoes").unlink()
+        assert (await deliver()).revision == 1
+
+
+class TestUpdate:
+    async def test_is_a_new_revision_in_the_same_folder_with_all_locales_queued_again(self) -> None:
+        article = await deliver("Running shoes", slug="running-shoes")
+        await translate(article)
+        updated = await deliver("Walking shoes", slug="walking-shoes")
+        assert (updated.id, updated.revision, updated.slug) == (article.id, 2, "running-shoes")
+        assert await states(article) == dict.fromkeys(LOCALES, "queued")
+        assert (await translation_of(article)).attempts == 0
+        assert (await read_page("running-shoes/en.json"))["delivery"]["article"]["title"] == "Walking shoes"
+        assert (await read_page("running-shoes/es.json"))["revision"] == 1
+
+    async def test_that_is_older_never_replaces_a_newer_one(self) -> None:
+        await deliver("Newer", timestamp="2026-11-20T10:00:00Z")
+        receipt = await receive_delivery(make_delivery("Older", timestamp="2026-11-20T11:00:00+02:00"))
+        assert (receipt.article.revision, receipt.is_new_revision) == (1, False)
+        assert (await Article.get()).title == "Newer"
+
+    async def test_that_is_older_than_a_repetition_is_stale_too(self) -> None:
+        await deliver("Final", timestamp="2026-11-20T10:00:00Z")
+        await deliver("Final", timestamp="2026-11-20T12:00:00Z")
+        assert not (
+            await receive_delivery(make_delivery("Draft", timestamp="2026-11-20T11:00:00Z"))
+        ).is_new_revision
+
+    async def test_without_an_intelligible_time_counts_by_arrival(self) -> None:
+        await deliver("First", timestamp="2026-11-20T10:00:00Z")
+        assert (await deliver("Second", timestamp="just now")).title == "Second"
+        assert (await deliver("Third")).title == "Third"
+
+    async def test_of_many_at_once_leaves_the_newest_in_rows_and_storage(self) -> None:
+        deliveries = [make_delivery(f"Title {n}", timestamp=f"2026-11-20T10:00:{n:02}Z") for n in range(20)]
+        await deliver("Title first", timestamp="2026-11-20T09:00:00Z", slug="shoes")
+        await asyncio.gather(*map(receive_delivery, deliveries))
+        article, page = await Article.get(), await read_page("shoes/en.json")
+        assert article.title == page["delivery"]["article"]["title"] == "Title 19"
+        assert article.revision == page["revision"]
+        assert {row.revision for row in await Translation.all()} == {article.revision}
+
+
+class TestRepetition:
+    async def test_makes_no_work(self) -> None:
+        article = await deliver(timestamp="2026-11-20T10:00:00Z")
+        await translate(article)
+        receipt = await receive_delivery(make_delivery(timestamp="2026-11-20T10:05:00Z"))
+        assert (receipt.article.revision, receipt.is_new_revision) == (1, False)
+        assert await states(article) == dict.fromkeys(LOCALES, "translated")
+
+    async def test_brings_back_an_original_that_was_deleted(self) -> None:
+        await deliver()
+        storage = current_backends().blog_storage
+        assert storage
+        await storage.delete("running-shoes/en.json")
+        await deliver()
+        assert (await read_page("running-shoes/en.json"))["revision"] == 1
+
+
+class TestRetry:
+    @pytest.fixture
+    async def failed(self) -> Article:
+        article = await deliver()
+        await Translation.filter(article_id=article.id).update(
+            status=TranslationStatus.FAILED, attempts=3, reason="Too hard"
+        )
+        return article
+
+    async def test_gives_failed_translations_all_their_attempts_again(self, failed: Article) -> None:
+        assert await retry_failed() == 2
+        row = await translation_of(failed)
+        assert (row.status, row.attempts, row.reason) == ("queued", 0, None)
+
+    async def test_can_be_for_one_article_and_one_locale(self, failed: Article) -> None:
+        other = await deliver(id="art_2")
+        assert await retry_failed(other.id) == 0
+        assert await retry_failed(failed.id, "es") == 1
+        assert await states(failed) == {"es": "queued", "pt-BR": "failed"}
+
+    async def test_leaves_what_has_not_failed(self) -> None:
+        await translate(await deliver())
+        assert await retry_failed() == 0
+
+
+class TestLookup:
+    async def test_finds_an_article_with_its_translations(self) -> None:
+        article = await deliver()
+        found = await find_article(article.id)
+        assert found
+        assert {translation.locale for translation in found.translations} == set(LOCALES)
+
+    async def test_lists_the_newest_first_or_those_with_a_translation_in_a_state(self) -> None:
+        old, new = await deliver(id=1), await deliver(id=2)
+        await translate(old)
+        assert [article.id for article in await list_articles(limit=5)] == [new.id, old.id]
+        assert [article.id for article in await list_articles(limit=1)] == [new.id]
+        assert [article.id for article in await list_articles(5, "translated")] == [old.id]

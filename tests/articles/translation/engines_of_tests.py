@@ -1,0 +1,62 @@
+"""Engines that are no engines."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from monitoring.articles.translation.codes import CODE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class FunctionEngine:
+    """Answers each segment with a function of it, and remembers what it was asked."""
+
+    name = "function"
+    is_demonstration = False
+
+    def __init__(self, answer: Callable[[str], str]) -> None:
+        self.asked: list[str] = []
+        self._answer = answer
+
+    def check(self, locales: Sequence[str]) -> list[str]:  # noqa: ARG002
+        return []
+
+    def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:  # noqa: ARG002
+        self.asked += segments
+        return [self._answer(segment) for segment in segments]
+
+    def close(self) -> None:
+        pass
+
+
+def hurtful_engine(seed: int) -> FunctionEngine:
+    """Make an engine that answers with whatever could hurt most, something else for each seed."""
+    return FunctionEngine(lambda segment: _hurtful_answer(segment, Random(seed + len(segment))))  # noqa: S311
+
+
+def _hurtful_answer(segment: str, chance: Random) -> str:
+    codes = CODE.findall(segment)
+    shuffled = chance.sample(codes, len(codes))
+    return chance.choice(
+        (
+            "",
+            "\0\x1b\ud800",
+            CODE.sub("", segment),  # codes dropped
+            segment + segment,  # doubled
+            "".join(shuffled) + "mot",  # reordered
+            CODE.sub(lambda code: f" {code.group().upper()} ", segment),
+            segment.replace("<g1>", "<g1><script>alert(1)</script>"),
+            segment + "&lt;script&gt;alert(1)&lt;/script&gt;",
+            segment + "<img src=x onerror=alert(1)>",
+            f"# {segment}\n\n* punto\n\n```\n",
+            f"1. {segment} ](http://evil.example) **x** _y_ `z` | q | ~~s~~ \\",
+            f"\"{segment}\" onclick='x' --> ]]> &#10;&#10; &#0; * * *",
+            f"===\u2028{segment}\r\n---",
+            f"> {segment}",
+            f"- {segment} <http://evil.example> &copy; {{{{ x }}}}",
+            "¡" + segment.upper() + "!",
+        )
+    )

@@ -1,0 +1,25 @@
+"""Random documents of everything that could confuse a scanner."""
+
+from hypothesis import strategies as st
+
+HTML_FRAGMENTS = (
+    "<p>", "</p>", "<b>", "</b>", "<i class='x'>", "</i>", '<a href="/x?a=1&amp;b=2" title="Go">',
+    "</a>", "<br>", "<br/>", '<img src=a alt="A red shoe">', "<img alt='It&apos;s'>", "<code>",
+    "</code>", "<pre>", "</pre>", "<div", " data-x='{\"a\": 1}'>", "<!-- a comment", "-->",
+    "<!DOCTYPE html>", "<script>", "</script>", "<title>", "</title>", "<my-card>", "</my-card>",
+    "<span translate=no>", "</span>", "<td>", "<", ">", "&", "&nbsp;", "&lt;", "&copy;", '"', "'",
+    "=", "/", "]]>", "<![CDATA[", "<?php", "?>", "</", "{{ user.name }}", "%s",
+    "https://example.com/?a=b", "mail@example.com", "word", " two words ", "\n", "  ", "5", "Łódź",
+)  # fmt: skip
+html_soup = st.lists(st.sampled_from(HTML_FRAGMENTS) | st.text(max_size=5), max_size=40).map("".join)
+
+MARKDOWN_FRAGMENTS = (
+    "# ", "## Title ##", "\n", "\n\n", "- ", "* ", "1. ", "> ", "    ", "\t", "```", "~~~", "`",
+    "``", "*", "**", "_", "__", "~~", "[", "]", "](", "(", ")", '[text](https://a.example/b_c "T")',
+    "[ref]", "[ref][]", "[words][ref]", "![alt](a.png)", "![ref]", "[ref]: https://a.example 'T'\n",
+    "<b>", "</b>", "<div>", "</div>", "<!--", "-->", "<https://a.example>",
+    "| a | b |\n|---|---|\n", "| red shoe | `x` |", "|", "---\n", "===\n", "\\", "\\*", "&amp;",
+    "&nbsp;", "  \n", "\\\n", "!", "::: tip\n", ":::\n", "[^1]", "[^1]: ", "{{ x }}", "word",
+    " two words ", "5", "\r\n", "Łódź", "¿", "<code>", "</code>",
+)  # fmt: skip
+markdown_soup = st.lists(st.sampled_from(MARKDOWN_FRAGMENTS) | st.text(max_size=4), max_size=30).map("".join)

@@ -1,0 +1,36 @@
+"""What must be the same before and after a translation, found by other parsers than the translation's."""
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+from markdown_it import MarkdownIt
+
+
+def html_structure(source: str) -> Counter[str]:
+    """Count everything in HTML but words."""
+    return Counter(map(repr, _Structure(source).parts))
+
+
+def markdown_structure(source: str) -> Counter[str]:
+    """Count the tags of the rendered document, with their attributes but for words in them."""
+    rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(source)
+    return Counter(re.sub(r' alt="[^"]*"', "", tag) for tag in re.findall(r"<[^>]*>", rendered))
+
+
+class _Structure(HTMLParser):
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.parts: list[object] = []
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.parts.append(
+            (tag, [(name, None if name in ("alt", "title") else value) for name, value in attrs])
+        )
+
+    def handle_endtag(self, tag: str) -> None:
+        self.parts.append(tag)
+
+    def handle_comment(self, data: str) -> None:
+        self.parts.append(("comment", data))

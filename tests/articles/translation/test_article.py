@@ -1,0 +1,126 @@
+"""In a publisher's payload only what readers read is translated."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from articles.translation.engines_of_tests import FunctionEngine
+from articles.translation.soups import html_soup, markdown_soup
+from monitoring.articles.translation.article import segment_hashes, translate_article
+from monitoring.articles.translation.documents import TextFormat, content_format
+from monitoring.articles.translation.engines import build_engine
+
+PAYLOAD: dict[str, Any] = {
+    "timestamp": "2026-01-02T03:04:05Z",
+    "article": {
+        "id": "art one",
+        "slug": "the-red-shoe",
+        "title": "the red shoe",
+        "format": "html",
+        "content": "<p>one</p>",
+        "content_markdown": "# two",
+        "excerpt": "three\n\nfour",
+        "keyword": "red shoe",
+        "tags": ["red shoe"],
+        "meta_description": "five",
+        "seo": {
+            "title": "six",
+            "ogTitle": "seven",
+            "canonical": "https://a.example/red shoe",
+            "og": {"title": "eight"},
+        },
+        "images": [{"url": "https://a.example/red.png", "alt": "nine"}, "red.png"],
+        "main_image": None,
+        "unknown": {"title": "the red shoe"},
+    },
+    "main_image": {"url": "red.png", "alt": "ten"},
+    "website": {"id": "w", "baseUrl": "https://a.example", "title": "the red shoe"},
+}
+
+
+class TestTranslateArticle:
+    def test_what_readers_read_is_translated_and_nothing_else(self) -> None:
+        article = translate_article(PAYLOAD, engine=FunctionEngine(str.upper), target="es").payload
+        assert article == {
+            **PAYLOAD,
+            "article": {
+                **PAYLOAD["article"],
+                "title": "THE RED SHOE",
+                "content": "<p>ONE</p>",
+                "content_markdown": "# TWO",
+                "excerpt": "THREE\n\nFOUR",
+                "meta_description": "FIVE",
+                "seo": {
+                    **PAYLOAD["article"]["seo"],
+                    "title": "SIX",
+                    "ogTitle": "SEVEN",
+                    "og": {"title": "EIGHT"},
+                },
+                "images": [{"url": "https://a.example/red.png", "alt": "NINE"}, "red.png"],
+            },
+            "main_image": {"url": "red.png", "alt": "TEN"},
+        }
+        assert list(article) == list(PAYLOAD)
+        assert list(article["article"]) == list(PAYLOAD["article"])
+
+    def test_an_edited_article_asks_only_for_what_changed(self) -> None:
+        learned = translate_article(PAYLOAD, engine=FunctionEngine(str.upper), target="es").learned
+        assert set(learned) == set(segment_hashes(PAYLOAD))
+        edited = {**PAYLOAD, "main_image": {"alt": "a blue shoe"}}
+        engine = FunctionEngine(str.upper)
+        translate_article(edited, engine=engine, target="es", known=learned)
+        assert engine.asked == ["a blue shoe"]
+
+    def test_brand_names_come_back_as_they_were(self) -> None:
+        payload = {"article": {"title": "buy Acme now"}}
+        translated = translate_article(
+            payload,
+            engine=FunctionEngine(lambda text: text.replace("buy", "compra")),
+            target="es",
+            brand_names=["Acme"],
+        )
+        assert translated.payload == {"article": {"title": "compra Acme now"}}
+
+    def test_a_title_cannot_become_markup(self) -> None:
+        payload = {"article": {"title": "Fish &amp; chips", "excerpt": "word"}}
+        engine = FunctionEngine(lambda segment: f"{segment} &lt;b&gt;")
+        assert translate_article(payload, engine=engine, target="es").payload == payload
+
+    def test_pseudo_text_says_that_it_is_a_demonstration(self) -> None:
+        payload = {"article": {"title": "Hello"}}
+        translated = translate_article(payload, engine=build_engine("pseudo"), target="es")
+        assert translated.payload == {"article": {"title": "⟦Ĥéļļö⟧"}}
+        assert translated.is_demonstration
+
+    @given(title=st.text(), content=markdown_soup, content_html=html_soup)
+    def test_an_engine_that_changes_nothing_gives_the_payload_back(
+        self, title: str, content: str, content_html: str
+    ) -> None:
+        payload = {"article": {"title": title, "content": content, "content_html": content_html}}
+        assert translate_article(payload, engine=FunctionEngine(str), target="es").payload == payload
+
+    @pytest.mark.parametrize(
+        "payload", [{}, {"article": None}, {"article": {"images": {}, "title": 5, "content": []}}]
+    )
+    def test_other_shapes_pass_through(self, payload: dict[str, Any]) -> None:
+        assert translate_article(payload, engine=FunctionEngine(str.upper), target="es").payload == payload
+
+
+class TestContentFormat:
+    @pytest.mark.parametrize(
+        ("name", "content", "expected"),
+        [
+            ("html", "# word", TextFormat.HTML),
+            (" Markdown ", "<p>word</p>", TextFormat.MARKDOWN),
+            (None, " <p>word</p>\n", TextFormat.HTML),
+            (None, "word<p>word</p> word", TextFormat.HTML),
+            (None, "# word\n\n<p>word</p> word", TextFormat.MARKDOWN),
+            (5, "word", TextFormat.MARKDOWN),
+        ],
+    )
+    def test_the_declared_format_wins_over_looks(
+        self, name: object, content: str, expected: TextFormat
+    ) -> None:
+        assert content_format(name, content) is expected

@@ -1,0 +1,60 @@
+"""A megabyte of hostile markup costs seconds, not hours, and no stack."""
+
+import time
+
+import pytest
+
+from articles.translation.engines_of_tests import FunctionEngine
+from monitoring.articles.translation.article import translate_article
+
+MEGABYTE = 1_000_000
+LIMIT_SECONDS = 60  # minutes to hours, were any of these quadratic
+
+HTML = {
+    "deep pairs": "<b>" * 10_000 + "word" + "</b>" * 10_000,
+    "deep blocks": "<div>word " * 10_000 + "</div>" * 10_000,
+    "never closed": "<b>word ",
+    "crossed": "<b><i>word</b></i>",
+    "unclosed tags": '<a b="',
+    "unclosed comments": "<!-- ",
+    "opaque": "<code>",
+    "raw text": "<title>",
+    "angles": "<",
+    "references": "&amp",
+    "one word": "a",
+    "placeholders": "{{ a ",
+    "punctuation": "http://....",
+    "images": "<img alt='word'>",
+}
+MARKDOWN = {
+    "emphasis": "*a **b _c ",
+    "brackets": "[",
+    "links": "[a](b) ",
+    "code spans": "`a` ",
+    "escapes": "\\*a ",
+    "quotes": "> " * 50 + "a\n",
+    "lists": "- a\n",
+    "references": "[a]: b\n",
+    "table": "|a" * 1_000 + "\n" + "|-" * 1_000 + "\n" + "a\n" * 400_000,
+    "lines": "word word\n",
+    "tags": "<b>word</b> ",
+}
+
+
+class TestHostileSizes:
+    @pytest.mark.parametrize(
+        ("field", "unit"),
+        [
+            *(pytest.param("content_html", unit, id=f"html {name}") for name, unit in HTML.items()),
+            *(
+                pytest.param("content_markdown", unit, id=f"markdown {name}")
+                for name, unit in MARKDOWN.items()
+            ),
+        ],
+    )
+    def test_a_megabyte_ends_in_time(self, field: str, unit: str) -> None:
+        payload = {"article": {field: (unit * (MEGABYTE // len(unit) + 1))[:MEGABYTE]}}
+        engine = FunctionEngine(lambda segment: segment.replace("word", "mot"))
+        start = time.process_time()
+        translate_article(payload, engine=engine, target="fr")
+        assert time.process_time() - start < LIMIT_SECONDS

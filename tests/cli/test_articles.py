@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from articles.desk import ObedientEngine, deliver, translate
+from monitoring.articles.translation.engines import PermanentEngineError
+from monitoring.cli.articles import app
+from temporary_backends import SIGNING_KEY, temporary_backends
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def refuse_spanish(target: str) -> None:
+    if target == "es":
+        raise PermanentEngineError("No Spanish today")
+
+
+@pytest.fixture
+def article_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Deliver an article that failed in Spanish, to the service the environment describes."""
+    environment = {
+        "DATA_DIR": str(tmp_path),
+        "SIGNING_KEYS": SIGNING_KEY,
+        "BLOG_STORAGE_URL": f"file://{tmp_path}/blog",
+        "LOCALES": "es,pt",
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    async def prepare() -> str:
+        settings: dict[str, Any] = {name.lower(): value for name, value in environment.items()}
+        async with temporary_backends(tmp_path, **settings):
+            article = await deliver("Shoes")
+            await translate(article, ObedientEngine(refuse_spanish))
+            return str(article.id)
+
+    return asyncio.run(prepare())
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def run_for_json(*arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+class TestArticles:
+    def test_are_listed_with_the_states_of_their_translations(self, article_id: str) -> None:
+        [row] = run_for_json("list")
+        assert (row["id"], row["translated"], row["failed"], row["queued"]) == (article_id, 1, 1, 0)
+        assert run_for_json("list", "--status", "queued") == []
+
+    def test_are_shown_with_the_reason_of_a_failure(self, article_id: str) -> None:
+        shown = run_for_json("show", article_id)
+        assert {row["locale"]: row["reason"] for row in shown["translations"]} == {
+            "es": "No Spanish today",
+            "pt": None,
+        }
+        assert "No Spanish today" in run("show", article_id).stdout
+
+    @pytest.mark.usefixtures("article_id")
+    def test_that_do_not_exist_end_the_command_with_one(self) -> None:
+        assert run("show", str(uuid4())).exit_code == 1
+
+    def test_are_retried_once(self, article_id: str) -> None:
+        assert run_for_json("retry", article_id, "--locale", "pt") == {"queued": 0}
+        assert run_for_json("retry") == {"queued": 1}
+        assert run_for_json("retry") == {"queued": 0}
+        assert run_for_json("list", "--status", "queued")[0]["queued"] == 1
