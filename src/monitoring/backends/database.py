@@ -99,3 +99,11 @@ async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODUL
                     progress=lambda event, _, name: applied.append(name) if event == "apply_done" else None,
                 )
     return applied
+
+
+async def find_pending_migrations(settings: Settings) -> list[str]:
+    """Return the names of migrations that were not applied yet. Raises `DatabaseUnavailable`."""
+    async with open_database(settings) as database:
+        with database.activate():
+            executor = MigrationExecutor(database.context.db(), configure_tortoise(settings)["apps"])
+            return [step.migration.name for step in await executor.plan()]

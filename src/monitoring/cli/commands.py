@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import orjson
 import typer
-from rich.console import Console
-from rich.table import Table
+from tortoise.exceptions import OperationalError
 
 from monitoring.backends.assembly import open_backends
 from monitoring.backends.errors import BackendUnavailable
@@ -34,6 +33,8 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run(run())
     except BackendUnavailable as error:
         fail(f"{type(error).__name__}: {error}")
+    except OperationalError as error:
+        fail(f"The database refused: {error}. Is it at the newest schema? Try `monitoring migrate`.")
 
 
 def fail(sentence: str) -> NoReturn:
@@ -53,16 +54,16 @@ def show_row(row: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Print a table."""
+    """Print a table: a line a row, whatever the terminal's width, so that it can be searched."""
     if as_json:
         _show_json(rows)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in rows[0] if rows else ():
-        table.add_column(name.replace("_", " "), overflow="fold")
-    for row in rows:
-        table.add_row(*map(_as_text, row.values()))
-    Console().print(table if rows else "none yet", markup=False)
+    lines = [[name.upper() for name in row] for row in rows[:1]]
+    lines += [[_as_text(value) for value in row.values()] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True))
+        typer.echo("  ".join(cells).rstrip())
 
 
 def _show_json(value: Any) -> None:  # noqa: ANN401

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import typer
 import uvicorn
 
 from monitoring.app import MonitoringApp
+from monitoring.articles.translators import build_translator
 from monitoring.backends.assembly import open_backends
+from monitoring.backends.database import find_pending_migrations
 from monitoring.backends.database import migrate as migrate_database
+from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.cli import demo
 from monitoring.cli.commands import fail, run_command
 from monitoring.contract.server import protocol_for
@@ -43,6 +47,7 @@ def serve() -> None:
     """Serve the API; without REDIS_URL the worker lives in this process too. Migrate first."""
     settings = read_settings()
     configure_logging(settings.log_level)
+    _demand_migrated_database(settings)
     _serve(settings, announce=lambda base_url: typer.echo(f"Listening on {base_url}", err=True))
 
 
@@ -52,6 +57,8 @@ def worker() -> None:
     configure_logging(settings.log_level)
     if settings.redis_url is None:
         fail("REDIS_URL is not set: without it `monitoring serve` runs the tasks itself")
+    _demand_migrated_database(settings)
+    _demand_working_engine(settings)
     asyncio.run(_work_until_stopped(settings))
 
 
@@ -61,6 +68,8 @@ def migrate() -> None:
 
 
 def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
+    if settings.redis_url is None:
+        _demand_working_engine(settings)
     app = MonitoringApp(settings)
     config = uvicorn.Config(
         app,
@@ -91,6 +100,19 @@ class _AnnouncingServer(uvicorn.Server):
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             self._announce(f"http://{host}:{port}")
+
+
+def _demand_migrated_database(settings: Settings) -> None:
+    """End the command on an old schema. A database that is away may come later; readiness says so."""
+    with suppress(DatabaseUnavailable):
+        if asyncio.run(find_pending_migrations(settings)):
+            fail("The database is not at the newest schema: run `monitoring migrate` first")
+
+
+def _demand_working_engine(settings: Settings) -> None:
+    """Raise `SettingsError` now, in a sentence, for what would stop the worker with a traceback."""
+    if engine := build_translator(settings):
+        engine.close()
 
 
 async def _work_until_stopped(settings: Settings) -> None:
