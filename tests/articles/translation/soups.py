@@ -11,7 +11,9 @@ HTML_FRAGMENTS = (
     "=", "/", "]]>", "<![CDATA[", "<?php", "?>", "</", "{{ user.name }}", "%s",
     "https://example.com/?a=b", "mail@example.com", "word", " two words ", "\n", "  ", "5", "Łódź",
 )  # fmt: skip
-html_soup = st.lists(st.sampled_from(HTML_FRAGMENTS) | st.text(max_size=5), max_size=40).map("".join)
+html_soup = st.lists(st.sampled_from(HTML_FRAGMENTS) | st.text(max_size=5), min_size=12, max_size=40).map(
+    "".join
+)
 
 MARKDOWN_FRAGMENTS = (
     "# ", "## Title ##", "\n", "\n\n", "- ", "* ", "1. ", "> ", "    ", "\t", "```", "~~~", "`",
@@ -22,4 +24,6 @@ MARKDOWN_FRAGMENTS = (
     "&nbsp;", "  \n", "\\\n", "!", "::: tip\n", ":::\n", "[^1]", "[^1]: ", "{{ x }}", "word",
     " two words ", "5", "\r\n", "Łódź", "¿", "<code>", "</code>",
 )  # fmt: skip
-markdown_soup = st.lists(st.sampled_from(MARKDOWN_FRAGMENTS) | st.text(max_size=4), max_size=30).map("".join)
+markdown_soup = st.lists(
+    st.sampled_from(MARKDOWN_FRAGMENTS) | st.text(max_size=4), min_size=10, max_size=30
+).map("".join)

@@ -15,7 +15,7 @@ def html_structure(source: str) -> Counter[str]:
 def markdown_structure(source: str) -> Counter[str]:
     """Count the tags of the rendered document, with their attributes but for words in them."""
     rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(source)
-    return Counter(re.sub(r' alt="[^"]*"', "", tag) for tag in re.findall(r"<[^>]*>", rendered))
+    return Counter(re.sub(r' alt="[^"]*"', "", tag) for tag in re.findall(r"</?[A-Za-z!][^<>]*>", rendered))
 
 
 class _Structure(HTMLParser):
@@ -23,6 +23,10 @@ class _Structure(HTMLParser):
         super().__init__()
         self.parts: list[object] = []
         self.feed(source)
+
+    def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002
+        """Read `<![` as HTML does, up to the next `>`; the parser of Python 3.11 may give up on it."""
+        return self.rawdata.find(">", i) + 1 or -1
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.parts.append(

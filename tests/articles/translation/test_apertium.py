@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from articles.translation.soups import html_soup
@@ -59,6 +59,7 @@ class TestTranslate:
     def test_too_many_codes_are_answered_by_nothing(self, apertium: Apertium) -> None:
         assert apertium.translate(["<x1/>" * 60 + "word"], "en", "es") == [""]
 
+    @settings(deadline=None)
     @given(segments=st.lists(st.text(st.characters(exclude_characters="<&>")), max_size=3))
     def test_every_segment_is_answered(self, segments: list[str], apertium: Apertium) -> None:
         assert len(apertium.translate(segments, "en", "es")) == len(segments)
@@ -80,6 +81,7 @@ class TestTranslate:
             with pytest.raises(PermanentEngineError, match=f"cannot translate {source} into {target}"):
                 apertium.translate(["word"], source, target)
 
+    @settings(deadline=None)
     @given(source=html_soup)
     def test_markup_survives_it(self, source: str, apertium: Apertium) -> None:
         payload = {"article": {"content_html": f"<p>The <b>red</b> {source}"}}

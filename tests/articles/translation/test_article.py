@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from articles.translation.engines_of_tests import FunctionEngine
@@ -94,6 +94,7 @@ class TestTranslateArticle:
         assert translated.payload == {"article": {"title": "⟦Ĥéļļö⟧"}}
         assert translated.is_demonstration
 
+    @settings(deadline=None)
     @given(title=st.text(), content=markdown_soup, content_html=html_soup)
     def test_an_engine_that_changes_nothing_gives_the_payload_back(
         self, title: str, content: str, content_html: str

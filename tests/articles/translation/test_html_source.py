@@ -1,7 +1,7 @@
 """HTML is translated at its places in the source; every byte that is not words stays."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from articles.translation.engines_of_tests import FunctionEngine, hurtful_engine
@@ -53,6 +53,7 @@ class TestSegments:
         )
         assert document.segments() == ["<x1/> and <x2/>, not Acmes or acme"]
 
+    @settings(deadline=None)
     @given(html_soup)
     def test_the_template_of_any_text_is_that_text(self, source: str) -> None:
         assert read_document(source, TextFormat.HTML).translated({}) == source
@@ -84,6 +85,7 @@ class TestTranslated:
         assert translated('<img alt="word">', engine) == "<img alt=\"&quot; 'mot' onload=x\">"
         assert translated("<img alt='word'>", engine) == "<img alt='\" &#39;mot&#39; onload=x'>"
 
+    @settings(deadline=None)
     @given(source=html_soup, seed=st.integers(0, 1_000))
     def test_no_answer_changes_tags_attributes_or_comments(self, source: str, seed: int) -> None:
         result = translated(source, hurtful_engine(seed))

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from articles.translation.engines_of_tests import FunctionEngine, hurtful_engine
@@ -49,6 +49,7 @@ class TestSegments:
     def test_words_are_cut_where_sentences_end(self, source: str, expected: list[str]) -> None:
         assert read_document(source, TextFormat.MARKDOWN).segments() == expected
 
+    @settings(deadline=None)
     @given(markdown_soup)
     def test_the_template_of_any_text_is_that_text(self, source: str) -> None:
         assert read_document(source, TextFormat.MARKDOWN).translated({}) == source
@@ -63,6 +64,7 @@ class TestTranslated:
             ("* one\n  two\n+ three", "* ONE TWO\n+ THREE"),
             ("| a | b |\n|:-|-:|\n|  one  | `b` |", "| A | B |\n|:-|-:|\n|  ONE  | `b` |"),
             ("<b>one</b> &nbsp; `b`", "<b>ONE</b> &nbsp; `b`"),
+            ("<p>\none *two*\n</p>", "<p>\nONE *TWO*\n</p>"),
             ("__one__ snake_case https://a.example/b_c", "__ONE__ SNAKE_CASE https://a.example/b_c"),
         ],
     )
@@ -78,6 +80,7 @@ class TestTranslated:
             ("# mot", "\\# mot"),
             ("1. mot", "1\\. mot"),
             ("- mot", "\\- mot"),
+            ("mot -->", "mot --\\>"),
             ("mot *x* _y_ a_b", "mot \\*x\\* \\_y\\_ a_b"),
             ("mot [x](y)", "mot \\[x\\](y)"),
             ("mot &amp;copy; &lt;", "word"),
@@ -88,10 +91,15 @@ class TestTranslated:
     def test_words_cannot_become_markup(self, answer: str, expected: str) -> None:
         assert translated("word", FunctionEngine(lambda _: answer)) == expected
 
+    def test_words_in_an_html_block_are_escaped_as_html(self) -> None:
+        engine = FunctionEngine(lambda _: "mot * &lt; &amp;copy;")
+        assert translated("<p>\none &lt;\n</p>", engine) == "<p>\nmot * &lt; &amp;copy;\n</p>"
+
     def test_a_paragraph_whose_emphasis_would_break_stays_as_it_was(self) -> None:
         engine = FunctionEngine(lambda segment: segment.replace("two", "«two»").replace("one", "un"))
         assert translated("one**two**one\n\none", engine) == "one**two**one\n\nun"
 
+    @settings(deadline=None)
     @given(source=markdown_soup, seed=st.integers(0, 1_000))
     def test_no_answer_changes_the_rendered_structure(self, source: str, seed: int) -> None:
         result = translated(source, hurtful_engine(seed))

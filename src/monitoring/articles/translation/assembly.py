@@ -29,12 +29,22 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Format:
+    """How a format writes words, and what among them is not to be translated."""
+
+    decode: Callable[[str], str]
+    escape: Callable[[str], str]
+    opaque: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Atom:
     """One piece of a document. Concatenated, the `raw` of all atoms is the document."""
 
     kind: Kind
     raw: Template
     name: str = ""  # of OPEN and CLOSE: what pairs
+    text_format: Format | None = None  # of TEXT
     text: str | None = None  # of TEXT: what the reader sees, where decoding `raw` would not tell
     is_inline: bool = True
     is_opaque: bool = False  # of OPEN: nothing up to its end is translated
@@ -42,29 +52,17 @@ class Atom:
     block: int = 0
 
 
-Escape = Callable[[str], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """How a format writes words, and what among them is not to be translated."""
-
-    decode: Callable[[str], str]
-    escape: Escape
-    opaque: re.Pattern[str]
-
-
-def assemble(atoms: Sequence[Atom], text_format: Format) -> Template:
+def assemble(atoms: Sequence[Atom]) -> Template:
     """Make the template. Its verbatim text is that of the atoms."""
     template: list[str | Segment] = []
     stretch: list[Atom] = []
     for atom in (*_broken_where_unpaired(list(_opaque_elements_closed(atoms))), Atom(Kind.BREAK, ())):
         if atom.kind is Kind.BREAK:
-            template += _stretch_template(stretch, text_format)
+            template += _stretch_template(stretch)
             template += atom.raw
             stretch = []
-        elif atom.kind is Kind.TEXT and atom.text is None:
-            stretch += _opaque_words_apart(atom, text_format.opaque)
+        elif atom.text_format and atom.text is None:
+            stretch += _opaque_words_apart(atom, atom.text_format.opaque)
         else:
             stretch.append(atom)
     return tuple(template)
@@ -146,9 +144,9 @@ def _blank_edges_apart(atom: Atom, raw: str) -> Iterator[Atom]:
             yield replace(atom, raw=(part,))
 
 
-def _stretch_template(atoms: Sequence[Atom], text_format: Format) -> Template:
+def _stretch_template(atoms: Sequence[Atom]) -> Template:
     """Make a segment of a stretch whose markup is all paired, without blanks and pairs around the whole."""
-    texts = [_text_of(atom, text_format) for atom in atoms]
+    texts = [_text_of(atom) for atom in atoms]
     if not any(map(has_words, texts)):
         return _raw(atoms)
     partners = _partners(atoms)
@@ -161,12 +159,12 @@ def _stretch_template(atoms: Sequence[Atom], text_format: Format) -> Template:
         elif partners.get(start) == end - 1:
             start, end = start + 1, end - 1
         else:
-            segment = _segment(atoms, texts, range(start, end), partners, text_format.escape)
+            segment = _segment(atoms, texts, range(start, end), partners)
             return (*_raw(atoms[:start]), segment, *_raw(atoms[end:]))
 
 
 def _segment(
-    atoms: Sequence[Atom], texts: Sequence[str], span: range, partners: Mapping[int, int], escape: Escape
+    atoms: Sequence[Atom], texts: Sequence[str], span: range, partners: Mapping[int, int]
 ) -> Segment:
     words_before = [0, *accumulate(map(has_words, texts))]
     encoded: list[str] = []
@@ -194,15 +192,15 @@ def _segment(
         text=normalise_spaces("".join(encoded)),
         source=_raw(atoms[span.start : span.stop]),
         codes=codes,
-        escape=escape,
+        escape=next(atom.text_format.escape for atom in atoms if atom.text_format),
         block=atoms[span.start].block,
     )
 
 
-def _text_of(atom: Atom, text_format: Format) -> str:
-    if atom.kind is not Kind.TEXT:
-        return ""
-    return text_format.decode(verbatim(atom.raw)) if atom.text is None else atom.text
+def _text_of(atom: Atom) -> str:
+    if atom.text is None and atom.text_format:
+        return atom.text_format.decode(verbatim(atom.raw))
+    return atom.text or ""
 
 
 def _raw(atoms: Sequence[Atom]) -> Template:

@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 
 from monitoring.articles.translation.assembly import Atom, Format, Kind, assemble
 from monitoring.articles.translation.html_tokens import Token, TokenKind, tokenize
@@ -29,7 +29,7 @@ TRANSLATED_ATTRIBUTES = frozenset(("alt", "aria-label", "placeholder", "title"))
 
 def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
     """Find the segments of an HTML document or fragment, however malformed."""
-    return assemble(list(html_atoms(source, brand_names)), _text_format(brand_names))
+    return assemble(list(html_atoms(source, brand_names)))
 
 
 def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -> Iterator[Atom]:
@@ -37,7 +37,7 @@ def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -
     for token in tokenize(source):
         match token.kind:
             case TokenKind.TEXT:
-                yield Atom(Kind.TEXT, (token.raw,), block=block)
+                yield Atom(Kind.TEXT, (token.raw,), text_format=_text_format(brand_names), block=block)
             case TokenKind.OTHER:
                 yield Atom(Kind.BREAK, (token.raw,), block=block)
             case TokenKind.START:
@@ -60,9 +60,9 @@ def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
         is_opaque |= name == "class" and "notranslate" in value.split()
         if name in TRANSLATED_ATTRIBUTES and value and not attribute["bare"]:
             start, end = attribute.span("double" if attribute["double"] else "single")
-            words = [Atom(Kind.TEXT, (value,), block=block)]
+            value_format = _attribute_format(brand_names, token.raw[end])
             raw.append(token.raw[position:start])
-            raw += assemble(words, _attribute_format(brand_names, token.raw[end]))
+            raw += assemble([Atom(Kind.TEXT, (value,), text_format=value_format, block=block)])
             position = end
     template = (*raw, token.raw[position:]) if not is_opaque else (token.raw,)
     if token.name in VOID_ELEMENTS or (token.name in ("svg", "math") and token.raw.endswith("/>")):
@@ -72,10 +72,12 @@ def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
     return Atom(Kind.OPEN, template, token.name, is_inline=is_inline, is_opaque=is_opaque, block=block)
 
 
+@lru_cache(maxsize=32)
 def _text_format(brand_names: tuple[str, ...]) -> Format:
     return Format(html.unescape, partial(html.escape, quote=False), opaque_pattern(brand_names))
 
 
+@lru_cache(maxsize=64)
 def _attribute_format(brand_names: tuple[str, ...], quote: str) -> Format:
     reference = "&quot;" if quote == '"' else "&#39;"
 

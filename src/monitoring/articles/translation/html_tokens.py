@@ -22,7 +22,12 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(
     r"""(?P<name>[^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'|(?P<bare>[^\s>]*+)))?+"""
 )
-_COMMENT_END = re.compile(r"--!?>")
+_OTHER_ENDS = (  # what an opening needs to be closed
+    (re.compile("<!--"), re.compile("--!?>")),
+    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
+    (re.compile("</?[A-Za-z]"), re.compile(r"\Z")),  # a tag, and it was never closed
+    (re.compile("<"), re.compile(">")),
+)
 
 
 class TokenKind(Enum):
@@ -73,12 +78,8 @@ def tokenize(source: str) -> Iterator[Token]:
 
 
 def _token_at(source: str, start: int) -> Token:
-    if source.startswith("<!--", start):
-        end = _COMMENT_END.search(source, start + 2)
-        return Token(TokenKind.OTHER, source[start : end.end() if end else None])
     if tag := _TAG.match(source, start):
         kind = TokenKind.END if source.startswith("</", start) else TokenKind.START
         return Token(kind, tag.group(), tag["name"].lower())
-    is_tag = re.compile(r"</?[A-Za-z]").match(source, start)
-    end_of_other = -1 if is_tag else source.find(">", start)
-    return Token(TokenKind.OTHER, source[start : end_of_other + 1 or None])
+    end = next(end for opening, end in _OTHER_ENDS if opening.match(source, start)).search(source, start + 2)
+    return Token(TokenKind.OTHER, source[start : end.end() if end else None])

@@ -4,6 +4,7 @@ import html
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from markdown_it.token import Token
 
@@ -17,12 +18,13 @@ _VERBATIM_LINE = re.compile(r"\s*(?::::|!!!|\?\?\?)")
 _LINE_OF_ITS_OWN = re.compile(r"\s*(?::::|!!!|\?\?\?|: |\[![A-Z]|\[\^|\$\$|\{[%{.#:])")
 _LINE_MARK = re.compile(r"(?::|\[\^[^\]\s]{1,60}\]:|\[[ xX]\])[ \t]+")  # definition, footnote, task
 
-_INLINE_SYNTAX = re.compile(r"[\\`*\[\]<|]|~(?=~)|(?<=~)~|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)")
-_BLOCK_SYNTAX = re.compile(r"^(?:>|#{1,6}(?=\s|$)|[+-](?=\s|$)|(?:=+|-+)(?=\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
+_INLINE_SYNTAX = re.compile(r"[\\`*\[\]<>|]|~(?=~)|(?<=~)~|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)")
+_BLOCK_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s|$)|[+-](?=\s|$)|(?:=+|-+)(?=\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&#?\w{1,32};)")
 
 
-def markdown_format(brand_names: tuple[str, ...]) -> Format:
+@lru_cache(maxsize=32)
+def _markdown_format(brand_names: tuple[str, ...]) -> Format:
     """Tell how Markdown writes words, and keep them from becoming markup."""
     return Format(_decode, _escape, opaque_pattern(brand_names))
 
@@ -54,6 +56,7 @@ class MarkdownParagraph:
         self._content = content
         self._places = places
         self._brand_names = brand_names
+        self._format = _markdown_format(brand_names)
         self._block = block
         self._lines = content.split("\n")
 
@@ -88,7 +91,7 @@ class MarkdownParagraph:
             yield Atom(Kind.BREAK, (mark.group(),))
             raw = raw[mark.end() :]
         if raw:
-            yield Atom(Kind.TEXT, (raw,), block=self._block)
+            yield Atom(Kind.TEXT, (raw,), text_format=self._format, block=self._block)
 
     def _markup(self, token: Token, start: int, end: int, label: str) -> Iterator[Atom]:
         raw, block = self._raw(start, end), self._block
@@ -126,8 +129,8 @@ class MarkdownParagraph:
         is_plain = all(child.type in ("text", "text_special") for child in token.children or ())
         if not is_plain or target == raw or not re.match(r"\](\(|\[[^\]])", target):
             return (raw,)
-        alt = [Atom(Kind.TEXT, (token.content,), block=self._block)]
-        return ("![", *assemble(alt, markdown_format(self._brand_names)), target)
+        alt = [Atom(Kind.TEXT, (token.content,), text_format=self._format, block=self._block)]
+        return ("![", *assemble(alt), target)
 
     def _raw(self, start: int, end: int) -> str:
         return self._source[self.place(start) : self.place(end)]

@@ -9,7 +9,7 @@ from markdown_it.token import Token
 
 from monitoring.articles.translation.assembly import Atom, Kind, assemble
 from monitoring.articles.translation.html_source import html_atoms
-from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph, markdown_format
+from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph
 from monitoring.articles.translation.markdown_spans import normalised, parse_blocks, parse_inline
 from monitoring.articles.translation.segments import Template, verbatim
 
@@ -25,7 +25,7 @@ def markdown_template(source: str, brand_names: tuple[str, ...] = ()) -> Templat
     body = source[front_matter_length(source) :]
     atoms = list(_MarkdownScanner(body, brand_names).atoms())
     front_matter = source[: front_matter_length(source)]
-    return (front_matter, *assemble(atoms, markdown_format(brand_names)))
+    return (front_matter, *assemble(atoms))
 
 
 def front_matter_length(source: str) -> int:

@@ -1,5 +1,6 @@
 """The proof that a translated Markdown document renders to the same structure as its source."""
 
+import re
 from collections import Counter
 from collections.abc import Hashable
 from typing import Any
@@ -10,6 +11,7 @@ from monitoring.articles.translation.markdown_spans import parse_blocks, parse_i
 
 _WORDS = frozenset(("text", "text_special", "softbreak"))
 _LITERAL = frozenset(("code_block", "code_inline", "fence"))
+_HTML_OPENING = re.compile(r"<(?:/?[\w-]+|[!?][^>]*)")
 
 
 def changed_blocks(source: str, rendered: str) -> frozenset[int] | None:
@@ -41,4 +43,9 @@ def _inline_structure(token: Token, environment: dict[str, Any]) -> frozenset[ob
 
 def _signature(token: Token) -> Hashable:
     attributes = tuple(sorted((name, value) for name, value in token.attrs.items() if name != "alt"))
-    return token.type, token.tag, token.info, attributes, token.content if token.type in _LITERAL else None
+    if token.type in _LITERAL:
+        content = token.content
+    else:  # of HTML, all but the words in its attributes
+        opening = _HTML_OPENING.match(token.content) if token.type == "html_inline" else None
+        content = opening.group() if opening else ""
+    return token.type, token.tag, token.info, attributes, content

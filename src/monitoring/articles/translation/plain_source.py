@@ -11,5 +11,9 @@ def plain_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
     """Find the segments of a plain text."""
     parts = re.split(r"([\r\n]+)", source)
     kinds = (Kind.BREAK if index % 2 else Kind.TEXT for index in range(len(parts)))
-    atoms = [Atom(kind, (part,)) for kind, part in zip(kinds, parts, strict=True)]
-    return assemble(atoms, Format(str, str, opaque_pattern(brand_names)))
+    words = Format(str, str, opaque_pattern(brand_names))
+    atoms = [
+        Atom(kind, (part,), text_format=words if kind is Kind.TEXT else None)
+        for kind, part in zip(kinds, parts, strict=True)
+    ]
+    return assemble(atoms)

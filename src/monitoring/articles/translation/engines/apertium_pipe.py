@@ -28,7 +28,7 @@ class ApertiumPipe:
         self._turn = threading.Lock()
 
     def translate(self, texts: Sequence[str]) -> list[str]:
-        """Answer each text, in order. A silent pipeline, or one that dies twice, is a TransientEngineError."""
+        """Answer each text, in order. A silent pipeline, or one that dies twice, is TransientEngineError."""
         with self._turn:
             try:
                 return self._exchange(texts)
