@@ -20,12 +20,20 @@ def _text(max_characters: int, min_characters: int = 0) -> st.SearchStrategy[str
     return st.text(characters, min_size=min_characters, max_size=max_characters)
 
 
-_header_names = st.from_regex(r"X-[A-Za-z0-9-]{1,20}", fullmatch=True)
-_header_values = _text(40).map(lambda value: value.replace("\r", " ").replace("\n", " "))
+_header_names = st.sampled_from(["Accept", "accept", "ACCEPT"]) | st.from_regex(
+    r"X-[A-Za-z0-9-]{1,20}", fullmatch=True
+)
+_header_values = st.from_regex(r"[\t -~\x80-\xff]{0,40}", fullmatch=True)
+
+
+def _headers(values: st.SearchStrategy[Any], max_headers: int) -> st.SearchStrategy[dict[str, Any]]:
+    headers = st.tuples(_header_names, values)
+    return st.lists(headers, unique_by=lambda header: header[0].lower(), max_size=max_headers).map(dict)
+
 
 # Every field's values, such that any combination of them is accepted.
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
-    "name": _text(100, 1),
+    "name": _text(100, 1).filter(str.strip),
     "url": st.builds(
         "{}://{}{}".format,
         st.sampled_from(["http", "https"]),
@@ -33,7 +41,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
         st.sampled_from(["", "/", "/health?deep=%C3%A4", "/ä/日本", "?q='\\\"%25_"]),
     ),
     "method": st.sampled_from(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
-    "request_headers": st.dictionaries(_header_names, _header_values, max_size=5),
+    "request_headers": _headers(_header_values, 5),
     "request_body": st.none() | _text(200),
     "expected_status_codes": st.lists(
         st.sampled_from(["204", "2xx", "200-299", "301-301"]), min_size=1, max_size=10
@@ -62,6 +70,6 @@ patches = st.fixed_dictionaries(
     optional={
         **{name: st.none() | values for name, values in FIELDS.items()},
         "url": FIELDS["url"],
-        "request_headers": st.none() | st.dictionaries(_header_names, st.none() | _header_values, max_size=3),
+        "request_headers": st.none() | _headers(st.none() | _header_values, 3),
     },
 ).filter(bool)

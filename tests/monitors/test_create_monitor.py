@@ -100,8 +100,15 @@ class TestCreateMonitor:
             ("name", {"name": ""}),
             ("name", {"name": "x" * 101}),
             ("name", {"name": "a\0b"}),
+            ("name", {"name": "   "}),
+            ("name", {"name": "\t\n\u00a0\u3000"}),
             ("method", {"method": "get"}),
             ("request_headers.X-Trace", {"request_headers": {"X-Trace": "a\r\nb"}}),
+            ("request_headers.X-Trace", {"request_headers": {"X-Trace": "a\n"}}),
+            ("request_headers.X-Trace", {"request_headers": {"X-Trace": "\x1b[2J"}}),
+            ("request_headers.X-Trace", {"request_headers": {"X-Trace": "\x7f"}}),
+            ("request_headers.X-Trace", {"request_headers": {"X-Trace": "\u0100"}}),
+            ("request_headers.X-Trace", {"request_headers": {"X-Trace": "日本"}}),
             ("request_headers.X-Trace", {"request_headers": {"X-Trace": None}}),
             ("request_body", {"method": "POST", "request_body": "x" * 8193}),
             ("expected_status_codes", {"expected_status_codes": []}),
@@ -137,6 +144,11 @@ class TestCreateMonitor:
             ("status_range_reversed", {}, {"expected_status_codes": ["299-200"]}),
             ("request_header_name_invalid", {}, {"request_headers": {"X Trace": ""}}),
             ("request_header_reserved", {"name": "host"}, {"request_headers": {"host": "a.example"}}),
+            (
+                "request_header_repeated",
+                {"name": "accept"},
+                {"request_headers": {"Accept": "a", "accept": "b"}},
+            ),
         ],
     )
     def test_refuses_fields_that_do_not_go_together(
@@ -150,6 +162,18 @@ class TestCreateMonitor:
         answer = alice.post(MONITORS, json={"url": URL, **fields})
         assert is_problem(answer, catalogue, problem_name, **values)
         assert list_ids(alice) == []
+
+    @pytest.mark.parametrize("value", ["", "\t", " ~", "é\x80\xff", "x" * 2048])
+    def test_takes_request_header_values_http_can_send(self, alice: Player, value: str) -> None:
+        assert create(alice, request_headers={"X-Trace": value})["request_headers"] == {"X-Trace": value}
+
+    @pytest.mark.parametrize("name", ["x" * 100, " a ", "日本"])
+    def test_takes_a_name_as_it_is_written(self, alice: Player, name: str) -> None:
+        assert create(alice, name=name)["name"] == name
+
+    def test_names_a_monitor_after_the_first_100_characters_of_a_long_host(self, alice: Player) -> None:
+        host = ".".join("a" * 60 for _ in range(4))
+        assert create(alice, url=f"https://{host}/")["name"] == host[:100]
 
     def test_takes_a_whole_number_however_it_is_written(self, alice: Player) -> None:
         body = '{"url": "https://shop.example.com", "interval_seconds": 6.0e1}'

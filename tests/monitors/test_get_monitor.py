@@ -43,7 +43,7 @@ class TestGetMonitor:
         assert nobodys.headers.keys() == alices.headers.keys()
 
     @pytest.mark.parametrize("monitor_id", ["1", "null", "019a9c3e5b7a7c1e9d423f8b6a1e2c70", "%7B%7D"])
-    def test_names_an_id_that_is_none(self, alice: Player, monitor_id: str) -> None:
-        answer = alice.get(f"{MONITORS}/{monitor_id}")
-        assert answer.status_code == 400
-        assert answer.json()["error"].startswith("monitor_id: ")
+    def test_of_an_id_that_is_none_is_the_same_404(
+        self, alice: Player, catalogue: Catalogue, monitor_id: str
+    ) -> None:
+        assert is_problem(alice.get(f"{MONITORS}/{monitor_id}"), catalogue, "monitor_not_found")

@@ -20,6 +20,10 @@ class TestDefaults:
     def test_name_is_the_host_of_the_url(self) -> None:
         assert complete({"url": "https://shop.example.com:8443/health"}, {})["name"] == "shop.example.com"
 
+    def test_name_is_cut_where_the_host_is_longer_than_a_name_may_be(self) -> None:
+        host = f"{'a' * 60}.{'b' * 60}.example"
+        assert complete({"url": f"https://{host}/"}, {})["name"] == host[:100]
+
     def test_stand_for_everything_left_out(self) -> None:
         defaults = default_configuration()
         assert complete({"url": "https://a.example", "paused": True}, defaults) == {
@@ -85,6 +89,39 @@ class TestMergePatch:
         after = change(before, patch, default_configuration())
         assert after["request_headers"] == {"X-Trace": "1", "X-Shop": "a"}
 
+    @pytest.mark.parametrize(
+        ("patch", "headers"),
+        [
+            ({"accept": None}, {"X-Trace": "1"}),
+            ({"accept": "b"}, {"accept": "b", "X-Trace": "1"}),
+            ({"accept": "a"}, {"accept": "a", "X-Trace": "1"}),
+            ({"accept": "b", "Accept": None}, {"accept": "b", "X-Trace": "1"}),
+            ({"Accept": None, "accept": "b"}, {"accept": "b", "X-Trace": "1"}),
+            ({"Accept": "b", "accept": None}, {"Accept": "b", "X-Trace": "1"}),
+            ({"ACCEPT": None, "accept": None}, {"X-Trace": "1"}),
+            ({"x-other": None}, {"Accept": "a", "X-Trace": "1"}),
+            (None, {}),
+        ],
+    )
+    def test_matches_request_headers_in_any_case_and_its_spelling_wins(
+        self, patch: dict[str, str | None] | None, headers: dict[str, str]
+    ) -> None:
+        before = configuration_with(request_headers={"Accept": "a", "X-Trace": "1"})
+        after = change(before, {"request_headers": patch}, default_configuration())
+        assert after["request_headers"] == headers
+
+    def test_keeps_the_place_of_a_header_it_spells_alike(self) -> None:
+        before = configuration_with(request_headers={"Accept": "a", "X-Trace": "1"})
+        after = change(before, {"request_headers": {"Accept": "b"}}, default_configuration())
+        assert list(after["request_headers"]) == ["Accept", "X-Trace"]
+
+    @pytest.mark.parametrize("before", [{}, {"Accept": "a"}, {"ACCEPT": "a"}])
+    def test_that_sets_a_request_header_twice_is_refused(self, before: dict[str, str]) -> None:
+        patch = {"request_headers": {"Accept": "a", "accept": "b"}}
+        after = change(configuration_with(request_headers=before), patch, default_configuration())
+        with pytest.raises(Problem, match=r"^request_header_repeated$"):
+            check(after)
+
     def test_that_moves_the_url_keeps_the_name(self) -> None:
         after = change(configuration_with(), {"url": "https://b.example"}, default_configuration())
         assert after["name"] == "shop.example.com"
@@ -134,6 +171,8 @@ class TestConfiguration:
             ("request_header_reserved", {"request_headers": {"Content-Length": "0"}}),
             ("request_header_reserved", {"request_headers": {"TRANSFER-ENCODING": "chunked"}}),
             ("request_header_reserved", {"request_headers": {"host": "other.example"}}),
+            ("request_header_repeated", {"request_headers": {"Accept": "a", "accept": "b"}}),
+            ("request_header_repeated", {"request_headers": {"X-A": "a", "X-B": "b", "x-a": "a"}}),
             ("url_host_invalid", {"url": "http://2130706433/"}),
             ("url_host_invalid", {"url": "http://[:::]/"}),
         ],

@@ -52,6 +52,18 @@ class TestUpdateMonitor:
         assert changed["request_headers"] == {"X-Trace": "1", "X-Shop": "a"}
         assert _patch(alice, monitor, request_headers=None)["request_headers"] == {}
 
+    def test_matches_request_headers_in_any_case(self, alice: Player) -> None:
+        monitor = create(alice, request_headers={"Accept": "a"})
+        assert _patch(alice, monitor, request_headers={"accept": "b"})["request_headers"] == {"accept": "b"}
+        assert _patch(alice, monitor, request_headers={"ACCEPT": None})["request_headers"] == {}
+
+    def test_refuses_to_set_a_request_header_twice(self, alice: Player, catalogue: Catalogue) -> None:
+        monitor = create(alice, request_headers={"Accept": "a"})
+        patch = {"request_headers": {"Accept": "b", "accept": "c"}}
+        answer = alice.patch(path_of(monitor), json=patch)
+        assert is_problem(answer, catalogue, "request_header_repeated", name="accept")
+        assert read(alice, monitor) == monitor
+
     def test_that_changes_nothing_moves_neither_version_nor_time(self, alice: Player) -> None:
         monitor = create(alice, tags=["shop"], request_headers={"Accept": "text/html"})
         same = {"tags": ["shop"], "request_headers": {"X-Absent": None}, "paused": False, "name": None}
@@ -109,7 +121,11 @@ class TestUpdateMonitor:
             ("body", []),
             ("url", {"url": None}),
             ("interval_seconds", {"interval_seconds": 1}),
+            ("name", {"name": " "}),
+            ("name", {"name": "x" * 101}),
             ("request_headers.Accept", {"request_headers": {"Accept": 1}}),
+            ("request_headers.Accept", {"request_headers": {"Accept": "\x1b"}}),
+            ("request_headers.Accept", {"request_headers": {"Accept": "\u0100"}}),
             ("version", {"version": 7}),
         ],
     )

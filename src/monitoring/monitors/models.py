@@ -23,7 +23,7 @@ class Monitor(Model):
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField("monitoring.Team", related_name="monitors")
     team_id: UUID
 
-    name = fields.CharField(max_length=253)
+    name = fields.CharField(max_length=100)
     url = fields.CharField(max_length=2048)
     method = fields.CharField(max_length=7)
     request_headers: JsonTextField[dict[str, str]] = JsonTextField()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Json
     from monitoring.monitors.configuration import Configuration
 
+MAX_NAME_CHARACTERS = 100
 MAX_REQUEST_HEADERS = 20
 
 HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
@@ -37,15 +38,16 @@ RESERVED_HEADERS = {
 
 
 def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configuration:
-    """Fill in what was left out; the name becomes the URL's host."""
-    return {"name": host_of(given["url"]), **defaults, **given}
+    """Fill in what was left out; the name becomes the URL's host, cut where it is too long."""
+    return {"name": host_of(given["url"])[:MAX_NAME_CHARACTERS], **defaults, **given}
 
 
 def change(
     configuration: Mapping[str, Json], patch: Mapping[str, Json], defaults: Mapping[str, Json]
 ) -> Configuration:
-    """Apply a merge patch. What null removes gets its default again."""
-    return complete(merge(configuration, patch), defaults)
+    """Apply a merge patch. What null removes gets its default again; request headers match in any case."""
+    headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
+    return complete(merge({**configuration, "request_headers": headers}, patch), defaults)
 
 
 def merge(target: Json, patch: Json) -> Json:
@@ -80,14 +82,24 @@ def status_after(status: str, *, paused: bool) -> str:
     return "pending" if status == "paused" else status
 
 
+def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str | None]) -> dict[str, str]:
+    """Leave out the headers that a patch names in another case: its spelling wins."""
+    patched = {name.lower() for name in patch}
+    return {name: value for name, value in headers.items() if name in patch or name.lower() not in patched}
+
+
 def _check_request_headers(headers: Mapping[str, str]) -> None:
     if len(headers) > MAX_REQUEST_HEADERS:
         raise Problem("request_headers_too_many")
+    names_before: set[str] = set()
     for name in headers:
         if not HEADER_NAME.fullmatch(name):
             raise Problem("request_header_name_invalid")
         if name.lower() in RESERVED_HEADERS:
             raise Problem("request_header_reserved", name=name)
+        if name.lower() in names_before:
+            raise Problem("request_header_repeated", name=name)
+        names_before.add(name.lower())
 
 
 def _check_against_method(configuration: Configuration) -> None:
