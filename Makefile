@@ -33,7 +33,8 @@ check: install-dev  ## Style, types, import direction, the document, the docs
 
 test: install-dev  ## The whole suite; installs Apertium and Redis from Debian's packages when missing
 	.ci/install-engines
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto -m "not postgresql"
+	$(BIN)/pytest -n auto -m postgresql
 
 contract: install-dev  ## Prove that the running service and openapi.yaml say the same
 	$(BIN)/pytest -n auto contract-tests

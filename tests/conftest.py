@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from monitoring.contract.catalogue import Catalogue
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what runs on PostgreSQL: Tortoise's models know one dialect a process, so it runs on its own."""
+    for item in items:
+        if "postgresql" in item.name:
+            item.add_marker("postgresql")
+
+
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     with running_service(tmp_path_factory.mktemp("service")) as running:

@@ -168,6 +168,13 @@ class TestMessages:
         answer = charlie.request(method, f"/api/monitors/{monitor['id']}", json=body)
         assert (answer.status_code, answer.json()) == (404, {"error": "Monitor not found"})
 
+    @pytest.mark.parametrize("monitor_id", ["01a1fd49-fd88-7373-b21b-a4436c5c2b7e", "17", "no-id-at-all"])
+    def test_monitor_not_found_404_for_an_id_that_does_not_exist(
+        self, alice: Player, monitor_id: str
+    ) -> None:
+        answer = alice.get(f"/api/monitors/{monitor_id}")
+        assert (answer.status_code, answer.json()) == (404, {"error": "Monitor not found"})
+
     def test_your_plan_allows_a_maximum_of_n_monitors_403_beyond_the_plan_cap(
         self, service: RunningService
     ) -> None:
@@ -199,12 +206,18 @@ class TestMessages:
 
 
 class TestStatusCodes:
-    """7. Errors: status codes without a message of their own."""
+    """7. Errors: status codes; 429 and 500 are told by their messages above."""
 
     def test_400_missing_or_invalid_fields(self, alice: Player) -> None:
         answer = alice.post("/api/monitors", json={"url": "ftp://shop.example.com/"})
         assert answer.status_code == 400
         assert set(answer.json()) == {"error"}
+
+    def test_401_missing_invalid_or_expired_token(self, mallory: httpx.Client) -> None:
+        for token in ("", "Bearer x.y.z"):
+            answer = mallory.get("/api/monitors", headers={"Authorization": token})
+            assert (answer.status_code, set(answer.json())) == (401, {"error"})
+            assert answer.headers["WWW-Authenticate"].startswith("Bearer ")
 
     def test_403_valid_token_but_insufficient_permissions(self, bob: Player) -> None:
         assert bob.post("/api/monitors", json={"url": "https://shop.example.com/"}).status_code == 403
@@ -225,8 +238,26 @@ class TestStatusCodes:
         assert int(answer.headers["Retry-After"]) > 0
 
 
+class TestAuthentication:
+    """5. Authentication: rules."""
+
+    def test_on_401_a_client_re_authenticates_via_the_token_endpoint(self, alice: Player) -> None:
+        alice.headers["Authorization"] = "Bearer x.y.z"
+        assert alice.get("/api/monitors").status_code == 401
+        alice.headers["Authorization"] = f"Bearer {alice.fetch_token()}"
+        assert alice.get("/api/monitors").status_code == 200
+
+    def test_key_rotation_without_downtime(self, service: RunningService) -> None:
+        team = form_team(service)
+        # (1) a new key, (2) its token deployed
+        with Player(service, team) as old, Player(service, team) as new:
+            assert [old.get("/api/monitors").status_code, new.get("/api/monitors").status_code] == [200, 200]
+            service.run(revoke_key(old.client_id))  # (3) the old one revoked once traffic has shifted
+            assert [old.get("/api/monitors").status_code, new.get("/api/monitors").status_code] == [401, 200]
+
+
 class TestLimits:
-    """8. Limits."""
+    """8. Limits; monitor count and rate limit are told by their messages above."""
 
     def test_token_lifetime_24_hours(self, alice: Player) -> None:
         claims = jwt.decode(alice.headers["Authorization"][7:], options={"verify_signature": False})

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from monitoring.backends.database import migrate
 from monitoring.settings import (
     RateLimitPolicy,
     Settings,
@@ -12,6 +14,7 @@ from monitoring.settings import (
     describe_settings,
     read_settings,
 )
+from running_service import make_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,3 +142,16 @@ class TestDescription:
         assert defaults["WEBHOOK_REQUIRE_BEARER"] == "false"
         assert defaults["REDIS_URL"] == ""
         assert defaults["DATABASE_URL"] == "sqlite://DATA_DIR/monitoring.db"
+
+
+class TestFolders:
+    def test_a_folder_of_any_name_holds_database_and_secrets(self, tmp_path: Path) -> None:
+        folder = tmp_path / "d 7%20#x?y[z]"
+        settings = make_settings(folder)
+        asyncio.run(migrate(settings))
+        assert [path.name for path in folder.glob("*.db")] == ["monitoring.db"]
+
+    def test_a_secret_that_no_header_carries_alike_is_refused(self, environment: pytest.MonkeyPatch) -> None:
+        environment.setenv("WEBHOOK_SECRETS", "geheimnis-für-alle-tage")
+        with pytest.raises(SettingsError, match=r"^WEBHOOK_SECRETS: [^\n]+$"):
+            read_settings()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -43,6 +43,13 @@ def _demand_length(minimum: int) -> AfterValidator:
         return secrets
 
     return AfterValidator(check)
+
+
+def _demand_header_text(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    """Refuse what is not ASCII: it would arrive in whatever encoding the sender chooses."""
+    if not all(re.fullmatch("[!-~]*", secret.get_secret_value()) for secret in secrets):
+        raise ValueError("each must be printable ASCII without spaces, since a header carries it")
+    return secrets
 
 
 def _demand_url(*starts: str) -> AfterValidator:
@@ -114,7 +121,9 @@ CommaSeparated = (NoDecode, BeforeValidator(_split_at_commas))
 Names = Annotated[tuple[str, ...], *CommaSeparated]
 SigningKeys = Annotated[tuple[SecretStr, ...], *CommaSeparated, _demand_length(MIN_SIGNING_KEY_CHARACTERS)]
 WebhookSecrets = Annotated[
-    tuple[SecretStr, ...], *CommaSeparated, _demand_length(MIN_WEBHOOK_SECRET_CHARACTERS)
+    tuple[SecretStr, ...], *CommaSeparated,
+    _demand_length(MIN_WEBHOOK_SECRET_CHARACTERS),
+    AfterValidator(_demand_header_text),
 ]
 Locales = Annotated[Names, AfterValidator(_check_locales)]
 Networks = Annotated[Names, AfterValidator(_check_networks)]
@@ -164,7 +173,7 @@ class Settings(BaseSettings):
     database_url: DatabaseUrl = _derived(
         "sqlite:// path, or postgresql:// URL for more than one machine",
         "sqlite://DATA_DIR/monitoring.db",
-        lambda given: SecretStr(f"sqlite://{given['data_dir']}/monitoring.db"),
+        lambda given: SecretStr(f"sqlite://{quote(str(given['data_dir']))}/monitoring.db"),
     )
     database_pool_max_connections: int = _setting("PostgreSQL connections a process", 10, ge=1, le=1000)
     database_timeout_seconds: float = _setting("Longest wait for a lock or a statement", 10.0, gt=0, le=600)
@@ -218,13 +227,23 @@ def read_settings() -> Settings:
         raise SettingsError("\n".join(_describe_problems(error))) from None
 
 
+# For what pydantic would say in words of its own.
+_WORDS = {
+    "missing": "is required",
+    "too_short": "is required",
+    "int_parsing": "must be a whole number",
+    "float_parsing": "must be a number",
+    "bool_parsing": "must be true or false",
+}
+
+
 def _describe_problems(error: ValidationError) -> list[str]:
     problems = {}
     for found in error.errors(include_input=False, include_url=False, include_context=False):
         if found["type"] == "default_factory_not_called":
             continue  # derived from a setting that is named already
-        sentence = "is required" if found["type"] == "missing" else found["msg"].removeprefix("Value error, ")
-        problems[str(found["loc"][0]).upper()] = sentence
+        words = _WORDS.get(found["type"]) or found["msg"].removeprefix("Value error, ")
+        problems[str(found["loc"][0]).upper()] = words.replace("Input should be", "must be")
     return [f"{name}: {sentence}" for name, sentence in problems.items()]
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from monitoring.backends.assembly import Backends
+    from monitoring.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -28,11 +29,9 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
     process had claimed is free again at once, without waiting for its lease to end.
     """
     with backends.activate():
-        if is_alone:
-            await release_abandoned_claims()
         async with open_translator(backends):
             backends.start_worker()
-            sweeping = asyncio.create_task(_sweep_forever(backends.settings.sweep_interval_seconds))
+            sweeping = asyncio.create_task(_sweep_forever(backends.settings, is_alone=is_alone))
             try:
                 yield
             finally:
@@ -42,15 +41,19 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
                 await backends.stop_worker()
 
 
-async def _sweep_forever(interval_seconds: float) -> None:
-    knows_all_locales = False
+async def _sweep_forever(settings: Settings, *, is_alone: bool) -> None:
+    has_taken_stock = False
     while True:
         try:
-            knows_all_locales = knows_all_locales or await queue_missing_locales() >= 0
+            if not has_taken_stock:
+                if is_alone:
+                    await release_abandoned_claims()
+                await queue_missing_locales()
+                has_taken_stock = True
             await sweep()
             await delete_expired_keys()
         except BackendUnavailable as error:
             log.warning("The sweep waits: %s", error)
         except Exception:
             log.exception("A sweep failed; the next one tries again")
-        await asyncio.sleep(interval_seconds)
+        await asyncio.sleep(settings.sweep_interval_seconds)

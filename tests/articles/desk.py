@@ -21,11 +21,18 @@ LOCALES = ("es", "pt-BR")
 
 
 def make_delivery(
-    title: str = "Running shoes", *, timestamp: str | None = None, **article: Any
+    title: str = "Running shoes",
+    *,
+    timestamp: str | None = None,
+    website: dict[str, Any] | None = None,
+    **article: Any,
 ) -> dict[str, Any]:
     """Write a delivery of the article `art_1`, or of another."""
-    delivery: dict[str, Any] = {"article": {"id": "art_1", "title": title, **article}}
-    return delivery | ({"timestamp": timestamp} if timestamp else {})
+    beside = {"timestamp": timestamp, "website": website}
+    return {
+        "article": {"id": "art_1", "title": title, **article},
+        **{name: value for name, value in beside.items() if value is not None},
+    }
 
 
 async def deliver(title: str = "Running shoes", **details: Any) -> Article:

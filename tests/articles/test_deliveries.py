@@ -18,6 +18,7 @@ from monitoring.articles.deliveries import (
     read_delivery,
     sanitise_slug,
 )
+from monitoring.articles.models import Article
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -28,6 +29,9 @@ class TestIdentity:
         [
             ({"id": "7", "slug": "shoes"}, "id:7"),
             ({"id": 7, "slug": "shoes"}, "id:7"),
+            ({"id": 7.0, "slug": "shoes"}, "id:7"),
+            ({"id": 9007199254740991.0}, "id:9007199254740991"),
+            ({"id": "7.0"}, "id:7.0"),
             ({"id": 0}, "id:0"),
             ({"id": None, "slug": "shoes"}, "slug:shoes"),
             ({"id": "  ", "slug": "shoes"}, "slug:shoes"),
@@ -35,12 +39,50 @@ class TestIdentity:
         ],
     )
     def test_is_the_id_else_the_slug(self, article: dict[str, Any], identity: str) -> None:
-        assert identify_article(article) == identity
+        assert identify_article({"article": article}) == identity
 
     def test_is_else_the_content_whatever_the_order_of_its_keys(self) -> None:
         there, back = {"title": "Shoes", "content": "Fit"}, {"content": "Fit", "title": "Shoes"}
-        assert identify_article(there) == identify_article(back)
-        assert identify_article(there) != identify_article({**there, "slug": "", "content": "Fits"})
+        changed = {**there, "slug": "", "content": "Fits"}
+        assert identify_article({"article": there}) == identify_article({"article": back})
+        assert identify_article({"article": there}) != identify_article({"article": changed})
+
+    @pytest.mark.parametrize("article", [{"id": 7}, {"slug": "shoes"}, {"content": "Fit"}])
+    def test_counts_within_the_website(self, article: dict[str, Any]) -> None:
+        websites = [None, {"id": 1}, {"id": 2}, {"id": "web_1"}]
+        identities = {identify_article({"article": article, "website": website}) for website in websites}
+        assert len(identities) == len(websites)
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ({"id": 7}, {"id": "7"}),
+            ({"id": 7}, {"id": 7.0}),
+            ({"id": "web_1"}, {"id": " web_1 ", "baseUrl": "https://blog.example.com"}),
+            (None, {}),
+            (None, {"id": None}),
+            (None, {"id": " "}),
+            (None, {"baseUrl": "https://blog.example.com"}),
+        ],
+    )
+    def test_is_the_same_when_the_website_is(
+        self, one: dict[str, Any] | None, other: dict[str, Any] | None
+    ) -> None:
+        identities = {
+            identify_article({"article": {"id": 1}, "website": website}) for website in (one, other)
+        }
+        assert len(identities) == 1
+
+    def test_cannot_be_that_of_another_website_by_an_id_that_looks_like_two(self) -> None:
+        split = {"website": {"id": "1"}, "article": {"id": "2/id:3"}}
+        joined = {"website": {"id": "1/id:2"}, "article": {"id": "3"}}
+        forged = {"article": {"id": identify_article(split).removeprefix("id:")}}
+        assert len({identify_article(payload) for payload in (split, joined, forged)}) == 3
+
+    @given(st.text(max_size=255), st.text(max_size=512))
+    def test_fits_its_column(self, website_id: str, slug: str) -> None:
+        identity = identify_article({"website": {"id": website_id}, "article": {"slug": slug}})
+        assert len(identity) <= Article._meta.fields_map["identity"].max_length  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 class TestContent:
@@ -99,9 +141,12 @@ class TestSourceTime:
             "published_at": "2026-02-02",
             "article": {"published_at": "2026-01-01"},
         }
-        assert find_source_time(payload) == datetime(2026, 3, 3, tzinfo=UTC)
-        assert find_source_time(payload | {"timestamp": "soon"}) == datetime(2026, 2, 2, tzinfo=UTC)
-        assert find_source_time({"article": payload["article"]}) == datetime(2026, 1, 1, tzinfo=UTC)
+        unreadable = payload | {"timestamp": "soon"}
+        alone = {"article": payload["article"]}
+        assert find_source_time(payload) == (datetime(2026, 3, 3, tzinfo=UTC), "timestamp")
+        assert find_source_time(unreadable) == (datetime(2026, 2, 2, tzinfo=UTC), "published_at")
+        assert find_source_time(alone) == (datetime(2026, 1, 1, tzinfo=UTC), "article.published_at")
+        assert find_source_time({"article": {}}) == (None, None)
 
     def test_in_the_future_counts_as_now(self) -> None:
         delivery = read_delivery({"article": {"id": 1}, "timestamp": "9999-01-01T00:00:00Z"}, NOW)
@@ -137,6 +182,8 @@ class TestFolder:
             ({"slug": "shoes", "title": "All shoes", "id": 7}, "shoes"),
             ({"slug": "靴", "title": "All shoes", "id": 7}, "all-shoes"),
             ({"title": None, "id": 7}, "7"),
+            ({"id": 7.0}, "7"),
+            ({"id": 0}, "0"),
             ({"content": "Fit"}, "article"),
         ],
     )

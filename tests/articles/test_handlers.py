@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from monitoring.articles.deliveries import identify_article
 from monitoring.articles.models import Article
 from running_service import WEBHOOK_SECRET, running_service
 
@@ -71,7 +72,7 @@ class TestReceiveArticle:
         assert answer.status_code == 202
         assert answer.json() == {"article_id": None, "status": "ignored", "locales": []}
         assert "Location" not in answer.headers
-        assert not service.run(article_exists(f"id:{ping['article']['id']}"))
+        assert not service.run(article_exists(ping))
 
     def test_answers_the_same_article_twice_with_the_same_id(self, publisher: httpx.Client) -> None:
         delivery = read_sample(SAMPLES / "blogseo.json")
@@ -79,6 +80,32 @@ class TestReceiveArticle:
         assert first.json() == second.json()
         assert first.headers["Location"] == second.headers["Location"]
         assert publisher.get(first.headers["Location"]).json()["revision"] == 1
+
+    def test_takes_7_and_7_0_for_one_id(self, publisher: httpx.Client) -> None:
+        website = {"id": str(uuid4())}
+        first, second = (
+            publisher.post(WEBHOOK, json={"article": {"id": id_, "title": "Shoes"}, "website": website})
+            for id_ in (7, 7.0)
+        )
+        assert first.status_code == second.status_code == 202
+        assert first.json()["article_id"] == second.json()["article_id"]
+
+    @pytest.mark.parametrize(
+        "article",
+        [
+            {"seo": None, "tags": None, "images": None, "keyword": None, "main_image_url": None},
+            {"seo": {}, "tags": [], "images": [], "keyword": "", "main_image_url": ""},
+            {
+                "tags": [{"id": 1, "name": "shoes"}, None, "fit", 7],
+                "images": ["https://cdn.example.com/a.jpg"],
+            },
+        ],
+    )
+    def test_takes_tags_images_and_seo_in_any_form(
+        self, publisher: httpx.Client, article: dict[str, Any]
+    ) -> None:
+        delivery = {"article": {"id": str(uuid4()), **article}}
+        assert publisher.post(WEBHOOK, json=delivery).status_code == 202
 
     def test_refuses_before_it_reads_when_no_blog_storage_is_configured(
         self, tmp_path: Path, catalogue: Catalogue, publisher: httpx.Client
@@ -101,9 +128,10 @@ class TestReceiveArticle:
         answer = publisher.post(WEBHOOK, json=delivery)
         refusal = catalogue.reply("service_unavailable")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
-        assert not service.run(article_exists(f"id:{delivery['article']['id']}"))
+        assert not service.run(article_exists(delivery))
         obstacle.unlink()
         assert publisher.post(WEBHOOK, json=delivery).status_code == 202
+        assert service.run(article_exists(delivery))
 
     def test_demands_the_secret(self, mallory: httpx.Client, catalogue: Catalogue) -> None:
         answer = mallory.post(WEBHOOK, json={}, headers={"X-Webhook-Secret": f"{WEBHOOK_SECRET}x"})
@@ -131,8 +159,8 @@ class TestGetArticle:
         assert mallory.get(f"/api/articles/{uuid4()}").status_code == 401
 
 
-async def article_exists(identity: str) -> bool:
-    return await Article.exists(identity=identity)
+async def article_exists(delivery: dict[str, Any]) -> bool:
+    return await Article.exists(identity=identify_article(delivery))
 
 
 def tags_and_links(page: dict[str, Any]) -> list[str]:

@@ -26,6 +26,15 @@ EARLY, LATE = datetime(2026, 11, 20, tzinfo=UTC), datetime(2026, 11, 21, tzinfo=
 class Told:
     content_hash: str
     source_time: datetime | None = None
+    source_time_field: str | None = None
+
+
+def sent(content_hash: str, moment: datetime) -> Told:
+    return Told(content_hash, moment, "timestamp")
+
+
+def published(content_hash: str, moment: datetime) -> Told:
+    return Told(content_hash, moment, "published_at")
 
 
 class TestVerdict:
@@ -34,15 +43,19 @@ class TestVerdict:
         [
             (Told("a"), None, Verdict.NEW_REVISION),
             (Told("a"), Told("a"), Verdict.DUPLICATE),
-            (Told("a", EARLY), Told("a", LATE), Verdict.DUPLICATE),
-            (Told("b", LATE), Told("a", EARLY), Verdict.NEW_REVISION),
-            (Told("b", EARLY), Told("a", LATE), Verdict.STALE),
-            (Told("b", LATE), Told("a", LATE), Verdict.NEW_REVISION),
-            (Told("b", None), Told("a", LATE), Verdict.NEW_REVISION),
-            (Told("b", EARLY), Told("a", None), Verdict.NEW_REVISION),
+            (sent("a", EARLY), sent("a", LATE), Verdict.DUPLICATE),
+            (published("a", EARLY), sent("a", LATE), Verdict.DUPLICATE),
+            (sent("b", LATE), sent("a", EARLY), Verdict.NEW_REVISION),
+            (sent("b", EARLY), sent("a", LATE), Verdict.STALE),
+            (published("b", EARLY), published("a", LATE), Verdict.STALE),
+            (sent("b", LATE), sent("a", LATE), Verdict.NEW_REVISION),
+            (published("b", EARLY), sent("a", LATE), Verdict.NEW_REVISION),
+            (sent("b", EARLY), published("a", LATE), Verdict.NEW_REVISION),
+            (Told("b"), sent("a", LATE), Verdict.NEW_REVISION),
+            (sent("b", EARLY), Told("a"), Verdict.NEW_REVISION),
         ],
     )
-    def test_only_a_time_known_to_be_earlier_makes_other_content_stale(
+    def test_only_an_earlier_time_of_the_same_field_makes_other_content_stale(
         self, delivery: Told, kept: Told | None, verdict: Verdict
     ) -> None:
         assert judge_delivery(delivery, kept) is verdict
@@ -50,17 +63,19 @@ class TestVerdict:
     @pytest.mark.parametrize(
         ("told", "kept", "latest"),
         [
-            (LATE, EARLY, LATE),
-            (EARLY, LATE, LATE),
-            (None, LATE, LATE),
-            (EARLY, None, EARLY),
-            (None, None, None),
+            (sent("a", LATE), sent("a", EARLY), (LATE, "timestamp")),
+            (sent("a", EARLY), sent("a", LATE), (LATE, "timestamp")),
+            (Told("a"), sent("a", LATE), (LATE, "timestamp")),
+            (published("a", EARLY), Told("a"), (EARLY, "published_at")),
+            (published("a", LATE), sent("a", EARLY), (EARLY, "timestamp")),
+            (sent("a", EARLY), published("a", LATE), (EARLY, "timestamp")),
+            (Told("a"), Told("a"), (None, None)),
         ],
     )
-    def test_a_duplicate_sent_later_confirms_the_article_up_to_then(
-        self, told: datetime | None, kept: datetime | None, latest: datetime | None
+    def test_an_article_is_known_up_to_the_latest_time_of_the_best_field(
+        self, told: Told, kept: Told, latest: tuple[datetime | None, str | None]
     ) -> None:
-        assert latest_source_time(Told("a", told), Told("a", kept)) == latest
+        assert latest_source_time(told, kept) == latest
 
 
 class TestRetryDelay:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,6 +72,30 @@ class TestUpdate:
         assert (receipt.article.revision, receipt.is_new_revision) == (1, False)
         assert (await Article.get()).title == "Newer"
 
+    async def test_that_is_older_is_logged_with_both_times(self, caplog: pytest.LogCaptureFixture) -> None:
+        with caplog.at_level(logging.INFO, logger="monitoring.articles.service"):
+            article = await deliver("Newer", timestamp="2026-11-20T10:00:00Z")
+            assert not caplog.records
+            await deliver("Older", timestamp="2026-11-20T09:00:00Z")
+        [record] = caplog.records
+        assert record.levelname == "INFO"
+        for part in (str(article.id), "2026-11-20 09:00:00", "2026-11-20 10:00:00"):
+            assert part in record.getMessage()
+
+    async def test_that_tells_only_its_publication_is_not_older_than_one_that_tells_when_it_was_sent(
+        self,
+    ) -> None:
+        published_at = "2026-11-20T09:00:00Z"
+        await deliver("First", published_at=published_at, timestamp="2026-11-20T10:00:00Z")
+        updated = await deliver("Second", published_at=published_at)
+        assert (updated.title, updated.revision) == ("Second", 2)
+
+    async def test_sent_before_what_arrived_earlier_is_older_whatever_came_between(self) -> None:
+        await deliver("First", timestamp="2026-11-20T10:00:00Z")
+        await deliver("Second", published_at="2026-11-20T09:00:00Z")
+        assert (await deliver("Zeroth", timestamp="2026-11-20T09:30:00Z")).title == "Second"
+        assert (await deliver("Third", timestamp="2026-11-20T10:30:00Z")).title == "Third"
+
     async def test_that_is_older_than_a_repetition_is_stale_too(self) -> None:
         await deliver("Final", timestamp="2026-11-20T10:00:00Z")
         await deliver("Final", timestamp="2026-11-20T12:00:00Z")
@@ -91,6 +116,31 @@ class TestUpdate:
         assert article.title == page["delivery"]["article"]["title"] == "Title 19"
         assert article.revision == page["revision"]
         assert {row.revision for row in await Translation.all()} == {article.revision}
+
+
+class TestWebsites:
+    async def test_do_not_overwrite_each_others_articles(self) -> None:
+        one, other, neither = [
+            await deliver(title, id=7, slug="shoes", website=website)
+            for title, website in (("One", {"id": 1}), ("Other", {"id": 2}), ("Neither", None))
+        ]
+        assert len({one.id, other.id, neither.id}) == len({one.slug, other.slug, neither.slug}) == 3
+        for article, title in ((one, "One"), (other, "Other"), (neither, "Neither")):
+            page = await read_page(f"{article.slug}/en.json")
+            assert (page["revision"], page["delivery"]["article"]["title"]) == (1, title)
+
+    async def test_are_told_by_their_ids_however_these_are_written(self) -> None:
+        one, again, and_again = [
+            await deliver(f"Title {number}", id=7, website={"id": website_id})
+            for number, website_id in enumerate((1, "1", 1.0))
+        ]
+        assert one.id == again.id == and_again.id
+        assert and_again.revision == 3
+
+    async def test_and_slugs_of_the_greatest_length_fit_the_index(self) -> None:
+        letters = "".join(map(chr, range(0x1F300, 0x1F300 + 512)))
+        delivery = {"article": {"slug": letters}, "website": {"id": letters[:255]}}
+        assert (await receive_delivery(delivery)).article.revision == 1
 
 
 class TestRepetition:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from articles.desk import (
     translate,
     translation_of,
 )
+from monitoring.articles import translating
 from monitoring.articles.models import Translation, TranslationMemory
 from monitoring.articles.tasks import translate_article
 from monitoring.articles.translating import claim_translation
@@ -25,7 +27,9 @@ from monitoring.articles.translators import open_translator
 from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+    from uuid import UUID
 
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
@@ -41,6 +45,21 @@ def raiser(error: Exception, locale: str = "es") -> ObedientEngine:
     return ObedientEngine(fail)
 
 
+class SpeechlessEngine(ObedientEngine):
+    """Has no words for one segment in one locale."""
+
+    def __init__(self, locale: str, segment: str) -> None:
+        super().__init__()
+        self._wordless = locale, segment
+
+    def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
+        texts = super().translate(segments, source, target)
+        return [
+            "" if (target, segment) == self._wordless else text
+            for segment, text in zip(segments, texts, strict=True)
+        ]
+
+
 class TestTranslation:
     async def test_ends_as_one_file_a_locale_that_names_its_revision(self) -> None:
         article = await deliver("Running shoes")
@@ -49,6 +68,17 @@ class TestTranslation:
         page = await read_page("running-shoes/pt-BR.json")
         assert page["delivery"]["article"] == {"id": "art_1", "title": "pt-BR: Running shoes"}
         assert (page["revision"], page["engine"], page["is_demonstration"]) == (1, "obedient", False)
+
+    async def test_counts_what_was_left_in_english_and_warns(self, caplog: pytest.LogCaptureFixture) -> None:
+        article = await deliver("Running shoes", excerpt="Fit beats shine.")
+        with caplog.at_level(logging.WARNING, logger="monitoring.articles.translating"):
+            await translate(article, SpeechlessEngine("es", "Fit beats shine."))
+        spanish, portuguese = [await read_page(f"running-shoes/{locale}.json") for locale in LOCALES]
+        assert spanish["delivery"]["article"]["excerpt"] == "Fit beats shine."
+        assert (spanish["untranslated_segments"], portuguese["untranslated_segments"]) == (1, 0)
+        assert (await read_page("running-shoes/en.json"))["untranslated_segments"] == 0
+        [record] = caplog.records
+        assert record.args == (article.id, "es", 1)
 
     async def test_asks_the_engine_only_for_what_has_changed(self) -> None:
         await translate(await deliver("Running shoes", excerpt="Fit beats shine."))
@@ -171,6 +201,21 @@ class TestStoppedWorker:
             gate.opened.set()
         assert await states(article) == dict.fromkeys(LOCALES, "queued")
         assert {row.attempts for row in await Translation.all()} == {0}
+
+    async def test_gives_a_claim_back_that_was_made_while_it_was_stopped(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        article, claim = await deliver(), translating._claim  # noqa: SLF001
+
+        async def claim_and_be_stopped(article_id: UUID, claim_id: UUID) -> None:
+            await claim(article_id, claim_id)
+            raise asyncio.CancelledError
+
+        monkeypatch.setattr(translating, "_claim", claim_and_be_stopped)
+        with pytest.raises(asyncio.CancelledError):
+            await claim_translation(article.id)
+        assert await states(article) == dict.fromkeys(LOCALES, "queued")
+        assert (await translation_of(article)).attempts == 0
 
 
 class TestFailure:

@@ -88,11 +88,12 @@ class TestIssueToken:
                 {"client_secret": alice.client_secret},
                 credentials_of(alice) | {"client_secret": "mon_secret_wrong"},
                 credentials_of(alice) | {"client_id": "mon_live_unknown"},
+                credentials_of(alice) | {"client_id": "x" * 128},
             )
         ]
         answers += [
             mallory.post(PATH, headers={"Authorization": header})
-            for header in ("Basic", "Basic !", "Basic AAAA", "Basic /w==", "Bearer x")
+            for header in ("Basic", "Basic !", "Basic AAAA", "Basic /w==", "Basic JTAwOng=", "Bearer x")
         ]
         service.run(revoke_key(alice.client_id))
         answers.append(mallory.post(PATH, data=credentials_of(alice)))

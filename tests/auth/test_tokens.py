@@ -39,13 +39,17 @@ class TestVerifyToken:
             make_token()
         )
 
+    def test_a_token_outlives_a_change_of_the_public_address(self) -> None:
+        moved = make_settings(FOLDER, signing_keys=OLD_KEY, base_url="https://new.example.com")
+        assert verify_token(moved, make_token()).client_id == "mon_live_a"
+
     def test_a_token_of_a_removed_signing_key_is_refused(self) -> None:
         with pytest.raises(InvalidTokenError):
             verify_token(make_settings(FOLDER, signing_keys=NEW_KEY), make_token())
 
     @pytest.mark.parametrize(
         "changes",
-        [{"exp": NOW - 1}, {"iss": "https://elsewhere.example.com"}, {"aud": "other"}, {"iat": NOW + 3600}],
+        [{"exp": NOW - 1}, {"iss": "another-service"}, {"aud": "other"}, {"iat": NOW + 3600}],
         ids=["expired", "another issuer", "another audience", "issued in the future"],
     )
     def test_a_well_signed_token_with_a_wrong_claim_is_refused(self, changes: dict[str, object]) -> None:

@@ -77,6 +77,16 @@ class TestTransaction:
         async with transaction():
             assert await Bed.all().count() == 0
 
+    async def test_a_bulk_insert_that_is_cancelled_leaves_no_transaction_open(self) -> None:
+        for delay_seconds in (0, 0.001, 0.002, 0.004, 0.008):
+            beds = [Bed(name=f"{delay_seconds} {number}") for number in range(2000)]
+            task = asyncio.ensure_future(Bed.bulk_create(beds))
+            await asyncio.sleep(delay_seconds)
+            task.cancel()
+            await asyncio.wait([task])
+            async with transaction():
+                assert await Bed.all().count() % 2000 == 0
+
     async def test_cancelling_while_others_wait_loses_no_connection(self) -> None:
         async def work(number: int) -> None:
             async with transaction():

@@ -80,8 +80,23 @@ class TestLocalFolder:
     async def test_a_draft_of_a_killed_process_is_not_listed(self, tmp_path: Path) -> None:
         storage = _open(f"file://{tmp_path}/blog")
         await storage.put("moon/en.json", b"one")
-        (tmp_path / "blog" / "moon" / ".draft-x1").write_bytes(b"on")
+        (tmp_path / "blog" / "moon" / ".draft-en.json").write_bytes(b"one and more")
         assert await storage.list("moon") == ["moon/en.json"]
+
+    async def test_a_draft_of_a_killed_process_is_gone_with_the_next_try(self, tmp_path: Path) -> None:
+        storage = _open(f"file://{tmp_path}/blog")
+        (tmp_path / "blog" / "moon").mkdir()
+        (tmp_path / "blog" / "moon" / ".draft-en.json").write_bytes(b"one and more")
+        await storage.put("moon/en.json", b"one")
+        assert [path.name for path in (tmp_path / "blog" / "moon").iterdir()] == ["en.json"]
+        assert await storage.get("moon/en.json") == b"one"
+
+    async def test_writers_at_once_take_turns(self, tmp_path: Path) -> None:
+        storage = _open(f"file://{tmp_path}/blog")
+        versions = [letter * 500_000 for letter in (b"a", b"b", b"c", b"d")]
+        await asyncio.gather(*(storage.put("moon/en.json", version) for version in versions * 5))
+        assert await storage.get("moon/en.json") in versions
+        assert [path.name for path in (tmp_path / "blog" / "moon").iterdir()] == ["en.json"]
 
     async def test_a_folder_that_cannot_be_written_is_unavailable(self, tmp_path: Path) -> None:
         storage = _open(f"file://{tmp_path}/blog")

@@ -69,8 +69,12 @@ class TestArticles:
         assert "No Spanish today" in run("show", article_id).stdout
 
     @pytest.mark.usefixtures("article_id")
-    def test_that_do_not_exist_end_the_command_with_one(self) -> None:
-        assert run("show", str(uuid4())).exit_code == 1
+    @pytest.mark.parametrize("command", ["show", "retry"])
+    def test_that_do_not_exist_end_the_command_with_one_and_a_sentence(self, command: str) -> None:
+        unknown = str(uuid4())
+        result = run(command, unknown, "--json")
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr == f"There is no article {unknown}\n"
 
     def test_are_retried_once(self, article_id: str) -> None:
         assert run_for_json("retry", article_id, "--locale", "pt") == {"queued": 0}

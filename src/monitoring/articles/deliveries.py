@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from monitoring.articles.rules import SOURCE_TIME_FIELDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -25,17 +27,21 @@ _EPOCH_MILLISECONDS = re.compile(r"\d{13}")
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A publisher's payload and what it says. `source_time` is None when it says nothing intelligible."""
+    """A publisher's payload and what it says.
+
+    `source_time` and the field that tells it are None when it says nothing intelligible.
+    """
 
     payload: dict[str, Any]
     identity: str
     content_hash: str
     source_time: datetime | None
+    source_time_field: str | None
 
     def folders(self) -> Iterator[str]:
         """Name folders for it, best first. Those after the first are this article's alone."""
         article = self.payload["article"]
-        named = (sanitise_slug(str(article.get(field) or "")) for field in ("slug", "title", "id"))
+        named = (sanitise_slug(_write_name(article.get(field))) for field in ("slug", "title", "id"))
         folder = next(filter(None, named), "article")
         fingerprint = hashlib.sha256(self.identity.encode()).hexdigest()
         yield folder
@@ -49,12 +55,13 @@ def read_delivery(payload: dict[str, Any], received_at: datetime) -> Delivery:
     A source time in the future counts as now: a wrong clock must not make all later deliveries stale.
     """
     content = {name: value for name, value in payload.items() if name not in DELIVERY_FIELDS}
-    source_time = find_source_time(payload)
+    source_time, source_time_field = find_source_time(payload)
     return Delivery(
         payload=payload,
-        identity=identify_article(payload["article"]),
+        identity=identify_article(payload),
         content_hash=hash_json(content),
         source_time=source_time and min(source_time, received_at),
+        source_time_field=source_time_field,
     )
 
 
@@ -63,13 +70,23 @@ def is_test_delivery(payload: Mapping[str, Any]) -> bool:
     return str(payload.get("event")).strip().lower() == "test"
 
 
-def identify_article(article: Mapping[str, Any]) -> str:
-    """Say by what an article is known: its id, else its slug, else its content. Ids `7` and `"7"` are one."""
-    for name in ("id", "slug"):
-        value = article.get(name)
-        if value is not None and str(value).strip():
-            return f"{name}:{str(value).strip()}"
-    return f"sha256:{hash_json(article)}"
+def identify_article(payload: Mapping[str, Any]) -> str:
+    """Say by what an article is known within its website: its id, else its slug, else its content.
+
+    Ids `7`, `7.0` and `"7"` are one. The website's id is hashed, so that none looks like id and more.
+    """
+    article, website = payload["article"], payload.get("website") or {}
+    names = ((field, _write_name(article.get(field))) for field in ("id", "slug"))
+    known_by = next((f"{field}:{name}" for field, name in names if name), f"sha256:{hash_json(article)}")
+    website_id = _write_name(website.get("id"))
+    return f"website:{hash_json(website_id)}/{known_by}" if website_id else known_by
+
+
+def _write_name(value: str | float | None) -> str:
+    """Write an id, slug or title without blanks around it; in JSON, `7.0` is the integer 7."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else str(value).strip()
 
 
 def hash_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
@@ -77,10 +94,14 @@ def hash_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def find_source_time(payload: Mapping[str, Any]) -> datetime | None:
-    """Find when the publisher made this: `timestamp`, else `published_at`, beside the article or in it."""
-    named = (payload.get("timestamp"), payload.get("published_at"), payload["article"].get("published_at"))
-    return next(filter(None, map(parse_time, named)), None)
+def find_source_time(payload: Mapping[str, Any]) -> tuple[datetime, str] | tuple[None, None]:
+    """Find the first of `SOURCE_TIME_FIELDS` that tells a time. Returns the time and the field."""
+    article = payload["article"]
+    texts = (payload.get("timestamp"), payload.get("published_at"), article.get("published_at"))
+    for field, text in zip(SOURCE_TIME_FIELDS, texts, strict=True):
+        if moment := parse_time(text):
+            return moment, field
+    return None, None
 
 
 def parse_time(text: str | None) -> datetime | None:

@@ -31,12 +31,14 @@ class Article(Model):
     """The newest revision of an article, as the publisher sent it."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
-    identity = fields.CharField(max_length=520, unique=True)
+    identity = fields.CharField(max_length=600, unique=True)
     slug = fields.CharField(max_length=255, unique=True)
     title = fields.TextField(null=True)
     revision = fields.IntField(default=0)
     content_hash = fields.CharField(max_length=64)
     source_time: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    # The field of the delivery that told the time: times of two fields are not compared.
+    source_time_field = fields.CharField(max_length=20, null=True)
     payload: JsonTextField[dict[str, Any]] = JsonTextField()
     received_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()

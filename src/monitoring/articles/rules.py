@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from datetime import datetime
 
+# Where a delivery tells its time, the best first: when it was sent, else when the article was published.
+# Times of two fields are never compared.
+SOURCE_TIME_FIELDS = ("timestamp", "published_at", "article.published_at")
+
 FIRST_RETRY_SECONDS = 15.0
 MIN_RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 900.0
@@ -37,24 +41,37 @@ class Revision(Protocol):
     def source_time(self) -> datetime | None:
         """When the publisher made it, if that is known."""
 
+    @property
+    def source_time_field(self) -> str | None:
+        """Which of `SOURCE_TIME_FIELDS` tells that time."""
+
 
 def judge_delivery(delivery: Revision, kept: Revision | None) -> Verdict:
     """Compare a delivery with the revision that is kept, if any.
 
-    Only a time that is known to be earlier makes a delivery stale; otherwise the order of arrival counts.
+    Only an earlier time in the same field makes a delivery stale; otherwise the order of arrival counts.
     """
     if kept is None:
         return Verdict.NEW_REVISION
     if delivery.content_hash == kept.content_hash:
         return Verdict.DUPLICATE
-    if delivery.source_time and kept.source_time and delivery.source_time < kept.source_time:
-        return Verdict.STALE
-    return Verdict.NEW_REVISION
+    if delivery.source_time is None or kept.source_time is None:
+        return Verdict.NEW_REVISION
+    is_comparable = delivery.source_time_field == kept.source_time_field
+    is_stale = is_comparable and delivery.source_time < kept.source_time
+    return Verdict.STALE if is_stale else Verdict.NEW_REVISION
 
 
-def latest_source_time(delivery: Revision, kept: Revision) -> datetime | None:
-    """Say up to when the article is known: a duplicate confirms it, and what tells no time leaves it."""
-    return max(filter(None, (delivery.source_time, kept.source_time)), default=None)
+def latest_source_time(delivery: Revision, kept: Revision) -> tuple[datetime, str] | tuple[None, None]:
+    """Say up to when the article is known, and by which field: the latest time of the best field told so far.
+
+    A duplicate confirms it, and what tells no time, or a lesser field's, leaves it.
+    """
+    for field in SOURCE_TIME_FIELDS:
+        told = [one.source_time for one in (delivery, kept) if one.source_time_field == field]
+        if times := list(filter(None, told)):
+            return max(times), field
+    return None, None
 
 
 def retry_delay_seconds(attempts: int, chance: float) -> float:

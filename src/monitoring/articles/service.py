@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # A nudge at the beginning of time: the sweeper's next round takes the article.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,19 @@ async def _receive(delivery: Delivery) -> Receipt:
             article.content_hash = delivery.content_hash
             article.payload = delivery.payload
             article.updated_at = article.nudged_at = now
-        article.source_time = latest_source_time(delivery, article)
+        article.source_time, article.source_time_field = latest_source_time(delivery, article)
         await article.save()
         await queue_translations(article, current_backends().settings.locales, now)
         # Inside the transaction, so that of two deliveries at once the older cannot store its file last.
         await put_page(article, SOURCE_LOCALE, article.payload)
+    if verdict is Verdict.STALE:
+        log.info(
+            "A delivery of article %s is stale: its %s is %s, and %s is known",
+            article.id,
+            delivery.source_time_field,
+            delivery.source_time,
+            article.source_time,
+        )
     return Receipt(article, is_new_revision=verdict is Verdict.NEW_REVISION)
 
 

@@ -28,6 +28,7 @@ async def put_page(  # noqa: PLR0913 - keywords, named like the fields of the fi
     *,
     engine: str | None = None,
     is_demonstration: bool = False,
+    untranslated_segments: int = 0,
     translated_at: datetime | None = None,
 ) -> None:
     """Store one locale of the article's revision, in place of an earlier one. Raises `StorageUnavailable`."""
@@ -41,6 +42,7 @@ async def put_page(  # noqa: PLR0913 - keywords, named like the fields of the fi
         "translated_at": translated_at and write_moment(translated_at),
         "engine": engine,
         "is_demonstration": is_demonstration,
+        "untranslated_segments": untranslated_segments,
         "delivery": delivery,
     }
     storage = _configured_storage()

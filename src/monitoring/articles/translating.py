@@ -70,6 +70,15 @@ async def claim_translation(article_id: UUID) -> Claim | None:
 
     What used up its attempts without an answer, its worker killed each time, ends as failed here.
     """
+    claim_id = uuid4()
+    try:
+        return await _claim(article_id, claim_id)
+    except asyncio.CancelledError:
+        await _give_back(claim_id)  # the commit may have gone through
+        raise
+
+
+async def _claim(article_id: UUID, claim_id: UUID) -> Claim | None:
     settings = current_backends().settings
     now = datetime.now(UTC)
     due = Translation.filter(is_due(now), article_id=article_id).order_by("id")
@@ -88,9 +97,9 @@ async def claim_translation(article_id: UUID) -> Claim | None:
         row.status = TranslationStatus.TRANSLATING
         row.attempts += 1
         row.due_at = now + timedelta(seconds=settings.translation_lease_seconds)
-        row.claim = uuid4()
+        row.claim = claim_id
         await row.save()
-        return Claim(row.claim, await Article.get(id=article_id), row.locale, row.attempts)
+        return Claim(claim_id, await Article.get(id=article_id), row.locale, row.attempts)
 
 
 async def fulfil_claim(claim: Claim, translator: Translator) -> float | None:
@@ -103,9 +112,7 @@ async def fulfil_claim(claim: Claim, translator: Translator) -> float | None:
             translated = await _translate(claim, translator)
         await _store(claim, translated, translator)
     except asyncio.CancelledError:
-        await claim.row().update(
-            status=TranslationStatus.QUEUED, attempts=F("attempts") - 1, due_at=datetime.now(UTC), claim=None
-        )
+        await _give_back(claim.claim_id)
         raise
     except PermanentEngineError as error:
         await _fail(claim, shorten_reason(str(error)))
@@ -120,6 +127,13 @@ async def fulfil_claim(claim: Claim, translator: Translator) -> float | None:
         log.exception("Article %s could not be translated into %s", claim.article.id, claim.locale)
         return await _try_later(claim, UNEXPECTED)
     return None
+
+
+async def _give_back(claim_id: UUID) -> None:
+    """Free what a stopped worker had claimed, as if it had never been begun."""
+    await Translation.filter(claim=claim_id).update(
+        status=TranslationStatus.QUEUED, attempts=F("attempts") - 1, due_at=datetime.now(UTC), claim=None
+    )
 
 
 async def _translate(claim: Claim, translator: Translator) -> TranslatedArticle:
@@ -145,8 +159,16 @@ async def _store(claim: Claim, translated: TranslatedArticle, translator: Transl
                 translated.payload,
                 engine=translator.engine.name,
                 is_demonstration=translated.is_demonstration,
+                untranslated_segments=translated.refused_count,
                 translated_at=now,
             )
+    if is_ours and translated.refused_count:
+        log.warning(
+            "Article %s in %s: segments left in English, no answer of the engine being acceptable: %d",
+            claim.article.id,
+            claim.locale,
+            translated.refused_count,
+        )
 
 
 async def _try_later(claim: Claim, reason: str) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
@@ -41,6 +40,6 @@ def _decode_basic(encoded: str) -> ClientCredentials:
     """Both halves are form-encoded before they are joined; what cannot be read authenticates nobody."""
     try:
         client_id, _, client_secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # not ASCII, not base64 or not UTF-8
         return ClientCredentials("", "")
     return ClientCredentials(unquote_plus(client_id), unquote_plus(client_secret))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 
 CLIENT_ID_PREFIX = "mon_live_"
@@ -14,10 +15,17 @@ SECRET_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 # What a secret is compared with when there is no key: the same work, and never equal.
 NO_KEY_SHA256 = "0" * 64
 
+_CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
 
 def generate_client_id() -> str:
     """Make a public identifier."""
     return CLIENT_ID_PREFIX + secrets.token_urlsafe(CLIENT_ID_RANDOM_BYTES)
+
+
+def is_client_id(text: str) -> bool:
+    """Say whether a key can have this identifier. Others are not looked for: databases refuse some."""
+    return _CLIENT_ID.fullmatch(text) is not None
 
 
 def generate_client_secret() -> str:

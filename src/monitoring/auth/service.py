@@ -11,13 +11,13 @@ from monitoring.auth.credentials import (
     generate_client_id,
     generate_client_secret,
     hash_secret,
+    is_client_id,
     is_same_secret,
 )
 from monitoring.auth.models import ApiKey, Team
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from uuid import UUID
 
 # "Last used" is good to the hour, which spares a write with every request.
 LAST_USED_GRAIN = timedelta(hours=1)
@@ -55,9 +55,14 @@ async def create_key(team: Team, name: str, scopes: Sequence[str]) -> CreatedKey
     return CreatedKey(key, secret)
 
 
-async def list_keys(team_id: UUID | None = None) -> list[ApiKey]:
+async def find_team(name: str) -> Team | None:
+    """Return the team of this name."""
+    return await Team.get_or_none(name=name)
+
+
+async def list_keys(team_name: str | None = None) -> list[ApiKey]:
     """Return a team's keys, or everybody's, oldest first, revoked ones too."""
-    keys = ApiKey.all() if team_id is None else ApiKey.filter(team_id=team_id)
+    keys = ApiKey.filter(team__name=team_name) if team_name else ApiKey.all()
     return await keys.order_by("id").select_related("team")
 
 
@@ -68,8 +73,8 @@ async def revoke_key(client_id: str) -> ApiKey | None:
 
 
 async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
-    """Return the living key these credentials belong to. Every kind of refusal costs the same work."""
-    key = await ApiKey.get_or_none(client_id=client_id)
+    """Return the living key these credentials belong to. Refusing one that may exist costs the same work."""
+    key = await ApiKey.get_or_none(client_id=client_id) if is_client_id(client_id) else None
     is_right = is_same_secret(client_secret, key.secret_sha256 if key else NO_KEY_SHA256)
     return key if key and is_right and key.revoked_at is None else None
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LIFETIME_SECONDS = 86_400  # 24 hours, by the published interface
 ALGORITHM = "HS256"
+# Fixed names: a token outlives a change of the public address.
+ISSUER = "monitoring-service"
 AUDIENCE = "monitoring-api"
 
 
@@ -35,7 +37,7 @@ def sign_token(settings: Settings, client_id: str, scopes: Sequence[str], now_se
     """Sign a token that is valid for 24 hours from `now_seconds` (Unix time)."""
     key = settings.signing_keys[0].get_secret_value()
     claims = {
-        "iss": settings.base_url,
+        "iss": ISSUER,
         "aud": AUDIENCE,
         "sub": client_id,
         "iat": now_seconds,
@@ -55,7 +57,7 @@ def verify_token(settings: Settings, token: str) -> TokenClaims:
             keys[jwt.get_unverified_header(token)["kid"]],
             algorithms=[ALGORITHM],
             audience=AUDIENCE,
-            issuer=settings.base_url,
+            issuer=ISSUER,
             options={"require": ["iss", "aud", "sub", "iat", "exp", "jti", "scope"]},
         )
     except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:

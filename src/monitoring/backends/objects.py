@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import re
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
-from tempfile import mkstemp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, MemoryStore, from_url
 
 from monitoring.backends.errors import StorageUnavailable
+from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # A publisher gives up after some five seconds, so the storage must be given up on before that.
 _CLIENT_OPTIONS: ClientConfig = {"connect_timeout": timedelta(seconds=2), "timeout": timedelta(seconds=4)}
 _RETRIES: RetryConfig = {"max_retries": 1, "retry_timeout": timedelta(seconds=4)}
+
+MAX_NAME_BYTES = 255
 
 _NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}"
 _PATH = re.compile(rf"{_NAME}(?:/{_NAME}){{0,15}}")
@@ -78,17 +81,21 @@ class BlogStorage:
 def open_blog_storage(url: SecretStr | None) -> BlogStorage | None:
     """Open the storage of the URL; None when none is configured. A local folder is made when missing.
 
+    Raises `SettingsError` for a URL that names no storage; one that is away is no error yet.
+
     Credentials of cloud storages come from their usual environment variables (AWS_*, GOOGLE_*, AZURE_*).
     """
     if not url:
         return None
     location = url.get_secret_value()
-    with _unavailable_if_it_fails():
+    try:
         if location.startswith("file://"):
             return BlogStorage(LocalStore.from_url(location, mkdir=True))
         if location.startswith("memory://"):
             return BlogStorage(MemoryStore())
         return BlogStorage(from_url(location, client_options=_CLIENT_OPTIONS, retry_config=_RETRIES))
+    except (BaseError, OSError) as error:
+        raise SettingsError(f"BLOG_STORAGE_URL: cannot be opened ({type(error).__name__})") from error
 
 
 @contextmanager
@@ -112,19 +119,38 @@ def _write_durably(target: Path, content: bytes) -> None:
     """
     created = [folder for folder in target.parents if not folder.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, draft = mkstemp(prefix=".draft-", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
+    # One draft a target: what a killed process has left of it is written over by whoever tries again.
+    draft = target.with_name(f".draft-{target.name}"[:MAX_NAME_BYTES])
+    with _open_alone(draft) as file:
+        try:
+            file.truncate(0)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(draft).chmod(0o644)
-        Path(draft).replace(target)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+            draft.replace(target)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
     for folder in [target.parent, *(folder.parent for folder in created)]:
         _sync_folder(folder)
+
+
+@contextmanager
+def _open_alone(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing, made when missing, that no other thread or process has open in this way."""
+    while True:
+        with path.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if _is_still_at(path, file):  # whoever had it before has most likely renamed it
+                yield file
+                return
+
+
+def _is_still_at(path: Path, file: BinaryIO) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def _sync_folder(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 from uuid import UUID  # noqa: TC003 - typer reads the annotation
 
 import typer
@@ -42,7 +42,7 @@ def show_article(
     """Show an article and the state of every locale, with the reason of what failed."""
     article = run_command(service.find_article(article_id))
     if article is None:
-        fail(f"There is no article {article_id}")
+        _fail_to_find(article_id)
     row = represent_article(article)
     if as_json:
         show_row(row, as_json=True)
@@ -61,7 +61,13 @@ def retry_failed(
     as_json: AsJson = False,
 ) -> None:
     """Queue failed translations again. A running service takes them within seconds."""
+    if article_id and run_command(service.find_article(article_id)) is None:
+        _fail_to_find(article_id)
     show_row({"queued": run_command(service.retry_failed(article_id, locale))}, as_json=as_json)
+
+
+def _fail_to_find(article_id: UUID) -> NoReturn:
+    fail(f"There is no article {article_id}")
 
 
 def _summarise_article(article: Article) -> dict[str, Any]:

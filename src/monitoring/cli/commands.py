@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+MAX_NAME_CHARACTERS = 100
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
@@ -35,6 +37,13 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
         fail(f"{type(error).__name__}: {error}")
     except OperationalError as error:
         fail(f"The database refused: {error}. Is it at the newest schema? Try `monitoring migrate`.")
+
+
+def check_name(name: str) -> str:
+    """Take a name of 1 to 100 characters that are not all blank."""
+    if not name.strip() or len(name) > MAX_NAME_CHARACTERS:
+        raise typer.BadParameter(f"must be 1 to {MAX_NAME_CHARACTERS} characters and not all blank")
+    return name
 
 
 def fail(sentence: str) -> NoReturn:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monitoring.auth import service
-from monitoring.auth.models import ApiKey, Team
+from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import SCOPES
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def prepare_environment() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     kept = {
         "DATA_DIR": str(folder),
-        "BLOG_STORAGE_URL": f"file://{folder}/blog",
+        "BLOG_STORAGE_URL": (folder / "blog").as_uri(),
         "TRANSLATOR": "pseudo",
         "SIGNING_KEYS": _keep_secret(folder / "signing_key"),
         "WEBHOOK_SECRETS": _keep_secret(folder / "webhook_secret"),
@@ -57,10 +57,10 @@ async def ensure_demo_key(settings: Settings) -> tuple[str, str]:
     """Return the demo key's client_id and secret; the first start creates team and key."""
     credentials = settings.data_dir / "demo_key"
     if credentials.exists():
-        client_id, client_secret = credentials.read_text().split()
-        if await ApiKey.exists(client_id=client_id, revoked_at=None):
+        client_id, _, client_secret = credentials.read_text().strip().partition(" ")
+        if client_secret and await ApiKey.exists(client_id=client_id, revoked_at=None):
             return client_id, client_secret
-    team = await Team.get_or_none(name=DEMO_TEAM)
+    team = await service.find_team(DEMO_TEAM)
     if team is None:
         plan, max_monitors = next(iter(settings.plans.items()))
         team = await service.create_team(DEMO_TEAM, plan, max_monitors)
@@ -88,5 +88,8 @@ def _keep_secret(path: Path) -> str:
 
 
 def _write_private(path: Path, content: str) -> None:
-    path.touch(mode=0o600)
-    path.write_text(content)
+    """Write whole or not at all: a start that is interrupted leaves no empty secret behind."""
+    draft = path.with_suffix(".draft")
+    draft.touch(mode=0o600)
+    draft.write_text(content)
+    draft.replace(path)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monitoring.auth import service
-from monitoring.auth.models import Team
 from monitoring.auth.scopes import SCOPES
-from monitoring.cli.commands import AsJson, fail, run_command, show_row, show_rows
+from monitoring.cli.commands import AsJson, check_name, fail, run_command, show_row, show_rows
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,7 +21,7 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 @app.command("create")
 def create_key(
     team_name: Annotated[str, typer.Argument(help="The team the key belongs to.")],
-    name: Annotated[str, typer.Option(help="What you call the key.")] = "API key",
+    name: Annotated[str, typer.Option(callback=check_name, help="What you call the key.")] = "API key",
     scope: Annotated[list[str] | None, typer.Option(help="What it may do; all if left out.")] = None,
     *,
     as_json: AsJson = False,
@@ -46,9 +45,10 @@ def list_keys(
     as_json: AsJson = False,
 ) -> None:
     """List keys, revoked ones too; never a secret."""
-    keys = run_command(service.list_keys())
-    rows = [_represent_key(key) for key in keys if team_name in (None, key.team.name)]
-    show_rows(rows, as_json=as_json)
+    keys = run_command(_list_keys(team_name))
+    if keys is None:
+        fail(f"There is no team {team_name}")
+    show_rows([_represent_key(key) for key in keys], as_json=as_json)
 
 
 @app.command("revoke")
@@ -63,8 +63,14 @@ def revoke_key(
 
 
 async def _create_key(team_name: str, name: str, scopes: list[str]) -> service.CreatedKey | None:
-    team = await Team.get_or_none(name=team_name)
+    team = await service.find_team(team_name)
     return await service.create_key(team, name, scopes) if team else None
+
+
+async def _list_keys(team_name: str | None) -> list[ApiKey] | None:
+    if team_name and not await service.find_team(team_name):
+        return None
+    return await service.list_keys(team_name)
 
 
 def _represent_key(key: ApiKey) -> dict[str, Any]:

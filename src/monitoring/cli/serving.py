@@ -35,7 +35,7 @@ def dev() -> None:
     demo.prepare_environment()
     settings = read_settings()
     configure_logging(settings.log_level)
-    asyncio.run(migrate_database(settings))
+    _migrate(settings)
     client_id, client_secret = run_command(demo.ensure_demo_key(settings))
     _serve(
         settings,
@@ -64,7 +64,14 @@ def worker() -> None:
 
 def migrate() -> None:
     """Bring the database to the newest schema. Safe at every start, and by several processes at once."""
-    asyncio.run(migrate_database(read_settings()))
+    _migrate(read_settings())
+
+
+def _migrate(settings: Settings) -> None:
+    try:
+        asyncio.run(migrate_database(settings))
+    except DatabaseUnavailable as error:
+        fail(f"The database is away: {error}")
 
 
 def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
@@ -99,7 +106,7 @@ class _AnnouncingServer(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
-            self._announce(f"http://{host}:{port}")
+            self._announce(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
 
 
 def _demand_migrated_database(settings: Settings) -> None:

@@ -8,7 +8,7 @@ import typer
 from tortoise.exceptions import IntegrityError
 
 from monitoring.auth import service
-from monitoring.cli.commands import AsJson, fail, run_command, show_row, show_rows
+from monitoring.cli.commands import AsJson, check_name, fail, run_command, show_row, show_rows
 from monitoring.settings import read_settings
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 
 @app.command("create")
 def create_team(
-    name: Annotated[str, typer.Argument(help="The team's name, unique.")],
+    name: Annotated[str, typer.Argument(callback=check_name, help="The team's name, unique.")],
     plan: Annotated[str, typer.Option(help="One of the plans in PLANS.")] = "free",
     *,
     as_json: AsJson = False,

@@ -1,6 +1,6 @@
 """The stack, outside in: answer headers, exceptions, body limit, routing, security, lifespan, endpoints."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -9,7 +9,6 @@ from connexion.middleware.exceptions import ExceptionMiddleware
 from connexion.middleware.lifespan import LifespanMiddleware
 from connexion.middleware.main import ConnexionMiddleware
 from connexion.middleware.security import SecurityMiddleware
-from starlette.types import ASGIApp
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Document, DocumentError
@@ -62,15 +61,13 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
     max_body_bytes: int,
     handlers_package: str = "monitoring",
     lifespan: Lifespan = no_lifespan,
-    extra_middlewares: Sequence[Callable[[ASGIApp], ASGIApp]] = (),
     problem_names: Mapping[type[Exception], str] | None = None,
     readiness: Readiness = always_ready,
 ) -> ContractApp:
     """Build the application a document describes. Raises DocumentError or ResolverError.
 
-    `security_map` gives a handler for each kind of scheme (`bearer`, `apiKey`). `extra_middlewares` stand
-    between exceptions and body limit, first one outermost. `problem_names` says which error of the document
-    answers an exception that is no Problem.
+    `security_map` gives a handler for each kind of scheme (`bearer`, `apiKey`). `problem_names` says
+    which error of the document answers an exception that is no Problem.
     """
     _demand_handlers(document, security_map)
     catalogue = Catalogue(document)
@@ -81,7 +78,6 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
         middlewares=[
             AnswerHeaders,
             ExceptionMiddleware,
-            *extra_middlewares,
             partial(BodyLimit, max_body_bytes=max_body_bytes),
             StrictRouting,
             SecurityMiddleware,

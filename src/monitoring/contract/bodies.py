@@ -48,6 +48,9 @@ class RequestBody:
     def _reader_for(self, scope: Scope) -> Read:
         # A body whose type is told twice could be read in two ways.
         content_types = [value for name, value in scope["headers"] if name == b"content-type"]
+        encodings = {value.lower() for name, value in scope["headers"] if name == b"content-encoding"}
+        if encodings - {b"identity"}:
+            raise Problem("unsupported_media_type")  # RFC 9110 §15.5.16
         media_type, charset = _parse_content_type(content_types[0]) if len(content_types) == 1 else ("", "")
         if media_type not in self._readers or charset not in ("", "utf-8", "utf8"):
             raise Problem("unsupported_media_type")

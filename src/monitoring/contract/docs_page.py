@@ -3,7 +3,11 @@
 from collections.abc import Iterator
 from html import escape
 
+from markdown_it import MarkdownIt
+
 from monitoring.contract.document import Document, Node, Operation
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
 STYLE = """
 body { font: 16px/1.55 system-ui, sans-serif; color: #1d2733; max-width: 54rem; margin: 2rem auto }
@@ -26,7 +30,7 @@ def render_docs_page(document: Document) -> str:
         f"<meta name=viewport content='width=device-width'><style>{STYLE}</style>",
         f"<h1>{escape(info['title'])}</h1><p>Version {escape(str(info['version']))} · ",
         "<a href=openapi.yaml>openapi.yaml</a> · <a href=openapi.json>openapi.json</a></p>",
-        f"<pre>{escape(info.get('description', ''))}</pre><nav>",
+        f"{_prose(info)}<nav>",
         *(f"<ul>{''.join(map(_link_to, operations))}</ul>" for _, operations in tags),
         "</nav>",
         *(_section(document, tag, operations) for tag, operations in tags),
@@ -34,6 +38,12 @@ def render_docs_page(document: Document) -> str:
         *(_schema(document, *named) for named in document.root["components"].get("schemas", {}).items()),
     ]
     return "".join(parts)
+
+
+def _prose(node: Node) -> str:
+    """Render a description, which OpenAPI writes in CommonMark; markup in it is shown, not obeyed."""
+    rendered: str = _MARKDOWN.render(node.get("description", ""))
+    return rendered
 
 
 def _operations_under(document: Document, tag: str) -> Iterator[Operation]:
@@ -50,7 +60,7 @@ def _link_to(operation: Operation) -> str:
 
 def _section(document: Document, tag: Node, operations: list[Operation]) -> str:
     described = "".join(_operation(document, operation) for operation in operations)
-    return f"<h2>{escape(tag['name'])}</h2><p>{escape(tag.get('description', ''))}</p>{described}"
+    return f"<h2>{escape(tag['name'])}</h2>{_prose(tag)}{described}"
 
 
 def _operation(document: Document, operation: Operation) -> str:
@@ -60,8 +70,7 @@ def _operation(document: Document, operation: Operation) -> str:
     return "".join(
         (
             f"<h3 id='{operation.operation_id}'>{_signature(operation)}</h3>",
-            f"<p><b>{escape(definition.get('summary', operation.operation_id))}</b> ",
-            f"{escape(definition.get('description', ''))}</p>",
+            f"<p><b>{escape(definition.get('summary', operation.operation_id))}</b></p>{_prose(definition)}",
             _table(
                 (
                     ("Security", escape(schemes or "none")),

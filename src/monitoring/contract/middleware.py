@@ -50,24 +50,28 @@ class RequestIdFilter(logging.Filter):
 
 
 class BodyLimit:
-    """Refuses bodies above a limit by what they declare, and by what is received: declarations lie."""
+    """Refuses bodies above a limit by what they declare, and by what is received: declarations lie.
+
+    Judged when the body is asked for: who may not send one learns that first; one nobody reads is no harm.
+    """
 
     def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
         self._app = app
         self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve, or raise `body_too_large`; nothing beyond the limit is kept in memory."""
+        """Serve; whoever asks for a body beyond the limit gets `body_too_large`, and none of it is kept."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
-        if declared.isdigit() and int(declared) > self._max_body_bytes:
-            raise Problem("body_too_large")
+        declared_bytes = int(declared) if declared.isdigit() else 0
         received_bytes = 0
 
         async def receive_within_limit() -> Message:
             nonlocal received_bytes
+            if declared_bytes > self._max_body_bytes:
+                raise Problem("body_too_large")
             message = await receive()
             received_bytes += len(message.get("body", b""))
             if received_bytes > self._max_body_bytes:

@@ -26,6 +26,7 @@ class Parameters:
         self._header = _Group(operation, "header", document, validation)
         self._header_names = {name.lower().encode(): name for name in self._header.schemas}
         self._argument_names = {name: snake_case(name) for name in self._header.schemas}
+        self._absent = next((item["x-absent"] for item in operation.parameters if "x-absent" in item), None)
 
     @property
     def names(self) -> set[str]:
@@ -34,13 +35,22 @@ class Parameters:
 
     def read(self, scope: Scope) -> dict[str, Json]:
         """Read, cast, validate and fill in defaults; raises Problem."""
-        arguments = self._path.read(scope["path_params"].items()) if self._path.schemas else {}
+        arguments = self._read_path(scope) if self._path.schemas else {}
         if scope["query_string"] or self._query.schemas:
             arguments |= self._query.read(_query_pairs(scope["query_string"]))
         if self._header_names:
             headers = self._header.read(self._header_pairs(scope["headers"]))
             arguments |= {self._argument_names[name]: value for name, value in headers.items()}
         return arguments
+
+    def _read_path(self, scope: Scope) -> dict[str, Json]:
+        """Read the path. An id that cannot be one is an id nobody has: `x-absent` names that answer."""
+        try:
+            return self._path.read(scope["path_params"].items())
+        except Problem:
+            if self._absent:
+                raise Problem(self._absent) from None
+            raise
 
     def _header_pairs(self, headers: Iterable[tuple[bytes, bytes]]) -> Pairs:
         for raw_name, raw_value in headers:

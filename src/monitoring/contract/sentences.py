@@ -25,6 +25,7 @@ class Sentences:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._templates: Mapping[str, str] = document.root.get("x-problem-templates", {})
+        self._type_words: Mapping[str, str] = document.root.get("x-type-words", {})
         if "default" not in self._templates:
             raise DocumentError("x-problem-templates has no default")
 
@@ -46,7 +47,8 @@ class Sentences:
         if written := self._problem_at(schema, error.evaluation_path):
             return _invalid_field(field, written)
         if keyword == "type":
-            facts["types"] = " or ".join(sorted(facts["types"], key=lambda name: name == "null"))
+            types = sorted(facts["types"], key=lambda name: name == "null")
+            facts["types"] = " or ".join(self._type_words.get(name, name) for name in types)
         return self.invalid_field(field, keyword, **facts)
 
     def _problem_at(self, schema: Node, evaluation_path: Sequence[str | int]) -> str | None:

@@ -52,8 +52,11 @@ class ContractProtocol(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Hand the request over, unless it has to be parsed again."""
+        """Hand the request over, unless it has to be parsed again. Raises HttpParserError above the limit."""
         self.is_reading_head = False
+        # `head_bytes` guards heads without end; one that came in a single piece is measured here.
+        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MAX_HEAD_BYTES:
+            raise httptools.HttpParserError("the request head is too large")
         super().on_headers_complete()
 
     def _should_upgrade(self) -> bool:

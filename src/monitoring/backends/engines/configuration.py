@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from tortoise.backends.base.config_generator import expand_db_url
 
@@ -24,7 +25,7 @@ def configure_tortoise(settings: Settings, model_modules: Sequence[str] = MODEL_
     # The connection is named by its dialect, since Tortoise caches statements by that name, process-wide.
     dialect = connection["engine"].rpartition(".")[2]
     connection["engine"] = f"monitoring.backends.engines.{dialect}"
-    connection["credentials"] = _OPTIONS[dialect](settings) | _spell_sslmode(connection["credentials"])
+    connection["credentials"] = _OPTIONS[dialect](settings) | _spell_credentials(connection["credentials"])
     return {
         "connections": {dialect: connection},
         "apps": {APP_LABEL: configure_app(dialect, model_modules)},
@@ -40,8 +41,10 @@ def configure_app(connection_name: str, model_modules: Sequence[str] = MODEL_MOD
     }
 
 
-def _spell_sslmode(credentials: dict[str, Any]) -> dict[str, Any]:
-    """Take libpq's `?sslmode=require`, as hosting providers write it; asyncpg calls it `ssl`."""
+def _spell_credentials(credentials: dict[str, Any]) -> dict[str, Any]:
+    """Take libpq's `?sslmode=require`, which asyncpg calls `ssl`, and the file of a percent-encoded path."""
+    if "file_path" in credentials:
+        return credentials | {"file_path": unquote(credentials["file_path"])}
     return {"ssl" if name == "sslmode" else name: value for name, value in credentials.items()}
 
 

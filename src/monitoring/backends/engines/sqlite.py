@@ -119,6 +119,11 @@ class Client(SqliteClient):
         """Hold the connection for one statement."""
         return _Connection(self._lock, self)
 
+    async def execute_many(self, query: str, values: list[list[Any]]) -> None:
+        """Do all or nothing: cancelled in the middle, Tortoise's own would leave its transaction open."""
+        async with self._in_transaction() as transaction:
+            await transaction.execute_many(query, values)
+
     def _in_transaction(self) -> TransactionContext:
         return _TransactionContext(_Transaction(self), self._lock)
 
