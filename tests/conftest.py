@@ -1,4 +1,4 @@
-"""Fixtures for every test: a running service, shared by a test process, and the cast, fresh for each test."""
+"""Fixtures for all: databases, a running service a test process, and a cast for each test."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import httpx
 import pytest
 
 from cast import Player, form_team
+from real_servers import PostgresServer, running_postgres
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from monitoring.auth.models import Team
     from monitoring.contract.catalogue import Catalogue
@@ -22,6 +24,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "postgresql" in item.name:
             item.add_marker("postgresql")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Point at an empty database of each kind: each locks and compares in its own way."""
+    if request.param == "sqlite":
+        return f"sqlite://{tmp_path}/monitoring.db"
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return server.create_database()
 
 
 @pytest.fixture(scope="session")
