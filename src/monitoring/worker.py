@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from monitoring.backends.assembly import Backends
-    from monitoring.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +29,11 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
     """
     with backends.activate():
         async with open_translator(backends):
+            if is_alone:
+                with suppress(BackendUnavailable):  # then the leases run out by themselves
+                    await release_abandoned_claims()
             backends.start_worker()
-            sweeping = asyncio.create_task(_sweep_forever(backends.settings, is_alone=is_alone))
+            sweeping = asyncio.create_task(_sweep_forever(backends.settings.sweep_interval_seconds))
             try:
                 yield
             finally:
@@ -41,19 +43,17 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
                 await backends.stop_worker()
 
 
-async def _sweep_forever(settings: Settings, *, is_alone: bool) -> None:
-    has_taken_stock = False
+async def _sweep_forever(interval_seconds: float) -> None:
+    knows_all_locales = False
     while True:
         try:
-            if not has_taken_stock:
-                if is_alone:
-                    await release_abandoned_claims()
+            if not knows_all_locales:
                 await queue_missing_locales()
-                has_taken_stock = True
+                knows_all_locales = True
             await sweep()
             await delete_expired_keys()
         except BackendUnavailable as error:
             log.warning("The sweep waits: %s", error)
         except Exception:
             log.exception("A sweep failed; the next one tries again")
-        await asyncio.sleep(settings.sweep_interval_seconds)
+        await asyncio.sleep(interval_seconds)

@@ -1,0 +1,189 @@
+"""202 is a promise: real processes are killed and stopped in the middle of their work, which is then done."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from signal import SIGINT, SIGTERM, Signals
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from running_service import WEBHOOK_SECRET
+from service_process import Installation, ServiceProcess, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOCALES = {"es", "pt", "fr", "it", "ca"}
+STOP_TIMEOUT_SECONDS = 5.0
+
+# As shells and supervisors see a process that its signal has ended, after it has tidied up.
+ENDED_BY_CTRL_C, ENDED_BY_SIGTERM = 128 + SIGINT, -SIGTERM
+
+
+def write_delivery(number: int) -> dict[str, Any]:
+    """Write an article that keeps a worker busy for a while, with sentences no other article has."""
+    paragraphs = [f"Reason {number}.{count} is **fit**, says [the guide](/{count})." for count in range(40)]
+    article = {"id": f"art_{number}", "title": f"Shoes {number}", "slug": f"shoes-{number}"}
+    return {"article": article | {"format": "markdown", "content": "\n\n".join(paragraphs)}}
+
+
+DELIVERIES = [write_delivery(number) for number in range(20)]
+
+
+class Publisher(httpx.Client):
+    """Delivers to a process, many articles at once."""
+
+    def __init__(self, process: ServiceProcess) -> None:
+        super().__init__(base_url=process.base_url, headers={"X-Webhook-Secret": WEBHOOK_SECRET}, timeout=30)
+
+    def deliver(self, deliveries: list[dict[str, Any]]) -> list[str]:
+        """Return the articles' addresses; every delivery is accepted."""
+        with ThreadPoolExecutor(len(deliveries)) as threads:
+            answers = [*threads.map(lambda body: self.post("/api/webhooks/publisher", json=body), deliveries)]
+        assert {answer.status_code for answer in answers} == {202}
+        return [answer.headers["Location"] for answer in answers]
+
+    def read_articles(self, locations: list[str]) -> list[dict[str, Any]]:
+        return [self.get(location).raise_for_status().json() for location in locations]
+
+    def wait_until_translated(self, locations: list[str]) -> list[dict[str, Any]]:
+        """Return the articles once every translation of each is there."""
+        for location in locations:
+            wait_until(lambda: read_statuses(self.get(location).json()) == {"translated"})  # noqa: B023
+        return self.read_articles(locations)
+
+
+def read_statuses(article: dict[str, Any]) -> set[str]:
+    return {translation["status"] for translation in article["translations"]}
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Installation:
+    installation = Installation(tmp_path)
+    installation.run("migrate")
+    return installation
+
+
+def read_files(installation: Installation) -> dict[str, bytes]:
+    """Read every file of the blog storage, drafts of a killed process included."""
+    paths = [path for path in installation.blog.rglob("*") if path.is_file()]
+    return {str(path.relative_to(installation.blog)): path.read_bytes() for path in paths}
+
+
+def count_translated(installation: Installation) -> int:
+    return sum(path.name != "en.json" for path in installation.blog.glob("*/[!.]*"))
+
+
+def read_attempts(installation: Installation) -> dict[tuple[str, str], tuple[str, int]]:
+    """Read how far each translation is and how often it was begun. No process is at the database."""
+    query = "SELECT identity, locale, status, attempts FROM articles a JOIN translations ON a.id = article_id"
+    with closing(sqlite3.connect(installation.database)) as database:
+        return {(row[0], row[1]): (row[2], row[3]) for row in database.execute(query)}
+
+
+class TestKilled:
+    """`kill -9` in the middle of translating 20 articles into 5 locales."""
+
+    def test_every_translation_arrives_none_doubled_none_lost(self, installation: Installation) -> None:
+        with installation.serve() as first, Publisher(first) as publisher:
+            locations = publisher.deliver(DELIVERIES)
+            wait_until(lambda: count_translated(installation) > 0)
+            first.kill()
+        assert count_translated(installation) < 100
+        left_behind = read_attempts(installation)
+
+        with installation.serve() as second, Publisher(second) as publisher:
+            articles = publisher.wait_until_translated(locations)
+            assert second.stop(SIGTERM, timeout_seconds=STOP_TIMEOUT_SECONDS) == ENDED_BY_SIGTERM
+
+        # What was begun and not finished was begun once more; nothing else was touched again.
+        assert read_attempts(installation) == {
+            state: ("translated", attempts + (status != "translated"))
+            for state, (status, attempts) in left_behind.items()
+        }
+        assert len(left_behind) == 100
+        assert {article["revision"] for article in articles} == {1}
+        assert_one_file_a_locale(installation, articles)
+
+    def test_a_publisher_that_sends_everything_again_changes_nothing(
+        self, installation: Installation
+    ) -> None:
+        with installation.serve() as first, Publisher(first) as publisher:
+            locations = publisher.deliver(DELIVERIES[:3])
+            first.kill()
+        with installation.serve() as second, Publisher(second) as publisher:
+            assert publisher.deliver(DELIVERIES[:3]) == locations
+            articles = publisher.wait_until_translated(locations)
+            files = read_files(installation)
+            assert publisher.deliver(DELIVERIES[:3]) == locations
+            assert publisher.read_articles(locations) == articles
+        assert_one_file_a_locale(installation, articles)
+        assert read_files(installation) == files
+
+
+class TestStopped:
+    """Ctrl-C and SIGTERM, once and twice, with work in flight."""
+
+    @pytest.mark.parametrize(
+        ("signals", "status"),
+        [
+            ((SIGINT,), ENDED_BY_CTRL_C),
+            ((SIGTERM,), ENDED_BY_SIGTERM),
+            ((SIGINT, SIGINT), ENDED_BY_CTRL_C),
+            ((SIGTERM, SIGTERM), ENDED_BY_SIGTERM),
+        ],
+        ids=["Ctrl-C", "SIGTERM", "Ctrl-C twice", "SIGTERM twice"],
+    )
+    def test_the_process_ends_quietly_within_five_seconds_and_gives_its_work_back(
+        self, installation: Installation, signals: tuple[Signals, ...], status: int
+    ) -> None:
+        with installation.serve() as first, Publisher(first) as publisher:
+            publisher.deliver(DELIVERIES[:5])
+            assert first.stop(*signals, timeout_seconds=STOP_TIMEOUT_SECONDS) == status
+        assert installation.log.read_text().splitlines() == [f"Listening on {first.base_url}"]
+        states = read_attempts(installation).values()
+        assert {(status, attempts) for status, attempts in states} <= {("queued", 0), ("translated", 1)}
+
+
+class TestStartedAgain:
+    def test_tokens_stay_valid_and_monitors_are_there(self, installation: Installation) -> None:
+        installation.run("teams", "create", "Alice's team")
+        key = json.loads(installation.run("keys", "create", "Alice's team", "--json"))
+        form = {"client_id": key["client_id"], "client_secret": key["client_secret"]}
+        with installation.serve() as first:
+            token = httpx.post(f"{first.base_url}/api/oauth/token", data=form).json()["access_token"]
+            headers = {"Authorization": f"Bearer {token}"}
+            monitors = f"{first.base_url}/api/monitors"
+            created = httpx.post(monitors, headers=headers, json={"url": "https://shop.example.com/"})
+            first.kill()
+        with installation.serve() as second:
+            listed = httpx.get(f"{second.base_url}/api/monitors", headers=headers)
+        assert listed.json()["monitors"] == [created.json()]
+
+
+class TestAtOnce:
+    def test_one_article_delivered_twenty_times_is_one_article(self, installation: Installation) -> None:
+        with installation.serve() as process, Publisher(process) as publisher:
+            (location,) = set(publisher.deliver(DELIVERIES[:1] * 20))
+            articles = publisher.wait_until_translated([location])
+        assert articles[0]["revision"] == 1
+        assert_one_file_a_locale(installation, articles)
+        assert {*read_attempts(installation).values()} == {("translated", 1)}
+
+
+def assert_one_file_a_locale(installation: Installation, articles: list[dict[str, Any]]) -> None:
+    """Hold the blog storage against the articles: exactly their files, each whole and of its revision."""
+    files = read_files(installation)
+    assert files.keys() == {
+        f"{article['slug']}/{locale}.json" for article in articles for locale in (*LOCALES, "en")
+    }
+    for article in articles:
+        for locale in (*LOCALES, "en"):
+            page = json.loads(files[f"{article['slug']}/{locale}.json"])
+            expected = (article["id"], locale, article["revision"])
+            assert (page["article_id"], page["locale"], page["revision"]) == expected
