@@ -48,7 +48,8 @@ constraints: install-dev  ## Pin what pyproject.toml allows: versions and hashes
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra dev -c constraints.txt pyproject.toml -o constraints-dev.txt
 
 migration: install-dev  ## make migration NAME=add_monitor_tags
-	$(BIN)/python -m monitoring.backends.schema $(NAME)
+	$(BIN)/python -W ignore -m monitoring.backends.schema $(NAME)
+	$(BIN)/ruff format --quiet src/monitoring/backends/migrations
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info src/*.egg-info

@@ -121,7 +121,8 @@ CommaSeparated = (NoDecode, BeforeValidator(_split_at_commas))
 Names = Annotated[tuple[str, ...], *CommaSeparated]
 SigningKeys = Annotated[tuple[SecretStr, ...], *CommaSeparated, _demand_length(MIN_SIGNING_KEY_CHARACTERS)]
 WebhookSecrets = Annotated[
-    tuple[SecretStr, ...], *CommaSeparated,
+    tuple[SecretStr, ...],
+    *CommaSeparated,
     _demand_length(MIN_WEBHOOK_SECRET_CHARACTERS),
     AfterValidator(_demand_header_text),
 ]
