@@ -44,15 +44,12 @@ class Backends:
 
     def start_worker(self) -> None:
         """Run tasks in this process, on the running loop, until `stop_worker` or the end of the backends."""
-        self.queue.start_worker(self._run_task, self.settings.worker_threads)
+        with self.activate():  # every task starts in a copy of this context
+            self.queue.start_worker(self.settings.worker_threads)
 
     async def stop_worker(self) -> None:
         """Stop running tasks, within two seconds."""
         await self.queue.stop_worker()
-
-    async def _run_task(self, task: Task, args: Sequence[str]) -> None:
-        with self.activate():
-            await task.function(*args)
 
 
 @asynccontextmanager

@@ -18,14 +18,12 @@ from monitoring.backends.errors import QueueUnavailable
 from monitoring.backends.outage import Outage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Sequence
 
     from dramatiq import Broker
     from pydantic import SecretStr
 
     from monitoring.backends.tasks import Task
-
-    RunTask = Callable[[Task, Sequence[str]], Coroutine[Any, Any, None]]
 
 SEND_TIMEOUT_SECONDS = 1.0
 STOP_TIMEOUT_SECONDS = 1.5
@@ -47,7 +45,6 @@ class TaskQueue:
 
     def __init__(self, redis_url: SecretStr | None, tasks: Sequence[Task]) -> None:
         self._broker = _open_broker(redis_url)
-        self._tasks = tasks
         self._outage = Outage("The queue is away: the sweeper will send what was not sent")
         self._worker: _Worker | None = None
         for task in tasks:
@@ -77,14 +74,14 @@ class TaskQueue:
             except (redis.RedisError, OSError) as error:
                 raise QueueUnavailable(type(error).__name__) from error
 
-    def start_worker(self, run: RunTask, threads: int) -> None:
-        """Consume messages in threads of this process; `run` is called for each on the running loop.
+    def start_worker(self, threads: int) -> None:
+        """Consume messages in threads of this process; their tasks run on the running loop.
 
         Every task starts in a copy of the caller's context: what is active here is active there.
         """
         if self._worker:
             raise RuntimeError("the worker of this queue is running already")
-        self._worker = _Worker(self._broker, run, asyncio.get_running_loop(), threads)
+        self._worker = _Worker(self._broker, asyncio.get_running_loop(), threads)
         self._worker.start()  # only now: its threads look for it at the first message
 
     async def stop_worker(self) -> None:
@@ -110,14 +107,7 @@ class TaskQueue:
 class _Worker:
     """Dramatiq's threads on one side, one event loop on the other."""
 
-    def __init__(
-        self,
-        broker: Broker,
-        run: RunTask,
-        loop: asyncio.AbstractEventLoop,
-        threads: int,
-    ) -> None:
-        self._run = run
+    def __init__(self, broker: Broker, loop: asyncio.AbstractEventLoop, threads: int) -> None:
         self._loop = loop
         self._context = copy_context()
         self._in_flight: set[asyncio.Task[None]] = set()
@@ -132,7 +122,7 @@ class _Worker:
     async def _run_tracked(self, task: Task, args: Sequence[str]) -> None:
         if self._is_stopping:
             return
-        running = self._loop.create_task(self._run(task, args), context=self._context.copy())
+        running = self._loop.create_task(task.function(*args), context=self._context.copy())
         self._in_flight.add(running)
         try:
             await asyncio.wait([running])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Callable, Coroutine, Iterable
 
 TASK_MODULES = ("monitoring.articles.tasks",)
 
@@ -18,7 +18,7 @@ TASK_MODULES = ("monitoring.articles.tasks",)
 class Task:
     """A function that a worker runs. Its rows are the job; a message is only a nudge and may get lost."""
 
-    function: Callable[..., Awaitable[None]]
+    function: Callable[..., Coroutine[Any, Any, None]]
     queue_name: str
 
     @property
@@ -31,7 +31,7 @@ class Task:
         await current_backends().queue.send(self, args, delay_seconds)
 
 
-def task(*, queue_name: str) -> Callable[[Callable[..., Awaitable[None]]], Task]:
+def task(*, queue_name: str) -> Callable[[Callable[..., Coroutine[Any, Any, None]]], Task]:
     """Make an async function a task: `@task(queue_name="articles")`."""
     return lambda function: Task(function, queue_name)
 
