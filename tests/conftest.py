@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from cast import Player, form_team
+from insider import Insider
 from real_servers import PostgresServer, running_postgres
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
@@ -89,6 +90,13 @@ def mallory(service: RunningService) -> Iterator[httpx.Client]:
     """Has no valid credentials."""
     with httpx.Client(base_url=service.base_url, timeout=30) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def insider(service: RunningService) -> Iterator[Insider]:
+    """Has Alice's token and the publisher's secret, and sends whatever bytes it likes."""
+    with Player(service, form_team(service)) as player:
+        yield Insider(service, player)
 
 
 @pytest.fixture

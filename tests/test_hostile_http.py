@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cast import Player, form_team
 from insider import Insider, look_at_what_is_stored
 from monitoring.contract.document import METHODS, load_document
 from raw_http import Answer, chunked, connect, exchange, read_answer, request
@@ -28,12 +27,6 @@ BODY_OPERATIONS = ["issue_token", "create_monitor", "update_monitor", "receive_a
 
 MONITOR = b'{"url": "https://shop.example.com/"}'
 MAX_BODY_BYTES = 1_048_576
-
-
-@pytest.fixture(scope="module")
-def insider(service: RunningService) -> Iterator[Insider]:
-    with Player(service, form_team(service)) as alice:
-        yield Insider(service, alice)
 
 
 class TestMethods:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cast import Player, form_team
 from insider import Insider, look_at_what_is_stored
 from raw_http import exchange
 
@@ -25,12 +24,6 @@ BODY_OPERATIONS = ["issue_token", *JSON_OPERATIONS]
 
 MONITOR = b'{"url": "https://shop.example.com/"}'
 ONE_MEGABYTE = 1_000_000
-
-
-@pytest.fixture(scope="module")
-def insider(service: RunningService) -> Iterator[Insider]:
-    with Player(service, form_team(service)) as alice:
-        yield Insider(service, alice)
 
 
 @pytest.fixture
