@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from monitoring.settings import describe_settings
+from monitoring.settings.description import describe_settings
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("contract-tests/*.md")]

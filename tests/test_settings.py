@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from monitoring.backends.database import migrate
-from monitoring.settings import (
-    RateLimitPolicy,
-    Settings,
-    SettingsError,
-    describe_settings,
-    read_settings,
-)
+from monitoring.settings import RateLimitPolicy, Settings, SettingsError, read_settings
+from monitoring.settings.description import describe_settings
 from running_service import make_settings
 
 if TYPE_CHECKING:

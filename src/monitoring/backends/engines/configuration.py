@@ -58,7 +58,7 @@ def _sqlite_options(settings: Settings) -> dict[str, Any]:
 def _postgres_options(settings: Settings) -> dict[str, Any]:
     timeout_ms = str(round(settings.database_timeout_seconds * 1000))
     return {
-        "minsize": 1,
+        "minsize": settings.database_pool_min_connections,
         "maxsize": settings.database_pool_max_connections,
         "timeout": CONNECT_TIMEOUT_SECONDS,
         # For a server that went silent; one that still talks ends the statement itself.

@@ -5,7 +5,14 @@ from typing import Protocol
 
 
 class TransientEngineError(Exception):
-    """The engine cannot answer now and may later; the message is a reason an operator understands."""
+    """The engine cannot answer now and may later; the message is a reason an operator understands.
+
+    `retry_after_seconds` is what the engine itself has asked for, if it has.
+    """
+
+    def __init__(self, reason: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(reason)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class PermanentEngineError(Exception):

@@ -1,0 +1,165 @@
+"""What an operator can set. Read from the environment once, and every mistake is named at the same time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from monitoring.settings import values
+from monitoring.settings.values import RateLimitPolicy
+
+__all__ = ["RateLimitPolicy", "Settings", "SettingsError", "read_settings"]
+
+
+class SettingsError(Exception):
+    """The environment does not describe a service that can start. One line a problem, never a value."""
+
+
+def _setting(meaning: str, default: Any = ..., **constraints: Any) -> Any:  # noqa: ANN401
+    return Field(default, description=meaning, **constraints)
+
+
+def _derived(meaning: str, shown: str, derive: Any) -> Any:  # noqa: ANN401
+    return Field(default_factory=derive, description=meaning, json_schema_extra={"shown": shown})
+
+
+class Settings(BaseSettings):
+    """The settings of one process: immutable, validated, secrets masked wherever they are printed.
+
+    Environment names are the field names in upper case. `.env` files are not read; empty is as good as unset.
+    """
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True, validate_default=True
+    )
+
+    # Where the service listens, and what it calls itself
+    host: str = _setting("Address to listen on", "127.0.0.1")
+    port: int = _setting("Port to listen on", 8000, ge=0, le=65535)
+    base_url: values.BaseUrl = _derived(
+        "Public address of the service, as clients and the document see it",
+        "http://HOST:PORT",
+        lambda given: f"http://{given['host']}:{given['port']}",
+    )
+    trusted_proxies: values.Networks = _setting("Networks whose X-Forwarded-For is believed", ())
+    max_body_bytes: int = _setting("Largest request body that is read", 1_048_576, ge=1024, le=67_108_864)
+    log_level: values.LogLevel = _setting("debug, info, warning, error or critical", "info")
+    log_format: Literal["text", "json"] = _setting("text, a line a record, or json, an object a line", "text")
+    access_log: bool = _setting("Log every request", default=False)
+    metrics_host: str = _setting("Address of the Prometheus metrics", "127.0.0.1")
+    metrics_port: int | None = _setting(
+        "Port of the Prometheus metrics; without it there are none", None, ge=0, le=65535
+    )
+    shutdown_timeout_seconds: float = _setting(
+        "How long requests and tasks may take to finish when the service is stopped", 10.0, ge=0, le=600
+    )
+
+    # Where things are kept
+    data_dir: Path = _setting("Folder of the embedded database", Path("./data"))
+    database_url: values.DatabaseUrl = _derived(
+        "sqlite:// path, or postgresql:// URL for more than one machine",
+        "sqlite://DATA_DIR/monitoring.db",
+        lambda given: SecretStr(f"sqlite://{quote(str(given['data_dir']))}/monitoring.db"),
+    )
+    database_pool_min_connections: int = _setting(
+        "PostgreSQL connections a process keeps open", 1, ge=0, le=1000
+    )
+    database_pool_max_connections: int = _setting(
+        "Most PostgreSQL connections of a process", 10, ge=1, le=1000
+    )
+    database_timeout_seconds: float = _setting("Longest wait for a lock or a statement", 10.0, gt=0, le=600)
+    redis_url: values.RedisUrl = _setting(
+        "redis:// URL for queue and counters; without it both live in the process", None
+    )
+    blog_storage_url: values.StorageUrl = _setting(
+        "Blog storage: file:///folder, s3://, gs:// or az:// URL; without it the webhook answers 503", None
+    )
+    blog_export: Literal["none", "markdown"] = _setting("Files beside the JSON: none or markdown", "none")
+
+    # Who may do what
+    signing_keys: values.SigningKeys = _setting(
+        "Keys that sign tokens: the first signs, all verify; each at least 32 characters", min_length=1
+    )
+    webhook_secrets: values.WebhookSecrets = _setting(
+        "Accepted X-Webhook-Secret values, each at least 16 characters; without one the webhook answers 503",
+        (),
+    )
+    webhook_require_bearer: bool = _setting("Demand a bearer token of the webhook too", default=False)
+    plans: values.Plans = _setting(
+        "Plans and the monitors each allows; the first is the default", "free=10,team=100,business=1000"
+    )
+    rate_limit_api: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("api")] = _setting(
+        "Requests of one API key / window in seconds", "600/60"
+    )
+    rate_limit_token: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("token")] = _setting(
+        "Token requests of one address, and of one client_id / window in seconds", "30/60"
+    )
+    rate_limit_webhook_failures: Annotated[
+        RateLimitPolicy, NoDecode, values.read_rate_limit("webhook_failures")
+    ] = _setting("Wrong webhook secrets of one address / window in seconds", "20/60")
+
+    # Translation
+    locales: values.Locales = _setting("Locales every article is translated into", "es,pt,fr,it,ca")
+    translator: Literal["none", "pseudo", "apertium", "deepl", "libretranslate", "openai"] = _setting(
+        "Engine: none (rows wait), pseudo (a demonstration), apertium, deepl, libretranslate or openai",
+        "none",
+    )
+    translator_url: values.EngineUrl = _setting("Address of the engine; needed for libretranslate", None)
+    translator_api_key: SecretStr | None = _setting("Key of the engine; needed for deepl and openai", None)
+    translator_timeout_seconds: float = _setting(
+        "Longest wait for one answer of the engine", 30.0, gt=0, le=600
+    )
+    translator_concurrency: int = _setting("Requests a process sends to the engine at once", 4, ge=1, le=256)
+    translator_rate: Annotated[RateLimitPolicy | None, NoDecode, values.read_rate_limit("translator")] = (
+        _setting(
+            "Requests a process sends to the engine / window in seconds, such as 10/1; without it no limit",
+            None,
+        )
+    )
+    deepl_formality: Literal["default", "more", "less", "prefer_more", "prefer_less"] = _setting(
+        "Formality DeepL is asked for", "default"
+    )
+    deepl_glossaries: values.Glossaries = _setting(
+        "Glossaries of DeepL: locale=glossary id, such as es=…,fr=…", {}
+    )
+    openai_model: str | None = _setting("Model; needed for openai", None)
+    openai_instructions: str | None = _setting(
+        "What the model is told beside the rules of the format: style, terms", None
+    )
+    brand_names: values.Names = _setting("Names that are never translated", ())
+    translation_max_attempts: int = _setting("Attempts until a translation is failed", 8, ge=1, le=100)
+    translation_lease_seconds: int = _setting("How long a worker owns a translation", 60, ge=5, le=3600)
+    sweep_interval_seconds: float = _setting("How often idle work is looked for", 5.0, gt=0, le=3600)
+    worker_threads: int = _setting("Tasks a worker process runs at once", 4, ge=1, le=256)
+
+
+def read_settings() -> Settings:
+    """Read the environment. Raises `SettingsError`, which names every problem there is."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise SettingsError("\n".join(_describe_problems(error))) from None
+
+
+# For what pydantic would say in words of its own.
+_WORDS = {
+    "missing": "is required",
+    "too_short": "is required",
+    "int_parsing": "must be a whole number",
+    "float_parsing": "must be a number",
+    "bool_parsing": "must be true or false",
+}
+
+
+def _describe_problems(error: ValidationError) -> list[str]:
+    problems = {}
+    for found in error.errors(include_input=False, include_url=False, include_context=False):
+        if found["type"] == "default_factory_not_called":
+            continue  # derived from a setting that is named already
+        words = _WORDS.get(found["type"]) or found["msg"].removeprefix("Value error, ")
+        problems[str(found["loc"][0]).upper()] = words.replace("Input should be", "must be")
+    return [f"{name}: {sentence}" for name, sentence in problems.items()]

@@ -1,0 +1,37 @@
+"""Every setting in a line of words, for the README and whoever prints a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from monitoring.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One line of the configuration table."""
+
+    name: str
+    default: str
+    meaning: str
+
+
+def describe_settings() -> list[SettingRow]:
+    """List every setting as the README shows it, in the order of the groups above."""
+    return [
+        SettingRow(name.upper(), _show_default(field), field.description or "")
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def _show_default(field: Any) -> str:  # noqa: ANN401
+    if field.json_schema_extra:
+        return str(field.json_schema_extra["shown"])
+    if field.is_required():
+        return "required"
+    return (
+        {None: "", False: "false"}.get(field.default, str(field.default))
+        if field.default not in ((), {})
+        else ""
+    )

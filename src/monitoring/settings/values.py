@@ -1,0 +1,147 @@
+"""The values of settings: what an environment variable may say, and in which words it is refused."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, SecretStr
+from pydantic_settings import NoDecode
+
+MIN_SIGNING_KEY_CHARACTERS = 32
+MIN_WEBHOOK_SECRET_CHARACTERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimitPolicy:
+    """At most `limit` requests in `window_seconds`, for each key that is counted under this name."""
+
+    name: str
+    limit: int
+    window_seconds: int
+
+
+def _split_at_commas(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _demand_length(minimum: int) -> AfterValidator:
+    def check(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(len(secret.get_secret_value()) < minimum for secret in secrets):
+            raise ValueError(f"each must have at least {minimum} characters")
+        if len({secret.get_secret_value() for secret in secrets}) < len(secrets):
+            raise ValueError("one is given twice")
+        return secrets
+
+    return AfterValidator(check)
+
+
+def _demand_header_text(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    """Refuse what is not ASCII: it would arrive in whatever encoding the sender chooses."""
+    if not all(re.fullmatch("[!-~]*", secret.get_secret_value()) for secret in secrets):
+        raise ValueError("each must be printable ASCII without spaces, since a header carries it")
+    return secrets
+
+
+def _demand_url(*starts: str) -> AfterValidator:
+    def check(secret: SecretStr | None) -> SecretStr | None:
+        url = secret.get_secret_value() if secret else starts[0]
+        if not url.startswith(starts):
+            raise ValueError(f"must start with {' or '.join(starts)}")
+        try:
+            urlsplit(url).port  # noqa: B018 - reading it is what checks it
+        except ValueError:
+            raise ValueError("is not a valid URL") from None
+        return secret
+
+    return AfterValidator(check)
+
+
+def _normalise_locale(locale: str) -> str:
+    matched = re.fullmatch(r"([a-z]{2,3})(?:-([a-z]{4}))?(?:-([a-z]{2}|\d{3}))?", locale, re.IGNORECASE)
+    if not matched:
+        raise ValueError("each must be a BCP 47 tag, such as pt or pt-BR")
+    language, script, region = matched.groups(default="")
+    return "-".join(filter(None, (language.lower(), script.title(), region.upper())))
+
+
+def _check_locales(locales: tuple[str, ...]) -> tuple[str, ...]:
+    normalised = tuple(map(_normalise_locale, locales))
+    if any(locale.partition("-")[0] == "en" for locale in normalised):
+        raise ValueError("must not name English: articles arrive in it")
+    if len(set(normalised)) < len(normalised):
+        raise ValueError("names a locale twice")
+    return normalised
+
+
+def _check_networks(networks: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(str(ipaddress.ip_network(network)) for network in networks)
+    except ValueError:
+        raise ValueError("each must be an IP address or a network, such as 10.0.0.0/8") from None
+
+
+def _check_base_url(url: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", url):
+        raise ValueError("must be an http:// or https:// URL without query and fragment")
+    return url.rstrip("/")
+
+
+def read_rate_limit(name: str) -> BeforeValidator:
+    """Read `600/60` as the policy of this name."""
+
+    def read(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        matched = re.fullmatch(r"([1-9]\d{0,8})/([1-9]\d{0,4})", value)
+        if not matched:
+            raise ValueError("must read requests/seconds, such as 600/60")
+        return RateLimitPolicy(name, int(matched[1]), int(matched[2]))
+
+    return BeforeValidator(read)
+
+
+def _read_plans(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    plans = re.findall(r"([a-z][a-z0-9_-]{0,39})=(\d{1,9})(?:,|$)", value)
+    if not plans or ",".join(map("=".join, plans)) != value:
+        raise ValueError("must read plan=monitors, such as free=10,team=100")
+    return {name: int(max_monitors) for name, max_monitors in plans}
+
+
+def _read_glossaries(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    pairs = [pair.partition("=") for pair in value.split(",")]
+    if not all(locale and glossary_id for locale, _, glossary_id in pairs):
+        raise ValueError("must read locale=glossary id, such as es=...,fr=...")
+    return {_normalise_locale(locale.strip()): glossary_id.strip() for locale, _, glossary_id in pairs}
+
+
+CommaSeparated = (NoDecode, BeforeValidator(_split_at_commas))
+Names = Annotated[tuple[str, ...], *CommaSeparated]
+SigningKeys = Annotated[tuple[SecretStr, ...], *CommaSeparated, _demand_length(MIN_SIGNING_KEY_CHARACTERS)]
+WebhookSecrets = Annotated[
+    tuple[SecretStr, ...],
+    *CommaSeparated,
+    _demand_length(MIN_WEBHOOK_SECRET_CHARACTERS),
+    AfterValidator(_demand_header_text),
+]
+Locales = Annotated[Names, AfterValidator(_check_locales)]
+Networks = Annotated[Names, AfterValidator(_check_networks)]
+Plans = Annotated[Mapping[str, int], NoDecode, BeforeValidator(_read_plans)]
+Glossaries = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_read_glossaries)]
+EngineUrl = Annotated[str | None, AfterValidator(lambda url: url and _check_base_url(url))]
+BaseUrl = Annotated[str, AfterValidator(_check_base_url)]
+DatabaseUrl = Annotated[SecretStr, _demand_url("sqlite://", "postgresql://", "postgres://")]
+RedisUrl = Annotated[SecretStr | None, _demand_url("redis://", "rediss://", "unix://")]
+StorageUrl = Annotated[SecretStr | None, _demand_url("file:///", "memory:///", "s3://", "gs://", "az://")]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error", "critical"],
+    BeforeValidator(lambda level: level.lower() if isinstance(level, str) else level),
+]
