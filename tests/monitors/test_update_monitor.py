@@ -46,6 +46,13 @@ class TestUpdateMonitor:
             name: plain[name] for name in ("name", "interval_seconds", "tags", "verify_tls")
         }
 
+    def test_null_is_the_default_again_for_a_method_too(self, alice: Player, catalogue: Catalogue) -> None:
+        monitor = create(alice, method="POST")
+        answer = alice.patch(path_of(monitor), json={"method": "TRACE"})
+        options = "must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+        assert is_problem(answer, catalogue, "invalid_field", field="method", problem=options)
+        assert _patch(alice, monitor, method=None)["method"] == "GET"
+
     def test_sets_and_removes_single_request_headers(self, alice: Player) -> None:
         monitor = create(alice, request_headers={"Accept": "text/html", "X-Trace": "1"})
         changed = _patch(alice, monitor, request_headers={"Accept": None, "X-Shop": "a", "X-None": None})

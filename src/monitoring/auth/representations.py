@@ -22,7 +22,7 @@ def represent_token(token: str, scopes: Sequence[str]) -> dict[str, Any]:
 
 
 def represent_metadata(base_url: str) -> dict[str, Any]:
-    """Write an `OAuthMetadata`."""
+    """Write an `AuthorizationServerMetadata`."""
     return {
         "issuer": base_url,
         "token_endpoint": f"{base_url}/api/oauth/token",

@@ -26,10 +26,11 @@ class RequestBody:
     def __init__(self, operation: Operation, document: Document, validation: Validation) -> None:
         request_body = document.follow(operation.definition.get("requestBody", {}))
         self._required = request_body.get("required", False)
-        self._readers: dict[str, Read] = {
-            media_type.lower(): _reader(media_type, content["schema"], document, validation)
-            for media_type, content in request_body.get("content", {}).items()
-        }
+        self._readers: dict[str, Read] = {}
+        for media_type, content in request_body.get("content", {}).items():
+            reader = _reader(media_type, content["schema"], document, validation)
+            names = [media_type, *content.get("x-also-as", ())]
+            self._readers |= dict.fromkeys(map(str.lower, names), reader)
 
     @property
     def is_expected(self) -> bool:

@@ -26,10 +26,9 @@ def modern_schema(schema: Json, direction: Direction) -> Json:
     if isinstance(schema.get("$ref"), str):
         return {"$ref": f"urn:{direction}{schema['$ref']}"}
     modern = {keyword: _modern_keyword(keyword, value, direction) for keyword, value in schema.items()}
-    _allow_null(modern)
     _convert_exclusive_bounds(modern)
     _forbid_hidden_properties(modern, schema, HIDDEN_BY[direction])
-    return modern
+    return _with_null(modern) if schema.get("nullable") is True else modern
 
 
 def _modern_keyword(keyword: str, value: Json, direction: Direction) -> Json:
@@ -40,11 +39,13 @@ def _modern_keyword(keyword: str, value: Json, direction: Direction) -> Json:
     return modern_schema(value, direction)
 
 
-def _allow_null(schema: dict[str, Json]) -> None:
-    if schema.get("nullable") is True and isinstance(schema.get("type"), str):
-        schema["type"] = [schema["type"], "null"]
-        if "enum" in schema and None not in schema["enum"]:
-            schema["enum"] = [*schema["enum"], None]
+def _with_null(schema: dict[str, Json]) -> dict[str, Json]:
+    """Allow null as well. Without a type of its own the schema is a reference in `allOf` (decision 12)."""
+    if not isinstance(schema.get("type"), str):
+        return {"if": {"type": "null"}, "else": schema}
+    options = schema.get("enum", [None])
+    nullable_enum = {} if None in options else {"enum": [*options, None]}
+    return schema | {"type": [schema["type"], "null"]} | nullable_enum
 
 
 def _convert_exclusive_bounds(schema: dict[str, Json]) -> None:

@@ -18,6 +18,9 @@ ABOUT_A_CHILD = {"required": "property", "additionalProperties": "unexpected"}
 
 INTO_A_CHILD = {"properties", "additionalProperties", "items"}
 
+# How `nullable` beside a reference was put for the validator: there is no such step in the document.
+NOT_IN_THE_DOCUMENT = "else"
+
 
 class Sentences:
     """Plain words from the document: `x-problem` at a schema, else `x-problem-templates` by keyword."""
@@ -56,6 +59,8 @@ class Sentences:
         node: Json = schema
         found: str | None = schema.get("x-problem")
         for step in evaluation_path:
+            if step == NOT_IN_THE_DOCUMENT:
+                continue
             if step in INTO_A_CHILD:
                 found = None
             node = self._document.follow(node) if step == "$ref" else _step_into(node, step)
