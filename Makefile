@@ -2,9 +2,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8000
+FAULT_SECONDS ?= 150
 BIN = $(VENV)/bin
+MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
-.PHONY: run install install-dev check test contract format constraints migration clean
+.PHONY: run install install-dev check test contract faults format constraints migration clean
 
 run: install  ## Start the whole service with a demo team; honours PORT
 	PORT=$(PORT) exec $(BIN)/monitoring dev
@@ -23,21 +25,29 @@ $(VENV)/.installed-dev: $(VENV)/.installed constraints-dev.txt
 	@$(BIN)/python -m pip install --quiet --require-hashes -r constraints-dev.txt
 	@touch $@
 
-check: install-dev  ## Style, types, import direction, the document, the docs
+check: install-dev  ## Style, types, import direction, the document, the docs, what is deployed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/openapi-spec-validator openapi.yaml
 	$(BIN)/python docs/check.py
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
+	$(BIN)/kubernetes-validate --strict --quiet $(MANIFESTS)
 
-test: install-dev  ## The whole suite; installs Apertium and Redis from Debian's packages when missing
+test: install-dev  ## The whole suite, twice; installs PostgreSQL, Redis and Apertium when missing (Debian)
 	.ci/install-engines
-	$(BIN)/pytest -n auto -m "not postgresql"
-	$(BIN)/pytest -n auto -m postgresql
+	$(BIN)/pytest -n auto --backends=embedded
+	$(BIN)/pytest -n auto --backends=production
 
 contract: install-dev  ## Prove that the running service and openapi.yaml say the same
 	$(BIN)/pytest -n auto contract-tests
+
+faults: install-dev  ## Break everything the service stands on, for FAULT_SECONDS, and see that nothing is lost
+	.ci/install-engines
+	$(BIN)/pytest faults
+	$(BIN)/python faults/run.py --seconds $(FAULT_SECONDS) $(if $(FAULT_SEED),--seed $(FAULT_SEED))
 
 format: install-dev
 	$(BIN)/ruff check --fix .

@@ -1,50 +1,59 @@
-"""Fixtures for all: databases, a running service a test process, and a cast for each test."""
+"""For all tests: the engines of the run, a running service a test process, and a cast for each test."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
+import engine_room
 from cast import Player, form_team
 from insider import Insider
-from real_servers import PostgresServer, running_postgres
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from monitoring.auth.models import Team
     from monitoring.contract.catalogue import Catalogue
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs on PostgreSQL: Tortoise's models know one dialect a process, so it runs on its own."""
-    for item in items:
-        if "postgresql" in item.name:
-            item.add_marker("postgresql")
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--backends", choices=engine_room.KINDS, default="embedded", help="the engines behind every test"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    engine_room.choose(config.getoption("--backends"))
+
+
+def pytest_unconfigure() -> None:
+    engine_room.close()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what says that it is about engines of the other kind, and why."""
+    for kind in engine_room.KINDS:
+        marker = item.get_closest_marker(kind)
+        if marker and kind != engine_room.kind():
+            (reason,) = marker.args
+            pytest.skip(f"{kind} only: {reason}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Function) -> Iterator[None]:
+    yield
+    folder = item.funcargs.get("tmp_path")
+    if isinstance(folder, Path):
+        engine_room.clear_out(folder)
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    with running_postgres() as server:
-        yield server
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Point at an empty database of each kind: each locks and compares in its own way."""
-    if request.param == "sqlite":
-        return f"sqlite://{tmp_path}/monitoring.db"
-    server: PostgresServer = request.getfixturevalue("postgres")
-    return server.create_database()
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import engine_room
 from monitoring.articles.models import Article
 from monitoring.contract.replies import JSON
 from monitoring.contract.validation import Validation
@@ -112,4 +113,5 @@ def look_at_what_is_stored(service: RunningService) -> list[Any]:
         articles = Article.all().order_by("id").values_list("id", "revision")
         return [await monitors, await articles]
 
-    return [*service.run(read_rows()), sorted(service.settings.data_dir.glob("blog/*/en.json"))]
+    blog = engine_room.read_blog(service.settings.data_dir)
+    return [*service.run(read_rows()), sorted(path for path in blog if path.endswith("/en.json"))]

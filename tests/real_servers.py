@@ -1,4 +1,4 @@
-"""Real PostgreSQL and Redis servers on free ports. Debian's packages are installed when they are missing."""
+"""Real PostgreSQL and Redis servers on free ports; they are installed from Debian's packages when missing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 READY_TIMEOUT_SECONDS = 20
+REDIS_DATABASES = 4096
+INSTALL_ENGINES = Path(__file__).parents[1] / ".ci" / "install-engines"
 
 
 @dataclass
@@ -26,16 +29,31 @@ class RedisServer:
 
     port: int
     _process: subprocess.Popen[bytes] | None = None
+    _numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, REDIS_DATABASES)))
 
     @property
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
 
+    @property
+    def process_id(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def new_database(self) -> str:
+        """Return the URL of a database that nobody else has."""
+        return f"redis://127.0.0.1:{self.port}/{next(self._numbers)}"
+
     def start(self) -> None:
-        executable = _find_executable("redis-server", package="redis-server")
-        arguments = ["--port", str(self.port), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"]
+        executable = shutil.which("redis-server") or _install_and_find("redis-server")
+        # fmt: off
+        arguments = [
+            "--port", str(self.port), "--bind", "127.0.0.1",
+            "--databases", str(REDIS_DATABASES),
+            "--save", "", "--appendonly", "no",
+        ]
+        # fmt: on
         self._process = subprocess.Popen([executable, *arguments], stdout=subprocess.DEVNULL)
-        _wait_for_port(self.port)
+        wait_for_port(self.port)
 
     def stop(self) -> None:
         if self._process:
@@ -52,6 +70,11 @@ class PostgresServer:
     port: int
     _numbers: Iterator[int] = field(default_factory=count)
 
+    @property
+    def process_id(self) -> int:
+        """The postmaster's; the server is running."""
+        return int((self.folder / "cluster" / "postmaster.pid").read_text().split()[0])
+
     def initialise(self) -> None:
         self._run("initdb", "-D", str(self.folder / "cluster"), "-U", "tests", "-A", "trust", "--no-sync")
 
@@ -66,8 +89,16 @@ class PostgresServer:
     def create_database(self) -> str:
         """Create an empty database and return its URL."""
         name = f"test_{next(self._numbers)}"
-        self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "tests", name)
+        self._ask_for("createdb", name)
         return f"postgresql://tests@127.0.0.1:{self.port}/{name}?sslmode=disable"
+
+    def drop_database(self, url: str) -> None:
+        """Drop a database that was created here, whoever is still connected to it."""
+        self._ask_for("dropdb", "--force", "--if-exists", urlsplit(url).path[1:])
+
+    def _ask_for(self, program: str, *arguments: str) -> None:
+        address = ["-h", "127.0.0.1", "-p", str(self.port), "-U", "tests"]
+        subprocess.run([_find_postgres_program(program), *address, *arguments], check=True)
 
     def _run(self, program: str, *arguments: str) -> None:
         executable = _find_postgres_program(program)
@@ -108,12 +139,15 @@ def find_free_port() -> int:
         return port
 
 
-def _find_executable(name: str, *, package: str) -> str:
+def install_engines() -> None:
+    """Install what is missing of the servers and of Apertium."""
+    subprocess.run([INSTALL_ENGINES], check=True)
+
+
+def _install_and_find(name: str) -> str:
+    install_engines()
     found = shutil.which(name)
-    if not found:
-        _install(package)
-        found = shutil.which(name)
-    assert found, f"{name} is not there after installing {package}"
+    assert found, f"{name} is not there after {INSTALL_ENGINES}"
     return found
 
 
@@ -122,16 +156,11 @@ def _find_postgres_program(name: str) -> str:
         return sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
 
     if not find():
-        _install("postgresql")
+        install_engines()
     return str(find()[-1])
 
 
-def _install(package: str) -> None:
-    subprocess.run(["apt-get", "update", "-qq"], check=True)
-    subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", package], check=True)
-
-
-def _wait_for_port(port: int) -> None:
+def wait_for_port(port: int) -> None:
     deadline = time.monotonic() + READY_TIMEOUT_SECONDS
     while time.monotonic() < deadline:
         with socket.socket() as probe:

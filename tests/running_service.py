@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import uvicorn
 
+import engine_room
 from monitoring.app import MonitoringApp
+from monitoring.backends.assembly import open_backends
 from monitoring.backends.database import migrate
 from monitoring.contract.server import protocol_for
 from monitoring.settings import Settings
+from monitoring.worker import run_worker
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -25,7 +28,7 @@ WEBHOOK_SECRET = "a-webhook-secret-of-the-tests"
 
 
 class RunningService:
-    """A service that answers at `base_url`; `run` lets tests reach behind its back."""
+    """A service that answers at `base_url`, and translates; `run` lets tests reach behind its back."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -72,20 +75,29 @@ class RunningService:
     def _serve(self) -> None:
         async def serve() -> None:
             self._loop = asyncio.get_running_loop()
+            working = asyncio.ensure_future(self._work())
             serving = asyncio.ensure_future(self._server.serve())
             while not (self._server.started or serving.done()):  # noqa: ASYNC110 - uvicorn has no event for it
                 await asyncio.sleep(0.01)
             self._started.set()
             await serving
+            working.cancel()
+            await asyncio.wait([working])
 
         asyncio.run(serve())
 
+    async def _work(self) -> None:
+        """Be the worker that the service has not in itself when its queue is on Redis."""
+        if self.settings.redis_url:
+            async with open_backends(self.settings) as backends, run_worker(backends):
+                await asyncio.Event().wait()
+
 
 def make_settings(folder: Path, **changes: Any) -> Settings:
-    """Describe an embedded service that keeps everything in a folder. None means: not set."""
+    """Describe a service with the engines of a folder. None means: not set."""
     settings: dict[str, Any] = {
         "data_dir": folder,
-        "blog_storage_url": f"file://{folder}/blog",
+        **engine_room.settings_for(folder),
         "signing_keys": SIGNING_KEY,
         "webhook_secrets": WEBHOOK_SECRET,
         "translator": "pseudo",
@@ -100,7 +112,7 @@ def make_settings(folder: Path, **changes: Any) -> Settings:
 
 @contextmanager
 def running_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
-    """Start a service with an empty database in a folder, and stop it."""
+    """Start a service with the engines of a folder, and stop it."""
     settings = make_settings(folder, **changes)
     asyncio.run(migrate(settings))
     service = RunningService(settings)

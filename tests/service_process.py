@@ -1,4 +1,4 @@
-"""The service as operators run it: processes of their own, embedded, keeping everything in one folder."""
+"""The service as operators run it, in processes of its own: one if it is embedded, else one and a worker."""
 
 from __future__ import annotations
 
@@ -10,34 +10,35 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import engine_room
 from running_service import SIGNING_KEY, WEBHOOK_SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from signal import Signals
 
 MONITORING = (sys.executable, "-c", "from monitoring.cli import main; main()")
-LISTENING = re.compile(r"^Listening on (\S+)\n", re.MULTILINE)
+LISTENING = re.compile(r"Listening on (http[^\s\"]+)[\s\"]")
 TIMEOUT_SECONDS = 60.0
 
 
 class Installation:
-    """A folder with all that the service keeps, and the environment that its commands read."""
+    """A folder with its engines, and the environment that the service's commands read."""
 
     def __init__(self, folder: Path) -> None:
-        self.blog = folder / "blog"
-        self.database = folder / "monitoring.db"
+        self.folder = folder
         self.log = folder / "log"
         self.environment = {
             "PATH": os.environ["PATH"],
-            "DATA_DIR": str(folder),
-            "BLOG_STORAGE_URL": f"file://{self.blog}",
+            **engine_room.environment_for(folder),
             "SIGNING_KEYS": SIGNING_KEY,
             "WEBHOOK_SECRETS": WEBHOOK_SECRET,
             "TRANSLATOR": "pseudo",
             "LOCALES": "es,pt,fr,it,ca",
             "PORT": "0",
+            "TRANSLATION_LEASE_SECONDS": "10",  # what a killed worker had claimed is free again
+            "SWEEP_INTERVAL_SECONDS": "1",
         }
 
     def run(self, *arguments: str) -> str:
@@ -49,10 +50,11 @@ class Installation:
 
     @contextmanager
     def serve(self) -> Iterator[ServiceProcess]:
-        """Serve until the block ends, or until the block ends it."""
+        """Serve and translate until the block ends, or until the block ends it."""
+        commands = ("serve", "worker") if engine_room.is_production() else ("serve",)
         with self.log.open("w+") as log:
             running = ServiceProcess(
-                subprocess.Popen([*MONITORING, "serve"], env=self.environment, stderr=log)
+                [subprocess.Popen([*MONITORING, name], env=self.environment, stderr=log) for name in commands]
             )
         try:
             wait_until(lambda: LISTENING.search(self.log.read_text()) or running.has_ended)
@@ -65,27 +67,30 @@ class Installation:
 
 
 class ServiceProcess:
-    """A process that answers at `base_url`."""
+    """A process that answers at `base_url`, and the worker beside it; what ends one ends the other."""
 
     base_url: str
 
-    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
-        self._popen = popen
+    def __init__(self, popens: Sequence[subprocess.Popen[bytes]]) -> None:
+        self._popens = popens
 
     @property
     def has_ended(self) -> bool:
-        return self._popen.poll() is not None
+        return any(popen.poll() is not None for popen in self._popens)
 
-    def stop(self, *signals: Signals, timeout_seconds: float) -> int:
-        """Send signals right after one another and return the exit status, negative for a signal's."""
+    def stop(self, *signals: Signals, timeout_seconds: float) -> list[int]:
+        """Send signals right after one another and return the exit statuses, negative for a signal's."""
         for signal in signals:
-            self._popen.send_signal(signal)
-        return self._popen.wait(timeout_seconds)
+            for popen in self._popens:
+                popen.send_signal(signal)
+        return [popen.wait(timeout_seconds) for popen in self._popens]
 
     def kill(self) -> None:
-        """Give it no chance to tidy up (`kill -9`)."""
-        self._popen.kill()
-        self._popen.wait(TIMEOUT_SECONDS)
+        """Give them no chance to tidy up (`kill -9`)."""
+        for popen in self._popens:
+            popen.kill()
+        for popen in self._popens:
+            popen.wait(TIMEOUT_SECONDS)
 
 
 def wait_until(condition: Callable[[], object], timeout_seconds: float = TIMEOUT_SECONDS) -> None:

@@ -1,10 +1,11 @@
-"""Backends for one test: a fresh database with every table, opened and active, gone afterwards."""
+"""Backends for one test: a fresh database with every table, opened and active."""
 
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+import engine_room
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.engines.configuration import MODEL_MODULES
 from monitoring.settings import Settings
@@ -19,9 +20,10 @@ SIGNING_KEY = "a signing key for tests which is long enough"
 
 
 def make_settings(folder: Path, **settings: Any) -> Settings:
-    """Describe an embedded service that keeps everything below the folder. The environment is not read."""
+    """Describe a service with the engines of the folder. The environment is not read."""
     unread = {"_env_prefix": "NOT_READ_BY_TESTS_"}
-    return Settings(**{"data_dir": folder, "signing_keys": SIGNING_KEY, **unread, **settings})
+    engines = engine_room.settings_for(folder)
+    return Settings(**{"data_dir": folder, "signing_keys": SIGNING_KEY, **unread, **engines, **settings})
 
 
 @asynccontextmanager

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from signal import SIGINT, SIGTERM, Signals
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
-from running_service import WEBHOOK_SECRET
+import engine_room
+from monitoring.articles.models import Translation
+from monitoring.backends.assembly import open_backends
+from running_service import WEBHOOK_SECRET, make_settings
 from service_process import Installation, ServiceProcess, wait_until
 
 if TYPE_CHECKING:
@@ -71,19 +73,24 @@ def installation(tmp_path: Path) -> Installation:
 
 def read_files(installation: Installation) -> dict[str, bytes]:
     """Read every file of the blog storage, drafts of a killed process included."""
-    paths = [path for path in installation.blog.rglob("*") if path.is_file()]
-    return {str(path.relative_to(installation.blog)): path.read_bytes() for path in paths}
+    return engine_room.read_blog(installation.folder)
 
 
 def count_translated(installation: Installation) -> int:
-    return sum(path.name != "en.json" for path in installation.blog.glob("*/[!.]*"))
+    names = [path.rpartition("/")[2] for path in read_files(installation)]
+    return sum(name != "en.json" and not name.startswith(".") for name in names)
 
 
 def read_attempts(installation: Installation) -> dict[tuple[str, str], tuple[str, int]]:
     """Read how far each translation is and how often it was begun. No process is at the database."""
-    query = "SELECT identity, locale, status, attempts FROM articles a JOIN translations ON a.id = article_id"
-    with closing(sqlite3.connect(installation.database)) as database:
-        return {(row[0], row[1]): (row[2], row[3]) for row in database.execute(query)}
+
+    async def read_rows() -> dict[tuple[str, str], tuple[str, int]]:
+        async with open_backends(make_settings(installation.folder)) as backends:
+            with backends.activate():
+                rows = await Translation.all().select_related("article")
+                return {(row.article.identity, row.locale): (row.status, row.attempts) for row in rows}
+
+    return asyncio.run(read_rows())
 
 
 class TestKilled:
@@ -99,7 +106,8 @@ class TestKilled:
 
         with installation.serve() as second, Publisher(second) as publisher:
             articles = publisher.wait_until_translated(locations)
-            assert second.stop(SIGTERM, timeout_seconds=STOP_TIMEOUT_SECONDS) == ENDED_BY_SIGTERM
+            serving, *_ = second.stop(SIGTERM, timeout_seconds=STOP_TIMEOUT_SECONDS)
+            assert serving == ENDED_BY_SIGTERM
 
         # What was begun and not finished was begun once more; nothing else was touched again.
         assert read_attempts(installation) == {
@@ -144,8 +152,12 @@ class TestStopped:
     ) -> None:
         with installation.serve() as first, Publisher(first) as publisher:
             publisher.deliver(DELIVERIES[:5])
-            assert first.stop(*signals, timeout_seconds=STOP_TIMEOUT_SECONDS) == status
-        assert installation.log.read_text().splitlines() == [f"Listening on {first.base_url}"]
+            wait_until(lambda: count_translated(installation) > 0)
+            serving, *working = first.stop(*signals, timeout_seconds=STOP_TIMEOUT_SECONDS)
+        assert serving == status
+        assert set(working) <= {0}
+        said = [line.rpartition("] ")[2] for line in installation.log.read_text().splitlines()]
+        assert said == [f"Listening on {first.base_url}"]
         states = read_attempts(installation).values()
         assert {(status, attempts) for status, attempts in states} <= {("queued", 0), ("translated", 1)}
 

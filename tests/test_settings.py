@@ -114,6 +114,21 @@ class TestProblems:
         with pytest.raises(SettingsError, match=rf"^{name}: [^\n]+$"):
             read_settings()
 
+    @pytest.mark.parametrize(("fewest", "most"), [("11", ""), ("6", "5")])
+    def test_a_pool_that_keeps_more_connections_open_than_it_may_have_is_refused(
+        self, environment: pytest.MonkeyPatch, fewest: str, most: str
+    ) -> None:
+        environment.setenv("DATABASE_POOL_MIN_CONNECTIONS", fewest)
+        environment.setenv("DATABASE_POOL_MAX_CONNECTIONS", most)
+        sentence = r"^DATABASE_POOL_MAX_CONNECTIONS: must not be below DATABASE_POOL_MIN_CONNECTIONS$"
+        with pytest.raises(SettingsError, match=sentence):
+            read_settings()
+
+    def test_a_pool_may_keep_none_open_or_all(self, environment: pytest.MonkeyPatch) -> None:
+        for fewest in ("0", "10"):
+            environment.setenv("DATABASE_POOL_MIN_CONNECTIONS", fewest)
+            assert read_settings().database_pool_min_connections == int(fewest)
+
 
 class TestSecrets:
     def test_nothing_that_prints_settings_shows_them(self, environment: pytest.MonkeyPatch) -> None:
@@ -140,6 +155,7 @@ class TestDescription:
 
 
 class TestFolders:
+    @pytest.mark.embedded("PostgreSQL keeps nothing in the folder")
     def test_a_folder_of_any_name_holds_database_and_secrets(self, tmp_path: Path) -> None:
         folder = tmp_path / "d 7%20#x?y[z]"
         settings = make_settings(folder)

@@ -10,6 +10,7 @@ from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.contract.application import build_contract_app
+from monitoring.contract.cut_off import ServerStopped
 from monitoring.contract.document import load_document
 from monitoring.contract.replies import Reply
 from monitoring.worker import run_worker
@@ -36,7 +37,7 @@ class MonitoringApp:
             security_map=SECURITY_HANDLERS,
             max_body_bytes=settings.max_body_bytes,
             lifespan=self._open,
-            problem_names={BackendUnavailable: "service_unavailable"},
+            problem_names=dict.fromkeys((BackendUnavailable, ServerStopped), "service_unavailable"),
             readiness=judge_readiness,
         )
 

@@ -1,30 +1,140 @@
-"""How the service logs: one line a record on standard error, with the request it belongs to."""
+"""How the service logs: one record a line on standard error, as text or JSON, with what it is about."""
 
 from __future__ import annotations
 
 import logging.config
+import sys
+import threading
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pythonjsonlogger.json import JsonFormatter
 
 from monitoring.contract.middleware import RequestIdFilter
 
+if TYPE_CHECKING:
+    from logging import LogRecord
+    from types import TracebackType
+    from uuid import UUID
 
-def configure_logging(level: str) -> None:
-    """Set up logging for this process. Libraries speak from warning on."""
+    from monitoring.settings import Settings
+
+# The fields of a JSON line, in their order: those of every record, of some, and of the access log.
+FIELDS = (
+    *("timestamp", "level", "logger", "message", "process_id"),
+    *("request_id", "article_id", "exc_info", "stack_info"),
+    *("method", "path", "operation", "status", "duration_ms", "client_address"),
+)
+
+_article_id: ContextVar[str | None] = ContextVar("article_id", default=None)
+
+
+def configure_logging(settings: Settings) -> None:
+    """Set up logging for this process. Libraries speak from warning on; the access log has its own switch."""
     logging.config.dictConfig(
         {
             "version": 1,
             "disable_existing_loggers": False,
-            "filters": {"request_id": {"()": RequestIdFilter}},
-            "formatters": {
-                "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}
-            },
+            "filters": {"request_id": {"()": RequestIdFilter}, "article_id": {"()": ArticleIdFilter}},
+            "formatters": {"text": {"()": TextFormatter}, "json": {"()": JsonLineFormatter}},
             "handlers": {
                 "stderr": {
                     "class": "logging.StreamHandler",
-                    "filters": ["request_id"],
-                    "formatter": "line",
+                    "filters": ["request_id", "article_id"],
+                    "formatter": settings.log_format,
                 }
             },
-            "loggers": {"monitoring": {"level": level.upper()}},
+            "loggers": {
+                "monitoring": {"level": settings.log_level.upper()},
+                "monitoring.access": {"level": "INFO" if settings.access_log else "CRITICAL"},
+                # A traceback each time it cannot connect; whoever needs a connection says so.
+                "asyncpg.pool": {"level": "CRITICAL"},
+            },
             "root": {"level": "WARNING", "handlers": ["stderr"]},
         }
     )
+    logging.captureWarnings(capture=True)
+    sys.excepthook = _log_uncaught
+    threading.excepthook = lambda thread: _log_uncaught(*thread[:3])
+
+
+def log_article(article_id: UUID) -> None:
+    """Name an article in every record that this task writes from here on."""
+    _article_id.set(str(article_id))
+
+
+class ArticleIdFilter(logging.Filter):
+    """Gives every log record the `article_id` it was written under; None where there is none."""
+
+    def filter(self, record: LogRecord) -> bool:
+        """Let every record pass."""
+        record.article_id = _article_id.get()
+        return True
+
+
+class TextFormatter(logging.Formatter):
+    """A line a record; what follows of a traceback is indented. Nothing a stranger sends can begin a line."""
+
+    def formatMessage(self, record: LogRecord) -> str:  # noqa: N802 - logging's own
+        """Write the line."""
+        known = vars(record)
+        about = [known["request_id"], known["article_id"] and f"article {known['article_id']}"]
+        subject = " ".join(filter(None, about)) or "-"
+        return _escape(f"{_write_time(record)} {record.levelname} {record.name} [{subject}] {record.message}")
+
+    def formatException(self, ei: Any) -> str:  # noqa: ANN401, N802 - logging's own
+        """Write a traceback below the line."""
+        return _indent(super().formatException(ei))
+
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802 - logging's own
+        """Write a stack below the line."""
+        return _indent(stack_info)
+
+
+class JsonLineFormatter(JsonFormatter):
+    """A JSON object a line, of `FIELDS` and no others, without those that say nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            ["asctime", "levelname", "name", "message", "process"],
+            rename_fields={
+                "asctime": "timestamp",
+                "levelname": "level",
+                "name": "logger",
+                "process": "process_id",
+            },
+        )
+
+    def formatTime(self, record: LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802
+        """Write the moment of a record."""
+        return _write_time(record)
+
+    def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
+        """Choose and order what is shown."""
+        return {name: log_data[name] for name in FIELDS if log_data.get(name) is not None}
+
+
+def _write_time(record: LogRecord) -> str:
+    """Write RFC 3339 in UTC, to the millisecond."""
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"    {_escape(line)}" for line in text.split("\n"))
+
+
+def _escape(text: str) -> str:
+    """Make visible what would begin a line, move the cursor or turn the direction of writing."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
+    )
+
+
+def _log_uncaught(
+    kind: type[BaseException], error: BaseException | None, traceback: TracebackType | None
+) -> None:
+    logging.getLogger(__name__).critical("Nobody caught this", exc_info=(kind, error or kind(), traceback))

@@ -7,6 +7,7 @@ import logging
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
+from monitoring.articles.backlog import measure_forever
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.articles.translators import open_translator
 from monitoring.backends.errors import BackendUnavailable
@@ -24,6 +25,8 @@ log = logging.getLogger(__name__)
 async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIterator[None]:
     """Run tasks and sweeps until the context ends.
 
+    Left in peace, tasks may take SHUTDOWN_TIMEOUT_SECONDS to finish; left by an exception or cancelled, none.
+
     `is_alone` says that no other process works on this database (the embedded mode): whatever a killed
     process had claimed is free again at once, without waiting for its lease to end.
     """
@@ -33,25 +36,32 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
                 with suppress(BackendUnavailable):  # then the leases run out by themselves
                     await release_abandoned_claims()
             backends.start_worker()
-            sweeping = asyncio.create_task(_sweep_forever(backends.settings.sweep_interval_seconds))
+            background = [
+                asyncio.create_task(_sweep_forever(backends.settings.sweep_interval_seconds)),
+                asyncio.create_task(measure_forever()),
+            ]
+            finishing_seconds = 0.0
             try:
                 yield
+                finishing_seconds = backends.settings.shutdown_timeout_seconds
             finally:
-                sweeping.cancel()
-                with suppress(asyncio.CancelledError):
-                    await sweeping
-                await backends.stop_worker()
+                for task in background:
+                    task.cancel()
+                try:
+                    await backends.stop_worker(finishing_seconds)
+                finally:
+                    await asyncio.wait(background)
 
 
 async def _sweep_forever(interval_seconds: float) -> None:
     knows_all_locales = False
     while True:
         try:
-            if not knows_all_locales:
-                await queue_missing_locales()
-                knows_all_locales = True
             await sweep()
             await delete_expired_keys()
+            if not knows_all_locales:  # last: it may take long, and must not keep the others from their work
+                await queue_missing_locales()
+                knows_all_locales = True
         except BackendUnavailable as error:
             log.warning("The sweep waits: %s", error)
         except Exception:

@@ -14,12 +14,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-async def backends(database_url: str, tmp_path: Path) -> AsyncIterator[Backends]:
+async def backends(tmp_path: Path) -> AsyncIterator[Backends]:
     """Open a service that translates into two locales and gives up after three attempts."""
     async with temporary_backends(
         tmp_path,
-        database_url=database_url,
-        blog_storage_url=f"file://{tmp_path}/blog",
         locales="es,pt-BR",
         translator="pseudo",
         translation_max_attempts=3,

@@ -9,6 +9,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
+import engine_room
+from articles.desk import read_page
 from monitoring.articles.deliveries import identify_article
 from monitoring.articles.models import Article
 from running_service import WEBHOOK_SECRET, running_service
@@ -56,11 +58,10 @@ class TestReceiveArticle:
         assert answer.json()["locales"] == list(service.settings.locales)
         article = wait_until_settled(publisher, answer.headers["Location"])
         assert {row["status"] for row in article["translations"]} == {"translated"}
-        folder = service.settings.data_dir / "blog" / article["slug"]
-        english = json.loads((folder / "en.json").read_text())
+        english = service.run(read_page(f"{article['slug']}/en.json"))
         assert english["delivery"] == delivery
         for locale in service.settings.locales:
-            page = json.loads((folder / f"{locale}.json").read_text())
+            page = service.run(read_page(f"{article['slug']}/{locale}.json"))
             assert (page["locale"], page["revision"]) == (locale, 1)
             assert page["delivery"]["article"]["title"] != delivery["article"]["title"]
             assert page["delivery"]["website"] == delivery["website"]
@@ -89,6 +90,17 @@ class TestReceiveArticle:
         )
         assert first.status_code == second.status_code == 202
         assert first.json()["article_id"] == second.json()["article_id"]
+
+    def test_takes_null_for_an_image_and_a_website_that_are_not_there(self, publisher: httpx.Client) -> None:
+        delivery = {"article": {"id": str(uuid4())}, "main_image": None, "website": None}
+        assert publisher.post(WEBHOOK, json=delivery).status_code == 202
+
+    def test_names_the_field_inside_an_image(self, publisher: httpx.Client, catalogue: Catalogue) -> None:
+        delivery = {"article": {"id": str(uuid4())}, "main_image": {"alt": 7}}
+        answer = publisher.post(WEBHOOK, json=delivery)
+        values = {"field": "main_image.alt", "problem": "must be text or null"}
+        refusal = catalogue.reply("invalid_field", values=values)
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
     @pytest.mark.parametrize(
         "article",
@@ -121,15 +133,11 @@ class TestReceiveArticle:
         self, service: RunningService, publisher: httpx.Client, catalogue: Catalogue
     ) -> None:
         delivery = read_sample(SAMPLES / "blogseo.json")
-        delivery["article"]["slug"] = folder = f"in-the-way-{uuid4()}"
-        obstacle = service.settings.data_dir / "blog" / folder
-        obstacle.parent.mkdir(exist_ok=True)
-        obstacle.write_text("not a folder")
-        answer = publisher.post(WEBHOOK, json=delivery)
+        with engine_room.blog_storage_away(service.settings.data_dir):
+            answer = publisher.post(WEBHOOK, json=delivery)
         refusal = catalogue.reply("service_unavailable")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
         assert not service.run(article_exists(delivery))
-        obstacle.unlink()
         assert publisher.post(WEBHOOK, json=delivery).status_code == 202
         assert service.run(article_exists(delivery))
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from articles.desk import deliver, translate
 from monitoring.articles.markdown_export import export_page
 from temporary_backends import temporary_backends
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGE = {
     "article_id": "019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12",
@@ -70,11 +73,13 @@ class TestExportedPage:
         assert read_front_matter(page).get("title", "") == " ".join(title.split())
 
     @pytest.mark.anyio
-    async def test_stands_beside_the_json_of_every_locale_when_wanted(self, tmp_path: Any) -> None:
-        blog = tmp_path / "blog"
-        async with temporary_backends(
-            tmp_path, blog_storage_url=f"file://{blog}", blog_export="markdown", locales="es"
-        ):
+    async def test_stands_beside_the_json_of_every_locale_when_wanted(self, tmp_path: Path) -> None:
+        async with temporary_backends(tmp_path, blog_export="markdown", locales="es") as backends:
             await translate(await deliver("Shoes"))
-        assert {path.name for path in (blog / "shoes").iterdir()} == {"en.json", "en.md", "es.json", "es.md"}
-        assert read_front_matter((blog / "shoes/es.md").read_text())["title"] == "es: Shoes"
+            blog = backends.blog_storage
+            assert blog
+            files = [f"shoes/{name}" for name in ("en.json", "en.md", "es.json", "es.md")]
+            assert await blog.list("shoes") == files
+            page = await blog.get("shoes/es.md")
+        assert page
+        assert read_front_matter(page.decode())["title"] == "es: Shoes"

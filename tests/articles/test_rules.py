@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.articles.rules import (
+    MAX_ASKED_SECONDS,
     MAX_REASON_CHARACTERS,
     MAX_RETRY_SECONDS,
     MIN_RETRY_SECONDS,
@@ -85,6 +86,14 @@ class TestRetryDelay:
     def test_grows_from_seconds_to_a_quarter_of_an_hour(self, attempts: int, longest_seconds: float) -> None:
         assert retry_delay_seconds(attempts, 0) == MIN_RETRY_SECONDS
         assert retry_delay_seconds(attempts, 1) == longest_seconds
+
+    @pytest.mark.parametrize(
+        ("asked_seconds", "delay_seconds"), [(0, 15), (3, 15), (60, 60), (1e9, MAX_ASKED_SECONDS)]
+    )
+    def test_is_at_least_what_the_engine_has_asked_for_up_to_an_hour(
+        self, asked_seconds: float, delay_seconds: float
+    ) -> None:
+        assert retry_delay_seconds(1, 1, asked_seconds) == delay_seconds
 
     @given(st.integers(1, 1000), st.floats(0, 1))
     def test_stays_within_its_bounds(self, attempts: int, chance: float) -> None:

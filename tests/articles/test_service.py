@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import engine_room
 from articles.desk import LOCALES, deliver, make_delivery, read_page, states, translate, translation_of
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.service import find_article, list_articles, receive_delivery, retry_failed
@@ -47,11 +48,9 @@ class TestFirstDelivery:
         assert len(folders) == 4
 
     async def test_changes_nothing_when_the_storage_fails(self, tmp_path: Path) -> None:
-        (tmp_path / "blog" / "running-shoes").write_text("in the way of the folder")
-        with pytest.raises(StorageUnavailable):
+        with engine_room.blog_storage_away(tmp_path), pytest.raises(StorageUnavailable):
             await deliver()
         assert await Article.all().count() == await Translation.all().count() == 0
-        (tmp_path / "blog" / "running-shoes").unlink()
         assert (await deliver()).revision == 1
 
 

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from articles.desk import LOCALES, deliver, make_due, states, translate, translation_of
+from monitoring.articles import sweeping
 from monitoring.articles.models import Article, TranslationStatus
 from monitoring.articles.service import NEVER, retry_failed
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.articles.translating import claim_translation
+from monitoring.backends.current import current_backends
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -52,6 +54,14 @@ class TestSweep:
         await forget_messages()
         assert [await sweep(), await sweep()] == [1, 0]
         assert len(sent) == 1
+
+    async def test_waits_while_workers_have_enough_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sweeping, "MAX_ARTICLES_A_SWEEP", 2)
+        for number in range(4):
+            await deliver(id=number)
+        await forget_messages()
+        assert [await sweep(), await sweep()] == [2, 0]
+        assert (await current_backends().queue.depths())["articles"] == 2
 
     async def test_leaves_what_is_done_or_being_done(self, sent: list[str]) -> None:
         await translate(await deliver(id=1))
@@ -102,22 +112,17 @@ class TestReleaseAfterAKill:
 
 class TestNewLocale:
     async def test_is_queued_for_articles_that_lack_it_or_are_behind_in_it(
-        self, database_url: str, tmp_path: Path, sent: list[str]
+        self, tmp_path: Path, sent: list[str]
     ) -> None:
-        settings: dict[str, Any] = {
-            "database_url": database_url,
-            "blog_storage_url": f"file://{tmp_path}/blog",
-            "translator": "pseudo",
-        }
-        async with temporary_backends(tmp_path, locales="es,fr", **settings):
+        async with temporary_backends(tmp_path, locales="es,fr", translator="pseudo"):
             article = await deliver("First")
             await translate(article)
-        async with temporary_backends(tmp_path, locales="es", **settings):
+        async with temporary_backends(tmp_path, locales="es", translator="pseudo"):
             await deliver("Second")
             await translate(article)
             assert await queue_missing_locales() == 0
             assert (await translation_of(article, "fr")).revision == 1
-        async with temporary_backends(tmp_path, locales="es,fr,it", **settings):
+        async with temporary_backends(tmp_path, locales="es,fr,it", translator="pseudo"):
             assert await queue_missing_locales() == 1
             assert await states(article) == {"es": "translated", "fr": "queued", "it": "queued"}
             assert (await translation_of(article, "fr")).revision == 2
@@ -128,7 +133,7 @@ class TestNewLocale:
 
 class TestWithoutAnEngine:
     async def test_nothing_is_sent(self, tmp_path: Path, sent: list[str]) -> None:
-        async with temporary_backends(tmp_path, blog_storage_url=f"file://{tmp_path}/blog"):
+        async with temporary_backends(tmp_path):
             await deliver()
             await forget_messages()
             assert await sweep() == 0

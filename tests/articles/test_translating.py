@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import engine_room
 from articles.desk import (
     LOCALES,
     Gate,
@@ -249,6 +250,11 @@ class TestFailure:
         assert len(sent) == 1
         assert sent[0] >= 5
 
+    async def test_for_now_waits_as_long_as_the_engine_asks(self, sent: list[float]) -> None:
+        article = await deliver()
+        await translate(article, raiser(TransientEngineError("away", retry_after_seconds=1200)))
+        assert sent == [1200]
+
     async def test_too_often_is_given_up(self) -> None:
         article = await deliver()
         for _ in range(3):
@@ -259,11 +265,10 @@ class TestFailure:
 
     async def test_of_the_storage_waits_and_marks_nothing_translated(self, tmp_path: Path) -> None:
         article = await deliver()
-        (tmp_path / "blog/running-shoes/es.json").mkdir()
-        await translate(article)
+        with engine_room.blog_storage_away(tmp_path):
+            await translate(article)
         row = await translation_of(article)
         assert (row.status, row.reason) == ("queued", "The blog storage did not take the translation")
-        (tmp_path / "blog/running-shoes/es.json").rmdir()
         await make_due(article)
         engine = ObedientEngine()
         await translate(article, engine)

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from monitoring.articles.translators import build_translator
 from monitoring.settings import SettingsError
 from temporary_backends import make_settings
+from translation_servers import KEY, DeepLServer, LibreTranslateServer, OpenAIServer, Reply
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+SERVERS = {"deepl": DeepLServer, "libretranslate": LibreTranslateServer, "openai": OpenAIServer}
 
 
 class TestTranslator:
@@ -21,6 +24,93 @@ class TestTranslator:
         assert engine
         assert engine.name == "pseudo"
 
-    def test_that_cannot_serve_a_locale_stops_the_start_with_its_reasons(self, tmp_path: Path) -> None:
-        with pytest.raises(SettingsError, match=r"^TRANSLATOR: "):
+    @pytest.mark.parametrize("name", SERVERS)
+    def test_asks_the_server_of_the_settings(self, name: str, tmp_path: Path) -> None:
+        with SERVERS[name]() as server:
+            engine = build_translator(
+                make_settings(
+                    tmp_path,
+                    translator=name,
+                    translator_url=server.url,
+                    translator_api_key=KEY,
+                    translator_rate="100/1",
+                    openai_model=OpenAIServer.model,
+                    openai_instructions="Say tú.",
+                    deepl_formality="prefer_more",
+                    deepl_glossaries="es=a-glossary",
+                )
+            )
+            assert engine
+            assert engine.name.startswith(name)
+            assert engine.translate(["one"], "en", "es") == ["ONE"]
+            engine.close()
+
+
+class TestStart:
+    @pytest.mark.parametrize(
+        ("settings", "sentences"),
+        [
+            ({"translator": "deepl"}, ["TRANSLATOR: deepl needs TRANSLATOR_API_KEY"]),
+            ({"translator": "libretranslate"}, ["TRANSLATOR: libretranslate needs TRANSLATOR_URL"]),
+            (
+                {"translator": "openai"},
+                ["TRANSLATOR: openai needs TRANSLATOR_API_KEY", "TRANSLATOR: openai needs OPENAI_MODEL"],
+            ),
+        ],
+    )
+    def test_without_what_the_engine_needs_ends_with_a_sentence(
+        self, settings: dict[str, Any], sentences: list[str], tmp_path: Path
+    ) -> None:
+        with pytest.raises(SettingsError) as refused:
+            build_translator(make_settings(tmp_path, **settings))
+        assert str(refused.value).splitlines() == sentences
+
+    @pytest.mark.parametrize(
+        ("name", "sentence"),
+        [
+            ("deepl", "TRANSLATOR: DeepL cannot translate into tlh, but into ca, de, es, "),
+            ("libretranslate", "TRANSLATOR: LibreTranslate cannot translate into tlh, but into ca, es, "),
+        ],
+    )
+    def test_with_a_locale_its_server_does_not_have_ends_with_a_sentence(
+        self, name: str, sentence: str, tmp_path: Path
+    ) -> None:
+        with SERVERS[name]() as server, pytest.raises(SettingsError) as refused:
+            build_translator(
+                make_settings(
+                    tmp_path,
+                    translator=name,
+                    translator_url=server.url,
+                    translator_api_key=KEY,
+                    locales="es,tlh",
+                )
+            )
+        assert str(refused.value).startswith(sentence)
+
+    def test_with_a_locale_apertium_does_not_have_ends_with_a_sentence(self, tmp_path: Path) -> None:
+        with pytest.raises(SettingsError, match=r"^TRANSLATOR: Apertium "):
             build_translator(make_settings(tmp_path, translator="apertium", locales="es,tlh"))
+
+    @pytest.mark.parametrize("name", ["deepl", "libretranslate"])
+    def test_with_a_key_that_is_refused_tells_no_key(self, name: str, tmp_path: Path) -> None:
+        with SERVERS[name]() as server:
+            server.reply_next(Reply(403, {"message": f"{KEY} is unknown", "error": f"{KEY} is unknown"}))
+            settings = make_settings(
+                tmp_path, translator=name, translator_url=server.url, translator_api_key=KEY
+            )
+            with pytest.raises(SettingsError) as refused:
+                build_translator(settings)
+        assert "refused the key (403)" in str(refused.value)
+        assert KEY not in str(refused.value)
+
+    @pytest.mark.parametrize("name", SERVERS)
+    def test_does_not_need_the_server(self, name: str, tmp_path: Path) -> None:
+        with SERVERS[name]() as server:
+            settings = make_settings(
+                tmp_path,
+                translator=name,
+                translator_url=server.url,
+                translator_api_key=KEY,
+                openai_model=OpenAIServer.model,
+            )
+        assert build_translator(settings)

@@ -64,6 +64,7 @@ class TestInMemory:
         }
 
 
+@pytest.mark.production("only Redis counts for several processes")
 class TestOnRedis:
     async def test_two_processes_count_together(self, redis_server: RedisServer) -> None:
         url = SecretStr(redis_server.url)

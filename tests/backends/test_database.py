@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tortoise.backends.asyncpg.client import TransactionWrapper
 from tortoise.expressions import F
 
 from backends.garden_models import Bed, Plant
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable, TransactionConflict
-from real_servers import PostgresServer, find_free_port, running_postgres
+from real_servers import find_free_port, running_postgres
 from temporary_backends import make_settings, temporary_backends
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ EAST = timezone(timedelta(hours=5, minutes=30))
 
 
 @pytest.fixture
-async def backends(database_url: str, tmp_path: Path) -> AsyncIterator[Backends]:
+async def backends(tmp_path: Path) -> AsyncIterator[Backends]:
     async with temporary_backends(
-        tmp_path, database_url=database_url, model_modules=GARDEN, tasks=(), database_timeout_seconds=1
+        tmp_path, model_modules=GARDEN, tasks=(), database_timeout_seconds=1
     ) as opened:
         yield opened
 
@@ -76,6 +77,30 @@ class TestTransaction:
             await asyncio.wait([task])
         async with transaction():
             assert await Bed.all().count() == 0
+
+    @pytest.mark.production("SQLite's connection goes back to no pool")
+    async def test_one_that_is_cancelled_at_its_very_end_leaves_its_task_another_connection(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        commit = TransactionWrapper.commit
+
+        async def commit_and_cancel(transaction: TransactionWrapper) -> None:
+            await commit(transaction)
+            working.cancel()
+
+        async def create_and_tidy_up() -> None:
+            try:
+                async with transaction():
+                    await Bed.create(name="south")
+            except asyncio.CancelledError:
+                await Bed.filter(name="south").delete()
+                raise
+
+        monkeypatch.setattr(TransactionWrapper, "commit", commit_and_cancel)
+        working = asyncio.create_task(create_and_tidy_up())
+        with pytest.raises(asyncio.CancelledError):
+            await working
+        assert await Bed.all().count() == 0
 
     async def test_a_bulk_insert_that_is_cancelled_leaves_no_transaction_open(self) -> None:
         for delay_seconds in (0, 0.001, 0.002, 0.004, 0.008):
@@ -143,6 +168,7 @@ class TestFields:
 
 
 class TestSeveralProcesses:
+    @pytest.mark.embedded("SQLite locks at a transaction's begin, PostgreSQL the rows it is asked to lock")
     async def test_three_that_read_and_then_write_one_sqlite_file_lose_no_update(
         self, tmp_path: Path
     ) -> None:
@@ -164,6 +190,7 @@ class TestSeveralProcesses:
 
 
 class TestUnavailable:
+    @pytest.mark.embedded("SQLite is a file that others can keep locked")
     async def test_a_sqlite_file_that_another_process_keeps_locked(self, tmp_path: Path) -> None:
         impatient = temporary_backends(
             tmp_path, model_modules=GARDEN, tasks=(), database_timeout_seconds=0.05
@@ -179,8 +206,9 @@ class TestUnavailable:
                             await Bed.create(name="south")
             await Bed.create(name="south")
 
+    @pytest.mark.embedded("SQLite lives in a folder")
     async def test_a_sqlite_folder_that_is_gone_and_comes_back(self, tmp_path: Path) -> None:
-        settings = make_settings(tmp_path / "data")
+        settings = make_settings(tmp_path / "data", blog_storage_url=None)
         async with open_backends(settings, model_modules=GARDEN, tasks=()) as backends:
             (tmp_path / "data").rmdir()
             for _ in range(2):
@@ -192,6 +220,7 @@ class TestUnavailable:
             (tmp_path / "data").mkdir()
             await backends.database.check()
 
+    @pytest.mark.production("PostgreSQL is another process, perhaps on another machine")
     async def test_postgresql_that_is_not_there(self, tmp_path: Path) -> None:
         url = f"postgresql://nobody@127.0.0.1:{find_free_port()}/nothing"
         settings = make_settings(tmp_path, database_url=url)
@@ -199,6 +228,7 @@ class TestUnavailable:
             with pytest.raises(BackendUnavailable):
                 await backends.database.check()
 
+    @pytest.mark.production("PostgreSQL restarts without the service")
     async def test_postgresql_that_restarts_is_used_again(self, tmp_path: Path) -> None:
         with running_postgres() as server:
             url = server.create_database()
@@ -217,20 +247,17 @@ class TestUnavailable:
                 await backends.database.check()
                 assert await Bed.all().count() == 1
 
-    async def test_a_statement_that_takes_too_long_on_postgresql(
-        self, postgres: PostgresServer, tmp_path: Path
-    ) -> None:
-        settings = {"database_url": postgres.create_database(), "database_timeout_seconds": 0.1}
-        async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=(), **settings) as backends:
+    @pytest.mark.production("SQLite knows no timeout but that for its lock")
+    async def test_a_statement_that_takes_too_long_on_postgresql(self, tmp_path: Path) -> None:
+        impatient = temporary_backends(tmp_path, model_modules=GARDEN, tasks=(), database_timeout_seconds=0.1)
+        async with impatient as backends:
             with pytest.raises(DatabaseUnavailable):
                 await backends.database.context.db().execute_query("SELECT pg_sleep(5)")
             await backends.database.check()
 
-    async def test_a_deadlock_on_postgresql_can_be_tried_again(
-        self, postgres: PostgresServer, tmp_path: Path
-    ) -> None:
-        url = postgres.create_database()
-        async with temporary_backends(tmp_path, database_url=url, model_modules=GARDEN, tasks=()):
+    @pytest.mark.production("SQLite's writers take turns, so that none waits for another")
+    async def test_a_deadlock_on_postgresql_can_be_tried_again(self, tmp_path: Path) -> None:
+        async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=()):
             beds = [await Bed.create(name=name) for name in ("south", "north")]
             both_hold_one = asyncio.Barrier(2)
 

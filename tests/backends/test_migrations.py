@@ -56,10 +56,8 @@ class TestMigrate:
         assert path.name == "0001_first_garden.py"
         assert await find_model_changes(GARDEN) == []
 
-    async def test_it_makes_tables_with_every_kind_of_constraint(
-        self, database_url: str, tmp_path: Path
-    ) -> None:
-        settings = await _migrated_settings(database_url, tmp_path)
+    async def test_it_makes_tables_with_every_kind_of_constraint(self, tmp_path: Path) -> None:
+        settings = await _migrated_settings(tmp_path)
         async with open_backends(settings, model_modules=GARDEN, tasks=()) as backends:
             with backends.activate():
                 bed = await Bed.create(name="south")
@@ -70,16 +68,14 @@ class TestMigrate:
                 with pytest.raises(IntegrityError):  # foreign key
                     await Plant.create(bed_id="0197f0a0-0000-7000-8000-000000000000", species="rose")
 
-    async def test_a_second_start_finds_nothing_to_do(self, database_url: str, tmp_path: Path) -> None:
-        settings = await _migrated_settings(database_url, tmp_path)
+    async def test_a_second_start_finds_nothing_to_do(self, tmp_path: Path) -> None:
+        settings = await _migrated_settings(tmp_path)
         assert await migrate(settings, GARDEN) == []
 
-    async def test_starts_at_the_same_moment_apply_each_migration_once(
-        self, database_url: str, tmp_path: Path
-    ) -> None:
+    async def test_starts_at_the_same_moment_apply_each_migration_once(self, tmp_path: Path) -> None:
         await make_migrations("first_garden", GARDEN)
         importlib.invalidate_caches()
-        settings = make_settings(tmp_path, database_url=database_url)
+        settings = make_settings(tmp_path)
 
         def start(_: int) -> list[str]:
             return asyncio.run(migrate(settings, GARDEN))
@@ -88,13 +84,11 @@ class TestMigrate:
             applied = await asyncio.to_thread(lambda: list(threads.map(start, range(4))))
         assert sorted(applied) == [[], [], [], ["0001_first_garden"]]
 
-    async def test_a_migration_that_fails_leaves_nothing_behind(
-        self, database_url: str, tmp_path: Path
-    ) -> None:
+    async def test_a_migration_that_fails_leaves_nothing_behind(self, tmp_path: Path) -> None:
         [path] = await make_migrations("first_garden", GARDEN)
         path.write_text(path.read_text().replace("'table': 'plants'", "'table': 'beds'"))
         importlib.invalidate_caches()
-        settings = make_settings(tmp_path, database_url=database_url)
+        settings = make_settings(tmp_path)
         with pytest.raises(Exception, match="beds"):
             await migrate(settings, GARDEN)
         path.unlink()
@@ -104,9 +98,9 @@ class TestMigrate:
         assert await migrate(settings, GARDEN) == ["0001_second_garden"]
 
 
-async def _migrated_settings(database_url: str, folder: Path) -> Settings:
+async def _migrated_settings(folder: Path) -> Settings:
     await make_migrations("first_garden", GARDEN)
     importlib.invalidate_caches()
-    settings = make_settings(folder, database_url=database_url)
+    settings = make_settings(folder)
     assert await migrate(settings, GARDEN) == ["0001_first_garden"]
     return settings

@@ -2,25 +2,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import sys
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from pydantic import SecretStr
 
 from monitoring.backends.assembly import Backends, current_backends
+from monitoring.backends.outage import Outage
+from monitoring.backends.redis_broker import PatientBroker
 from monitoring.backends.tasks import task
 from real_servers import find_free_port
-from temporary_backends import temporary_backends
+from temporary_backends import SIGNING_KEY, temporary_backends
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
-
 pytestmark = pytest.mark.anyio
 
 received: asyncio.Queue[tuple[str, Backends, str]]
+it_rains: asyncio.Event
 
 
 @task(queue_name="garden")
@@ -37,24 +41,23 @@ async def trip_over() -> None:
 async def wait_for_rain(plant_id: str) -> None:
     received.put_nowait((plant_id, current_backends(), "waiting"))
     try:
-        await asyncio.Event().wait()
+        await it_rains.wait()
     except asyncio.CancelledError:
         received.put_nowait((plant_id, current_backends(), "cancelled"))
         raise
+    received.put_nowait((plant_id, current_backends(), "watered"))
 
 
+TESTS = Path(__file__).parents[1]
 GARDEN = ("backends.garden_models",)
 TASKS = (water_plant, trip_over, wait_for_rain)
 
 
-@pytest.fixture(params=["in the process", "on Redis"])
-async def backends(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Backends]:
-    global received  # noqa: PLW0603 - tasks are module functions, so what they touch is global too
-    received = asyncio.Queue()
-    settings = {}
-    if request.param == "on Redis":
-        settings["redis_url"] = request.getfixturevalue("redis_server").url
-    async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=TASKS, **settings) as opened:
+@pytest.fixture
+async def backends(tmp_path: Path) -> AsyncIterator[Backends]:
+    global received, it_rains  # tasks are module functions, so what they touch is global too
+    received, it_rains = asyncio.Queue(), asyncio.Event()
+    async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=TASKS) as opened:
         yield opened
 
 
@@ -117,6 +120,7 @@ class TestTaskQueue:
         assert (await _next_received())[0] == "rose"
 
 
+@pytest.mark.production("the queue within the process is never away")
 async def test_sending_without_redis_is_quick_and_one_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -129,6 +133,18 @@ async def test_sending_without_redis_is_quick_and_one_warning(
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
+@pytest.mark.production("the queue within the process is never away")
+async def test_a_consumer_without_redis_is_one_warning_however_often_it_asks(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("monitoring.backends.redis_broker.PATIENCE_SECONDS", 0)
+    broker = PatientBroker(f"redis://127.0.0.1:{find_free_port()}/0", Outage("The queue is away"))
+    consumer = broker.consume("garden")
+    assert [next(consumer) for _ in range(10)] == [None] * 10
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+
+
+@pytest.mark.production("the queue within the process is never silent")
 async def test_sending_to_a_redis_that_is_silent_takes_about_a_second_once(tmp_path: Path) -> None:
     silent = await asyncio.start_server(lambda _reader, _writer: asyncio.sleep(60), "127.0.0.1", 0)
     port = silent.sockets[0].getsockname()[1]
@@ -139,3 +155,80 @@ async def test_sending_to_a_redis_that_is_silent_takes_about_a_second_once(tmp_p
             await water_plant.send("rose")
         assert time.monotonic() - began < 1.5
     silent.close()
+
+
+class TestStopping:
+    """Of a worker with tasks in flight."""
+
+    async def test_they_may_finish_in_the_time_given(self, backends: Backends) -> None:
+        backends.start_worker()
+        await wait_for_rain.send("rose")
+        await _next_received()
+        stopping = asyncio.create_task(backends.stop_worker(finishing_seconds=600))
+        await asyncio.sleep(0)
+        it_rains.set()
+        await stopping
+        assert (await _next_received())[2] == "watered"
+
+    @pytest.mark.production("the queue within the process ends with its worker")
+    async def test_one_that_was_cancelled_is_sent_again(self, backends: Backends) -> None:
+        backends.start_worker()
+        await wait_for_rain.send("rose")
+        await _next_received()
+        await backends.stop_worker(finishing_seconds=0.01)
+        assert (await _next_received())[2] == "cancelled"
+        backends.start_worker()
+        assert (await _next_received())[0] == "rose"
+
+    async def test_whoever_cancels_the_stop_cancels_them_at_once(self, backends: Backends) -> None:
+        backends.start_worker()
+        await wait_for_rain.send("rose")
+        await _next_received()
+        stopping = asyncio.create_task(backends.stop_worker(finishing_seconds=600))
+        await asyncio.sleep(0)
+        stopping.cancel()
+        await asyncio.wait([stopping])
+        assert (await _next_received())[2] == "cancelled"
+
+    @pytest.mark.production("the queue within the process ends with its worker")
+    async def test_messages_not_begun_wait_for_the_next_worker(self, backends: Backends) -> None:
+        backends.start_worker()
+        for number in range(10):
+            await wait_for_rain.send(str(number))
+        for _ in range(backends.settings.worker_threads):
+            assert (await _next_received())[2] == "waiting"
+        await backends.stop_worker()
+        it_rains.set()
+        backends.start_worker()
+        watered: set[str] = set()
+        while len(watered) < 10:
+            plant_id, _, what = await _next_received()
+            if what == "watered":
+                watered.add(plant_id)
+
+
+@pytest.mark.production("the queue within the process dies with its worker")
+async def test_a_killed_workers_message_is_delivered_to_another_within_a_minute(
+    backends: Backends, tmp_path: Path
+) -> None:
+    assert backends.settings.redis_url
+    environment = {
+        "PYTHONPATH": str(TESTS),
+        "DATA_DIR": str(tmp_path),
+        "SIGNING_KEYS": SIGNING_KEY,
+        "REDIS_URL": backends.settings.redis_url.get_secret_value(),
+    }
+    await wait_for_rain.send("rose")
+    killed = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "backends.take_a_message",
+        env=os.environ | environment,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert killed.stdout
+    assert await killed.stdout.readline() == b"rose\n"
+    killed.kill()
+    await killed.wait()
+    backends.start_worker()
+    assert (await asyncio.wait_for(received.get(), 60))[0] == "rose"

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from typer.testing import CliRunner, Result
 
+import engine_room
 from articles.desk import ObedientEngine, deliver, translate
 from monitoring.articles.translation.engines import PermanentEngineError
 from monitoring.cli.articles import app
@@ -26,17 +27,15 @@ def refuse_spanish(target: str) -> None:
 def article_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Deliver an article that failed in Spanish, to the service the environment describes."""
     environment = {
-        "DATA_DIR": str(tmp_path),
         "SIGNING_KEYS": SIGNING_KEY,
-        "BLOG_STORAGE_URL": f"file://{tmp_path}/blog",
         "LOCALES": "es,pt",
+        **engine_room.environment_for(tmp_path),
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
 
     async def prepare() -> str:
-        settings: dict[str, Any] = {name.lower(): value for name, value in environment.items()}
-        async with temporary_backends(tmp_path, **settings):
+        async with temporary_backends(tmp_path, locales=environment["LOCALES"]):
             article = await deliver("Shoes")
             await translate(article, ObedientEngine(refuse_spanish))
             return str(article.id)
@@ -69,12 +68,16 @@ class TestArticles:
         assert "No Spanish today" in run("show", article_id).stdout
 
     @pytest.mark.usefixtures("article_id")
-    @pytest.mark.parametrize("command", ["show", "retry"])
+    @pytest.mark.parametrize("command", ["show", "retry", "restore"])
     def test_that_do_not_exist_end_the_command_with_one_and_a_sentence(self, command: str) -> None:
         unknown = str(uuid4())
         result = run(command, unknown, "--json")
         assert (result.exit_code, result.stdout) == (1, "")
         assert result.stderr == f"There is no article {unknown}\n"
+
+    def test_are_restored_where_files_are_missing(self, article_id: str) -> None:
+        assert run_for_json("restore") == {"originals": 0, "translations": 0}
+        assert run_for_json("restore", article_id) == {"originals": 0, "translations": 0}
 
     def test_are_retried_once(self, article_id: str) -> None:
         assert run_for_json("retry", article_id, "--locale", "pt") == {"queued": 0}

@@ -39,8 +39,10 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
     assert stack is not None
     names = [type(part).__name__ for part in stack]
     assert names == [
+        "Witness",
         "AnswerHeaders",
         "ExceptionMiddleware",
+        "CutOff",
         "BodyLimit",
         "StrictRouting",
         "SecurityMiddleware",

@@ -13,6 +13,8 @@ from monitoring.backends.current import current_backends
 from monitoring.contract.endpoint import checked_before_body
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
+from monitoring.logs import log_article
+from monitoring.metrics import DELIVERIES
 
 
 async def _demand_blog_storage() -> None:
@@ -25,8 +27,10 @@ async def _demand_blog_storage() -> None:
 async def receive_article(body: dict[str, Any]) -> Reply:
     """Take an article in, and ask for its translation once everything is kept."""
     if is_test_delivery(body):
+        DELIVERIES.labels("test").inc()
         return Reply(represent_ignored(), 202)
     receipt = await service.receive_delivery(body)
+    DELIVERIES.labels(receipt.verdict).inc()
     article_id = str(receipt.article.id)
     if receipt.is_new_revision:
         await translate_article.send(article_id)
@@ -38,6 +42,7 @@ async def receive_article(body: dict[str, Any]) -> Reply:
 
 async def get_article(article_id: str) -> Reply:
     """Answer how far an article's translations are."""
+    log_article(UUID(article_id))
     article = await service.find_article(UUID(article_id))
     if article is None:
         raise Problem("article_not_found")

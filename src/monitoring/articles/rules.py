@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum, auto
+from enum import StrEnum, auto
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ SOURCE_TIME_FIELDS = ("timestamp", "published_at", "article.published_at")
 FIRST_RETRY_SECONDS = 15.0
 MIN_RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 900.0
+MAX_ASKED_SECONDS = 3600.0  # an engine that asks for more is tried anyway
 MAX_REASON_CHARACTERS = 500
 
 WORKER_STOPPED = "A worker stopped while translating this"
@@ -22,7 +23,7 @@ STORAGE_AWAY = "The blog storage did not take the translation"
 UNEXPECTED = "Something unexpected went wrong; the worker's log has it"
 
 
-class Verdict(Enum):
+class Verdict(StrEnum):
     """What a delivery is to the article it belongs to."""
 
     NEW_REVISION = auto()
@@ -74,13 +75,15 @@ def latest_source_time(delivery: Revision, kept: Revision) -> tuple[datetime, st
     return None, None
 
 
-def retry_delay_seconds(attempts: int, chance: float) -> float:
+def retry_delay_seconds(attempts: int, chance: float, asked_seconds: float = 0) -> float:
     """Say how long to wait after the given number of attempts; `chance` is in 0..1.
 
     Exponential with full jitter, from 5 seconds to 15 minutes: eight attempts take half an hour on average.
+    At least what the engine has asked for, up to an hour.
     """
     longest = min(FIRST_RETRY_SECONDS * 3.0 ** min(attempts - 1, 10), MAX_RETRY_SECONDS)
-    return MIN_RETRY_SECONDS + chance * (longest - MIN_RETRY_SECONDS)
+    backoff = MIN_RETRY_SECONDS + chance * (longest - MIN_RETRY_SECONDS)
+    return max(backoff, min(asked_seconds, MAX_ASKED_SECONDS))
 
 
 def shorten_reason(reason: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import random
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,10 +16,11 @@ from tortoise.expressions import Subquery
 from monitoring.articles.deliveries import Delivery, read_delivery
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.rules import Verdict, judge_delivery, latest_source_time
-from monitoring.articles.storage import SOURCE_LOCALE, put_page
+from monitoring.articles.storage import SOURCE_LOCALE, find_versions, put_page
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
+from monitoring.logs import log_article
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +29,23 @@ if TYPE_CHECKING:
 # A nudge at the beginning of time: the sweeper's next round takes the article.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
+MAX_CONFLICTS = 3
+MAX_PAUSE_SECONDS = 0.1
+
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """An article after a delivery, and whether the delivery made work."""
+    """An article after a delivery, and what the delivery was to it."""
 
     article: Article
-    is_new_revision: bool
+    verdict: Verdict
+
+    @property
+    def is_new_revision(self) -> bool:
+        """Whether the delivery made work."""
+        return self.verdict is Verdict.NEW_REVISION
 
 
 async def receive_delivery(payload: dict[str, Any]) -> Receipt:
@@ -43,9 +54,12 @@ async def receive_delivery(payload: dict[str, Any]) -> Receipt:
     Idempotent. Raises `StorageUnavailable` or `DatabaseUnavailable`; the delivery has then changed no row.
     """
     delivery = read_delivery(payload, datetime.now(UTC))
-    # Two first deliveries at once are told apart by the unique columns: the loser finds the winner's row.
-    with suppress(IntegrityError, TransactionConflict):
-        return await _receive(delivery)
+    # Two first deliveries at once are told apart by the unique columns: the loser finds the winner's row. Of
+    # two that lock each other out, the one that is undone lets the other go first.
+    for _ in range(MAX_CONFLICTS):
+        with suppress(IntegrityError, TransactionConflict):
+            return await _receive(delivery)
+        await asyncio.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - jitter is no secret
     return await _receive(delivery)
 
 
@@ -57,6 +71,8 @@ async def _receive(delivery: Delivery) -> Receipt:
         if article is None:
             slug = await _find_free_folder(delivery)
             article = Article(identity=delivery.identity, slug=slug, received_at=now)
+        log_article(article.id)
+        versions = await find_versions(article.slug, SOURCE_LOCALE)
         if verdict is Verdict.NEW_REVISION:
             article.revision += 1
             article.title = delivery.payload["article"].get("title")
@@ -67,7 +83,7 @@ async def _receive(delivery: Delivery) -> Receipt:
         await article.save()
         await queue_translations(article, current_backends().settings.locales, now)
         # Inside the transaction, so that of two deliveries at once the older cannot store its file last.
-        await put_page(article, SOURCE_LOCALE, article.payload)
+        await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
     if verdict is Verdict.STALE:
         log.info(
             "A delivery of article %s is stale: its %s is %s, and %s is known",
@@ -76,7 +92,7 @@ async def _receive(delivery: Delivery) -> Receipt:
             delivery.source_time,
             article.source_time,
         )
-    return Receipt(article, is_new_revision=verdict is Verdict.NEW_REVISION)
+    return Receipt(article, verdict)
 
 
 async def _find_free_folder(delivery: Delivery) -> str:
@@ -85,20 +101,21 @@ async def _find_free_folder(delivery: Delivery) -> str:
     return next(folder for folder in folders if folder not in taken)
 
 
-async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> None:
+async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:
     """Queue every locale that is missing or behind the article's revision, within the caller's transaction.
 
+    Returns whether there was any.
     A worker in the middle of an earlier revision loses its claim, and with it the right to store its work.
     Locales that are no longer wanted stay as they are.
     """
     rows = Translation.filter(article_id=article.id, locale__in=locales)
     known = {row.locale for row in await rows.only("locale")}
+    missing = [locale for locale in locales if locale not in known]
     await Translation.bulk_create(
         Translation(article_id=article.id, locale=locale, revision=article.revision, due_at=now)
-        for locale in locales
-        if locale not in known
+        for locale in missing
     )
-    await rows.exclude(revision=article.revision).update(
+    count_behind = await rows.exclude(revision=article.revision).update(
         revision=article.revision,
         status=TranslationStatus.QUEUED,
         attempts=0,
@@ -107,6 +124,7 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
         reason=None,
         translated_at=None,
     )
+    return bool(missing or count_behind)
 
 
 async def find_article(article_id: UUID) -> Article | None:
@@ -116,7 +134,10 @@ async def find_article(article_id: UUID) -> Article | None:
 
 async def list_articles(limit: int, status: str | None = None) -> list[Article]:
     """Return the newest articles with their translations; with a status, those that have one in it."""
-    articles = Article.filter(translations__status=status).distinct() if status else Article.all()
+    articles = Article.all()
+    if status:  # no join: its duplicates would have to be sorted out, by every column
+        with_status = Translation.filter(status=status)
+        articles = articles.filter(id__in=Subquery(with_status.values("article_id")))
     return await articles.order_by("-id").limit(limit).prefetch_related("translations")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
@@ -12,13 +12,27 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.errors import StorageUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from monitoring.articles.models import Article
-    from monitoring.backends.objects import BlogStorage
+    from monitoring.backends.objects import BlogStorage, Version
+
+Versions: TypeAlias = "Mapping[str, Version]"  # by path
 
 SOURCE_LOCALE = "en"
+
+
+async def find_versions(slug: str, locale: str) -> Versions:
+    """Say what is stored for a locale, for a put that replaces just that. Raises `StorageUnavailable`."""
+    storage = _configured_storage()
+    return {path: await storage.find_version(path) for path in _paths(slug, locale)}
+
+
+async def find_missing_locales(slug: str, locales: Sequence[str]) -> set[str]:
+    """Say which of an article's locales lack a file. Raises `StorageUnavailable`."""
+    stored = set(await _configured_storage().list(slug))
+    return {locale for locale in locales if not stored.issuperset(_paths(slug, locale))}
 
 
 async def put_page(  # noqa: PLR0913 - keywords, named like the fields of the file
@@ -26,12 +40,17 @@ async def put_page(  # noqa: PLR0913 - keywords, named like the fields of the fi
     locale: str,
     delivery: Mapping[str, Any],
     *,
+    replacing: Versions,
     engine: str | None = None,
     is_demonstration: bool = False,
     untranslated_segments: int = 0,
     translated_at: datetime | None = None,
 ) -> None:
-    """Store one locale of the article's revision, in place of an earlier one. Raises `StorageUnavailable`."""
+    """Store one locale of the article's revision, in place of these versions. Raises `StorageUnavailable`.
+
+    Between finding the versions and this, the caller has asked the database whether the page is its own: what
+    stalls in between and comes late, its lock lost, finds other versions and is refused.
+    """
     page = {
         "article_id": str(article.id),
         "slug": article.slug,
@@ -47,9 +66,18 @@ async def put_page(  # noqa: PLR0913 - keywords, named like the fields of the fi
     }
     storage = _configured_storage()
     # The export first: once the JSON names a revision, everything of that revision is there.
-    if current_backends().settings.blog_export == "markdown":
-        await storage.put(f"{article.slug}/{locale}.md", export_page(page).encode())
-    await storage.put(f"{article.slug}/{locale}.json", orjson.dumps(page, option=orjson.OPT_INDENT_2))
+    for path, version in replacing.items():
+        written = export_page(page).encode() if path.endswith(".md") else _write_json(page)
+        await storage.put(path, written, version)
+
+
+def _paths(slug: str, locale: str) -> list[str]:
+    is_exported = current_backends().settings.blog_export == "markdown"
+    return [f"{slug}/{locale}.md"] * is_exported + [f"{slug}/{locale}.json"]
+
+
+def _write_json(page: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(page, option=orjson.OPT_INDENT_2)
 
 
 def _configured_storage() -> BlogStorage:

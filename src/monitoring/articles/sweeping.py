@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+from uuid import UUID
 
-from tortoise.expressions import RawSQL, Subquery
+from tortoise.expressions import Subquery
 
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.rules import WORKER_STOPPED
@@ -14,32 +16,50 @@ from monitoring.articles.tasks import translate_article
 from monitoring.articles.translating import is_due
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.errors import QueueUnavailable
 
 if TYPE_CHECKING:
-    from uuid import UUID
+    from collections.abc import AsyncIterator, Sequence
 
 MAX_ARTICLES_A_SWEEP = 200
 
 # How long a message may take to be worked on before it is thought lost; a message too many costs one query.
 NUDGE_INTERVAL = timedelta(seconds=30)
 
-# Tortoise's F cannot compare columns of two tables.
-_REVISIONS_BEHIND = RawSQL(
-    "(SELECT revision FROM articles WHERE articles.id = translations.article_id) - translations.revision"
-)
+# One statement over all articles would take longer than a statement may, some day.
+ARTICLES_A_PAGE = 200
 
 
 async def sweep() -> int:
-    """Send a message for every article with due work that none was sent for lately. Returns how many."""
-    if current_backends().settings.translator == "none":
+    """Send a message for every article with due work that none was sent for lately. Returns how many.
+
+    None while the queue is away or has enough of them: workers slower than the sweep would never catch up.
+    """
+    if current_backends().settings.translator == "none" or await _is_queue_full_or_away():
         return 0
-    now = datetime.now(UTC)
-    idle = Translation.filter(is_due(now), article__nudged_at__lte=now - NUDGE_INTERVAL)
-    article_ids = await idle.limit(MAX_ARTICLES_A_SWEEP).distinct().values_list("article_id", flat=True)
-    await Article.filter(id__in=article_ids).update(nudged_at=now)
+    article_ids = await _claim_idle_articles(datetime.now(UTC))
     for article_id in article_ids:
         await translate_article.send(str(article_id))
     return len(article_ids)
+
+
+async def _is_queue_full_or_away() -> bool:
+    try:
+        depths = await current_backends().queue.depths()
+    except QueueUnavailable:  # of which it warns itself
+        return True
+    return depths[translate_article.queue_name] >= MAX_ARTICLES_A_SWEEP
+
+
+async def _claim_idle_articles(now: datetime) -> list[UUID]:
+    """Choose articles and note that messages go out: of sweeps at once, each gets articles of its own."""
+    due = Translation.filter(is_due(now))
+    idle = Article.filter(id__in=Subquery(due.values("article_id")), nudged_at__lte=now - NUDGE_INTERVAL)
+    async with transaction():
+        locked = idle.select_for_update(skip_locked=True).limit(MAX_ARTICLES_A_SWEEP)
+        article_ids = [article.id for article in await locked.only("id")]
+        await Article.filter(id__in=article_ids).update(nudged_at=now)
+    return article_ids
 
 
 async def release_abandoned_claims() -> None:
@@ -52,16 +72,30 @@ async def release_abandoned_claims() -> None:
 
 
 async def queue_missing_locales() -> int:
-    """Queue locales that articles lack because LOCALES has grown. At the start; returns how many articles."""
-    locales = current_backends().settings.locales
-    lacking: set[UUID] = set()
-    for locale in locales:
-        current = Translation.filter(locale=locale).annotate(lag=_REVISIONS_BEHIND).filter(lag=0)
-        behind = Article.exclude(id__in=Subquery(current.values("article_id")))
-        lacking.update(article.id for article in await behind.only("id"))
-    for article_id in lacking:
+    """Queue locales that articles lack because LOCALES has grown, and return for how many articles.
+
+    At the start, since it reads all articles' states. Of several processes at once, one queues an article.
+    """
+    locales, queued_count = current_backends().settings.locales, 0
+    async for article_id in _find_articles_behind(locales):
         async with transaction():
             article = await Article.select_for_update().get(id=article_id)
-            await queue_translations(article, locales, datetime.now(UTC))
-            await Article.filter(id=article_id).update(nudged_at=NEVER)
-    return len(lacking)
+            if await queue_translations(article, locales, datetime.now(UTC)):
+                await Article.filter(id=article_id).update(nudged_at=NEVER)
+                queued_count += 1
+    return queued_count
+
+
+async def _find_articles_behind(locales: Sequence[str]) -> AsyncIterator[UUID]:
+    last_id = UUID(int=0)
+    while True:
+        page = Article.filter(id__gt=last_id).order_by("id").limit(ARTICLES_A_PAGE)
+        revisions = dict(await page.values_list("id", "revision"))
+        if not revisions:
+            return
+        rows = Translation.filter(article_id__in=list(revisions), locale__in=locales)
+        found = await rows.values_list("article_id", "revision")
+        current = Counter(article_id for article_id, revision in found if revision == revisions[article_id])
+        for last_id in revisions:
+            if current[last_id] < len(locales):
+                yield last_id

@@ -8,6 +8,7 @@ from monitoring.articles.translating import claim_translation, fulfil_claim
 from monitoring.articles.translators import current_translator
 from monitoring.backends.current import current_backends
 from monitoring.backends.tasks import task
+from monitoring.logs import log_article
 
 
 @task(queue_name="articles")
@@ -16,6 +17,7 @@ async def translate_article(article_id: str) -> None:
 
     Without an engine or a blog storage nothing is attempted: the rows wait, visibly.
     """
+    log_article(UUID(article_id))
     translator = current_translator()
     if translator is None or current_backends().blog_storage is None:
         return

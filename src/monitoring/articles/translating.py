@@ -27,11 +27,12 @@ from monitoring.articles.rules import (
     retry_delay_seconds,
     shorten_reason,
 )
-from monitoring.articles.storage import put_page
+from monitoring.articles.storage import find_versions, put_page
 from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import DatabaseUnavailable, StorageUnavailable
+from monitoring.metrics import TRANSLATIONS_FINISHED
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -74,7 +75,7 @@ async def claim_translation(article_id: UUID) -> Claim | None:
     try:
         return await _claim(article_id, claim_id)
     except asyncio.CancelledError:
-        await _give_back(claim_id)  # the commit may have gone through
+        await _give_back(article_id, claim_id)  # the commit may have gone through
         raise
 
 
@@ -92,6 +93,7 @@ async def _claim(article_id: UUID, claim_id: UUID) -> Claim | None:
             row.reason = give_up(row.reason or WORKER_STOPPED, row.attempts)
             row.claim = None
             await row.save()
+            TRANSLATIONS_FINISHED.labels(row.locale, row.status).inc()
         if row is None:
             return None
         row.status = TranslationStatus.TRANSLATING
@@ -112,12 +114,12 @@ async def fulfil_claim(claim: Claim, translator: Translator) -> float | None:
             translated = await _translate(claim, translator)
         await _store(claim, translated, translator)
     except asyncio.CancelledError:
-        await _give_back(claim.claim_id)
+        await _give_back(claim.article.id, claim.claim_id)
         raise
     except PermanentEngineError as error:
         await _fail(claim, shorten_reason(str(error)))
     except TransientEngineError as error:
-        return await _try_later(claim, str(error))
+        return await _try_later(claim, str(error), error.retry_after_seconds)
     except StorageUnavailable as error:
         log.warning("%s: %s", STORAGE_AWAY, error)
         return await _try_later(claim, STORAGE_AWAY)
@@ -129,9 +131,9 @@ async def fulfil_claim(claim: Claim, translator: Translator) -> float | None:
     return None
 
 
-async def _give_back(claim_id: UUID) -> None:
+async def _give_back(article_id: UUID, claim_id: UUID) -> None:
     """Free what a stopped worker had claimed, as if it had never been begun."""
-    await Translation.filter(claim=claim_id).update(
+    await Translation.filter(article_id=article_id, claim=claim_id).update(
         status=TranslationStatus.QUEUED, attempts=F("attempts") - 1, due_at=datetime.now(UTC), claim=None
     )
 
@@ -147,6 +149,7 @@ async def _translate(claim: Claim, translator: Translator) -> TranslatedArticle:
 
 async def _store(claim: Claim, translated: TranslatedArticle, translator: Translator) -> None:
     now = datetime.now(UTC)
+    versions = await find_versions(claim.article.slug, claim.locale)
     async with transaction():
         # The update is check and lock: nobody can claim or reset the row until the file is there.
         is_ours = await claim.row().update(
@@ -157,11 +160,14 @@ async def _store(claim: Claim, translated: TranslatedArticle, translator: Transl
                 claim.article,
                 claim.locale,
                 translated.payload,
+                replacing=versions,
                 engine=translator.engine.name,
                 is_demonstration=translated.is_demonstration,
                 untranslated_segments=translated.refused_count,
                 translated_at=now,
             )
+    if is_ours:
+        TRANSLATIONS_FINISHED.labels(claim.locale, TranslationStatus.TRANSLATED).inc()
     if is_ours and translated.refused_count:
         log.warning(
             "Article %s in %s: segments left in English, no answer of the engine being acceptable: %d",
@@ -171,11 +177,12 @@ async def _store(claim: Claim, translated: TranslatedArticle, translator: Transl
         )
 
 
-async def _try_later(claim: Claim, reason: str) -> float | None:
+async def _try_later(claim: Claim, reason: str, asked_seconds: float | None = None) -> float | None:
     if claim.attempts >= current_backends().settings.translation_max_attempts:
         await _fail(claim, give_up(reason, claim.attempts))
         return None
-    delay_seconds = retry_delay_seconds(claim.attempts, random.random())  # noqa: S311 - jitter is no secret
+    chance = random.random()  # noqa: S311 - jitter is no secret
+    delay_seconds = retry_delay_seconds(claim.attempts, chance, asked_seconds or 0)
     is_ours = await claim.row().update(
         status=TranslationStatus.QUEUED,
         reason=shorten_reason(reason),
@@ -186,7 +193,8 @@ async def _try_later(claim: Claim, reason: str) -> float | None:
 
 
 async def _fail(claim: Claim, reason: str) -> None:
-    await claim.row().update(status=TranslationStatus.FAILED, reason=reason, claim=None)
+    if await claim.row().update(status=TranslationStatus.FAILED, reason=reason, claim=None):
+        TRANSLATIONS_FINISHED.labels(claim.locale, TranslationStatus.FAILED).inc()
 
 
 @asynccontextmanager

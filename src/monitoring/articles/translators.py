@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from monitoring.articles.chosen_engine import make_engine
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.articles.translation.article import TranslatedArticle, segment_hashes, translate_article
-from monitoring.articles.translation.engines import Engine, build_engine
+from monitoring.articles.translation.engines import Engine, PermanentEngineError, TransientEngineError
+from monitoring.metrics import ENGINE_ERRORS, ENGINE_SECONDS
 from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from monitoring.backends.assembly import Backends
     from monitoring.settings import Settings
@@ -28,6 +30,7 @@ class Translator:
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self.engine = engine
+        self._name = settings.translator
         self._brand_names = settings.brand_names
         self._threads = ThreadPoolExecutor(settings.worker_threads, thread_name_prefix="translator")
 
@@ -39,17 +42,17 @@ class Translator:
         self, payload: Mapping[str, Any], locale: str, known: Mapping[str, str]
     ) -> TranslatedArticle:
         """Translate what readers see of a payload. Raises the engine's errors."""
-        return await self._run(
-            partial(
-                translate_article,
-                payload,
-                engine=self.engine,
-                source=SOURCE_LOCALE,
-                target=locale,
-                brand_names=self._brand_names,
-                known=known,
-            )
+        work = partial(
+            translate_article,
+            payload,
+            engine=self.engine,
+            source=SOURCE_LOCALE,
+            target=locale,
+            brand_names=self._brand_names,
+            known=known,
         )
+        with _measured(self._name, locale):
+            return await self._run(work)
 
     async def close(self) -> None:
         """Release the engine; what has not begun is not begun any more."""
@@ -60,14 +63,30 @@ class Translator:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
+@contextmanager
+def _measured(engine_name: str, locale: str) -> Iterator[None]:
+    try:
+        with ENGINE_SECONDS.labels(engine_name, locale).time():
+            yield
+    except Exception as error:
+        ENGINE_ERRORS.labels(engine_name, _kind_of(error)).inc()
+        raise
+
+
+def _kind_of(error: Exception) -> str:
+    if isinstance(error, TransientEngineError):
+        return "transient"
+    return "permanent" if isinstance(error, PermanentEngineError) else "unexpected"
+
+
 _current: ContextVar[Translator | None] = ContextVar("current_translator", default=None)
 
 
 def build_translator(settings: Settings) -> Engine | None:
     """Make the engine of the settings, if they name one. Raises `SettingsError`, saying what it lacks."""
-    if settings.translator == "none":
+    engine = make_engine(settings)
+    if engine is None:
         return None
-    engine = build_engine(settings.translator)
     if problems := engine.check(settings.locales):
         engine.close()
         raise SettingsError("\n".join(f"TRANSLATOR: {problem}" for problem in problems))

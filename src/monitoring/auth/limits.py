@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from monitoring.backends.current import current_backends
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import add_reply_header
+from monitoring.metrics import RATE_LIMIT_HITS
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -23,6 +24,7 @@ async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys:
     for name, value in tightest.headers().items():
         add_reply_header(request, name, value)
     if not tightest.allowed:
+        RATE_LIMIT_HITS.labels(policy.name).inc()
         raise Problem("rate_limited", retry_after_seconds=tightest.reset_seconds)
 
 

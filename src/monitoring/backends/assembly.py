@@ -47,9 +47,9 @@ class Backends:
         with self.activate():  # every task starts in a copy of this context
             self.queue.start_worker(self.settings.worker_threads)
 
-    async def stop_worker(self) -> None:
-        """Stop running tasks, within two seconds."""
-        await self.queue.stop_worker()
+    async def stop_worker(self, finishing_seconds: float = 0.0) -> None:
+        """Let running tasks finish for so long, then cancel them."""
+        await self.queue.stop_worker(finishing_seconds)
 
 
 @asynccontextmanager

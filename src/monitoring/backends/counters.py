@@ -73,7 +73,7 @@ class Counters:
         )
 
     async def _count(self, policy: RateLimitPolicy, key: str) -> tuple[int, float]:
-        if self._redis_hit and not self._outage.is_on():
+        if self._redis_hit and self._outage.may_try():
             try:
                 count, ttl_ms = await self._redis_hit(
                     keys=[f"monitoring:rate:{policy.name}:{key}"], args=[policy.window_seconds * 1000]

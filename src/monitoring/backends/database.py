@@ -105,5 +105,7 @@ async def find_pending_migrations(settings: Settings) -> list[str]:
     """Return the names of migrations that were not applied yet. Raises `DatabaseUnavailable`."""
     async with open_database(settings) as database:
         with database.activate():
-            executor = MigrationExecutor(database.context.db(), configure_tortoise(settings)["apps"])
-            return [step.migration.name for step in await executor.plan()]
+            # Tortoise takes a failing query for "nothing applied"; the end of a transaction tells it apart.
+            async with transaction() as connection:
+                executor = MigrationExecutor(connection, configure_tortoise(settings)["apps"])
+                return [step.migration.name for step in await executor.plan()]

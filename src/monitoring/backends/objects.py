@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import os
 import re
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, MemoryStore, from_url
 
+from monitoring.backends.durable_files import write_durably
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator
 
+    from obstore import ObjectMeta, PutMode, UpdateVersion
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
     from pydantic import SecretStr
 
-# A publisher gives up after some five seconds, so the storage must be given up on before that.
-_CLIENT_OPTIONS: ClientConfig = {"connect_timeout": timedelta(seconds=2), "timeout": timedelta(seconds=4)}
-_RETRIES: RetryConfig = {"max_retries": 1, "retry_timeout": timedelta(seconds=4)}
+Version: TypeAlias = "PutMode"  # what must still be under a path when something is put there
 
-MAX_NAME_BYTES = 255
+# A publisher gives up after some five seconds, so the storage must be given up on before that: whatever
+# requests an operation is made of, the search for credentials included.
+_GIVE_UP_SECONDS = 4
+_CLIENT_OPTIONS: ClientConfig = {
+    "connect_timeout": timedelta(seconds=_GIVE_UP_SECONDS / 2),
+    "timeout": timedelta(seconds=_GIVE_UP_SECONDS),
+    "allow_http": True,  # where the operator's endpoint says so; beside options, AWS_ALLOW_HTTP is ignored
+}
+_RETRIES: RetryConfig = {"max_retries": 1, "retry_timeout": timedelta(seconds=_GIVE_UP_SECONDS)}
 
+_STATUS = re.compile(r"status code: (\d{3})")
 _NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}"
 _PATH = re.compile(rf"{_NAME}(?:/{_NAME}){{0,15}}")
 
@@ -36,25 +43,42 @@ _PATH = re.compile(rf"{_NAME}(?:/{_NAME}){{0,15}}")
 class BlogStorage:
     """Objects by path. A put is all or nothing, and durable when it returns.
 
-    Every method raises `StorageUnavailable`; a path that is not plain (`[A-Za-z0-9._-]` names, none of which
-    begins with a dot, separated by `/`) is a `ValueError`.
+    Every method raises `StorageUnavailable`, a cloud's within four seconds; a path that is not plain
+    (`[A-Za-z0-9._-]` names, none of which begins with a dot, separated by `/`) is a `ValueError`.
     """
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
         self._folder = Path(store.prefix) if isinstance(store, LocalStore) and store.prefix else None
+        # A thread that writes a file cannot be given up on: it would go on, late and unasked.
+        self._patience_seconds = None if self._folder else _GIVE_UP_SECONDS
 
-    async def put(self, path: str, content: bytes) -> None:
-        """Store the content under the path, in place of what was there."""
-        with _unavailable_if_it_fails():
+    async def find_version(self, path: str) -> Version:
+        """Say what is under the path now, for a `put` that must not replace anything newer."""
+        if self._folder:
+            return "overwrite"  # a folder has no conditions
+        async with _unavailable_if_it_fails(self._patience_seconds):
+            try:
+                return _is_still(await self._store.head_async(_checked(path)))
+            except (NotFoundError, FileNotFoundError):
+                return "create"
+
+    async def put(self, path: str, content: bytes, replacing: Version | None = None) -> None:
+        """Store the content under the path, in place of this version, or of what is there now.
+
+        Whoever has to know that nobody else writes reads the version first and makes sure of it then: a put
+        that comes late is refused. One put a path at a time; what failed may still have been stored.
+        """
+        version = replacing or await self.find_version(path)
+        async with _unavailable_if_it_fails(self._patience_seconds):
             if self._folder:
-                await asyncio.to_thread(_write_durably, self._folder / _checked(path), content)
+                await asyncio.to_thread(write_durably, self._folder / _checked(path), content)
             else:
-                await self._store.put_async(_checked(path), content)
+                await self._put_if(version, _checked(path), content)
 
     async def get(self, path: str) -> bytes | None:
         """Read what is stored under the path, or None."""
-        with _unavailable_if_it_fails():
+        async with _unavailable_if_it_fails(self._patience_seconds):
             try:
                 found = await self._store.get_async(_checked(path))
                 return bytes(await found.bytes_async())
@@ -62,20 +86,27 @@ class BlogStorage:
                 return None
 
     async def check(self) -> None:
-        """Ask the storage for a sign of life."""
-        await self.get("sign-of-life")
+        """Ask the storage for a sign of life: a list, since a bucket that is missing has no object either."""
+        await self.list("sign-of-life")
 
     async def list(self, folder: str) -> list[str]:
         """List the paths below a folder, sorted."""
-        with _unavailable_if_it_fails():
+        async with _unavailable_if_it_fails(self._patience_seconds):
             objects = await self._store.list(_checked(folder)).collect_async()
             paths = (found["path"] for found in objects)
             return sorted(path for path in paths if _PATH.fullmatch(path))  # no drafts of a killed process
 
     async def delete(self, path: str) -> None:
         """Delete what is stored under the path, if anything."""
-        with _unavailable_if_it_fails(), suppress(NotFoundError, FileNotFoundError):
-            await self._store.delete_async(_checked(path))
+        async with _unavailable_if_it_fails(self._patience_seconds):
+            with suppress(NotFoundError, FileNotFoundError):
+                await self._store.delete_async(_checked(path))
+
+    async def _put_if(self, version: Version, path: str, content: bytes) -> None:
+        try:
+            await self._store.put_async(path, content, mode=version, use_multipart=False)
+        except NotImplementedError:  # AWS_CONDITIONAL_PUT=disabled, for servers that refuse conditions
+            await self._store.put_async(path, content, use_multipart=False)
 
 
 def open_blog_storage(url: SecretStr | None) -> BlogStorage | None:
@@ -94,68 +125,31 @@ def open_blog_storage(url: SecretStr | None) -> BlogStorage | None:
         if location.startswith("memory://"):
             return BlogStorage(MemoryStore())
         return BlogStorage(from_url(location, client_options=_CLIENT_OPTIONS, retry_config=_RETRIES))
-    except (BaseError, OSError) as error:
+    except (BaseError, OSError, ValueError) as error:
         raise SettingsError(f"BLOG_STORAGE_URL: cannot be opened ({type(error).__name__})") from error
 
 
-@contextmanager
-def _unavailable_if_it_fails() -> Iterator[None]:
+@asynccontextmanager
+async def _unavailable_if_it_fails(patience_seconds: float | None) -> AsyncIterator[None]:
     try:
-        yield
-    except (BaseError, OSError) as error:
-        raise StorageUnavailable(type(error).__name__) from error
+        async with asyncio.timeout(patience_seconds):
+            yield
+    except (BaseError, OSError) as error:  # TimeoutError is an OSError
+        raise StorageUnavailable(_describe(error)) from error
+
+
+def _describe(error: Exception) -> str:
+    """Name the kind of error and the status. The whole text has URLs, and of some clouds what signs them."""
+    status = _STATUS.search(str(error))
+    return type(error).__name__ + (f" (HTTP {status[1]})" if status else "")
+
+
+def _is_still(found: ObjectMeta) -> UpdateVersion:
+    identity = {name: found[name] for name in ("e_tag", "version") if found[name]}
+    return cast("UpdateVersion", identity)
 
 
 def _checked(path: str) -> str:
     if not _PATH.fullmatch(path):
         raise ValueError("a storage path consists of plain names separated by /")
     return path
-
-
-def _write_durably(target: Path, content: bytes) -> None:
-    """Write, sync, rename, sync the folder: after a power cut the old or the new content is there, whole.
-
-    LocalStore renames but never syncs, which can leave an empty file under the final name.
-    """
-    created = [folder for folder in target.parents if not folder.exists()]
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # One draft a target: what a killed process has left of it is written over by whoever tries again.
-    draft = target.with_name(f".draft-{target.name}"[:MAX_NAME_BYTES])
-    with _open_alone(draft) as file:
-        try:
-            file.truncate(0)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            draft.replace(target)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
-    for folder in [target.parent, *(folder.parent for folder in created)]:
-        _sync_folder(folder)
-
-
-@contextmanager
-def _open_alone(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for writing, made when missing, that no other thread or process has open in this way."""
-    while True:
-        with path.open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if _is_still_at(path, file):  # whoever had it before has most likely renamed it
-                yield file
-                return
-
-
-def _is_still_at(path: Path, file: BinaryIO) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
-    except FileNotFoundError:
-        return False
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

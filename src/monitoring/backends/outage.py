@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -27,19 +28,28 @@ class Outage:
         self._retry_after_seconds = retry_after_seconds
         self._clock = clock
         self._retry_at: float | None = None
+        self._noting = threading.Lock()  # of threads that fail at once, one warns
 
-    def is_on(self) -> bool:
-        """Say whether to leave the server alone for now."""
-        return self._retry_at is not None and self._clock() < self._retry_at
+    def may_try(self) -> bool:
+        """Say whether to ask the server. In an outage one caller may, now and then; the others do without."""
+        if self._retry_at is None:
+            return True
+        now = self._clock()
+        if now < self._retry_at:
+            return False
+        self._retry_at = now + self._retry_after_seconds  # so that the others need not wait too
+        return True
 
     def begin(self, error: Exception) -> None:
         """Note a failure; only the first of an outage is logged."""
-        if self._retry_at is None:
-            logger.warning("%s (%s)", self._warning, type(error).__name__)
-        self._retry_at = self._clock() + self._retry_after_seconds
+        with self._noting:
+            if self._retry_at is None:
+                logger.warning("%s (%s)", self._warning, type(error).__name__)
+            self._retry_at = self._clock() + self._retry_after_seconds
 
     def end(self) -> None:
         """Note a success; logged if there was an outage."""
-        if self._retry_at is not None:
-            logger.info("Over: %s", self._warning)
-        self._retry_at = None
+        with self._noting:
+            if self._retry_at is not None:
+                logger.info("Over: %s", self._warning)
+            self._retry_at = None

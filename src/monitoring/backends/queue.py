@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from concurrent.futures import CancelledError
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import dramatiq
 import redis
-from dramatiq.brokers.redis import RedisBroker
 from dramatiq.brokers.stub import StubBroker
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
-from monitoring.backends.errors import QueueUnavailable
+from monitoring.backends.errors import BackendUnavailable, QueueUnavailable
 from monitoring.backends.outage import Outage
+from monitoring.backends.redis_broker import NAMESPACE, PatientBroker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,13 +25,10 @@ if TYPE_CHECKING:
     from monitoring.backends.tasks import Task
 
 SEND_TIMEOUT_SECONDS = 1.0
-STOP_TIMEOUT_SECONDS = 1.5
-
-# A killed worker's messages are delivered again after the heartbeat timeout and the next maintenance: with a
-# poll each 250 ms and 2 % of the commands doing maintenance, 16 to 30 seconds (measured).
-HEARTBEAT_TIMEOUT_MS = 15_000
-MAINTENANCE_CHANCE_PER_MILLION = 20_000
 IDLE_POLL_MS = 250
+
+# For what threads still have to tell Redis, and again for what consumers give back; else it is done at once.
+LAST_COMMANDS_TIMEOUT_MS = 2000
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +40,12 @@ class TaskQueue:
     """
 
     def __init__(self, redis_url: SecretStr | None, tasks: Sequence[Task]) -> None:
-        self._broker = _open_broker(redis_url)
         self._outage = Outage("The queue is away: the sweeper will send what was not sent")
+        self._broker: StubBroker | PatientBroker = (
+            PatientBroker(redis_url.get_secret_value(), self._outage)
+            if redis_url
+            else StubBroker(middleware=[])
+        )
         self._worker: _Worker | None = None
         for task in tasks:
             declare = dramatiq.actor(broker=self._broker, actor_name=task.name, queue_name=task.queue_name)
@@ -57,22 +57,37 @@ class TaskQueue:
         delay_ms = round(delay_seconds * 1000) or None
         if isinstance(self._broker, StubBroker):
             self._broker.enqueue(message, delay=delay_ms)
-        elif not self._outage.is_on():
+        elif self._outage.may_try():
             try:
                 async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
                     await asyncio.to_thread(self._broker.enqueue, message, delay=delay_ms)
-            except (redis.RedisError, OSError) as error:
+            except TimeoutError as error:
                 self._outage.begin(error)
-            else:
-                self._outage.end()
 
     async def check(self) -> None:
         """Ask the queue for a sign of life. Raises `QueueUnavailable`."""
-        if isinstance(self._broker, RedisBroker):
+        if isinstance(self._broker, PatientBroker):
             try:
                 await asyncio.to_thread(self._broker.client.ping)
             except (redis.RedisError, OSError) as error:
                 raise QueueUnavailable(type(error).__name__) from error
+
+    async def depths(self) -> dict[str, int]:
+        """Count the messages that nobody has finished, by queue; delayed ones are in `<queue>.DQ`.
+
+        Raises `QueueUnavailable`.
+        """
+        names = self._broker.get_declared_queues() | self._broker.get_declared_delay_queues()
+        if isinstance(self._broker, StubBroker):
+            return {name: self._broker.queues[name].unfinished_tasks for name in names}
+        # Bodies stay until they are acknowledged; the lists of ids are empty as soon as workers prefetch.
+        counting = self._broker.client.pipeline(transaction=False)
+        for name in names:
+            counting.hlen(f"{NAMESPACE}:{name}.msgs")
+        try:
+            return dict(zip(names, await asyncio.to_thread(counting.execute), strict=True))
+        except (redis.RedisError, OSError) as error:
+            raise QueueUnavailable(type(error).__name__) from error
 
     def start_worker(self, threads: int) -> None:
         """Consume messages in threads of this process; their tasks run on the running loop.
@@ -84,22 +99,28 @@ class TaskQueue:
         self._worker = _Worker(self._broker, asyncio.get_running_loop(), threads)
         self._worker.start()  # only now: its threads look for it at the first message
 
-    async def stop_worker(self) -> None:
-        """Stop within two seconds. What is in flight is cancelled; its rows are picked up again later."""
-        worker, self._worker = self._worker, None
-        if worker:
-            await worker.stop()
+    async def stop_worker(self, finishing_seconds: float = 0.0) -> None:
+        """Take no more messages, and let running tasks finish for so long.
+
+        Those that do not are cancelled, at once if this is; their messages are sent again.
+        """
+        if self._worker:
+            try:
+                await self._worker.stop(finishing_seconds)
+            finally:
+                self._worker = None
 
     def close(self) -> None:
         """Let go of connections."""
         self._broker.close()
-        if isinstance(self._broker, RedisBroker):
-            self._broker.client.close()
+        if isinstance(self._broker, PatientBroker):
+            # Connections in use are those of threads that a silent Redis holds up.
+            self._broker.client.connection_pool.disconnect(inuse_connections=False)
 
     def _actor_of(self, task: Task) -> Callable[..., None]:
         def run_in_thread(*args: str) -> None:
-            if self._worker:
-                self._worker.run(task, args)
+            if self._worker and not self._worker.run(task, args):
+                self._broker.enqueue(self._broker.get_actor(task.name).message(*args))
 
         return run_in_thread
 
@@ -112,48 +133,47 @@ class _Worker:
         self._context = copy_context()
         self._in_flight: set[asyncio.Task[None]] = set()
         self._is_stopping = False
-        self._threads = dramatiq.Worker(broker, worker_timeout=IDLE_POLL_MS, worker_threads=threads)
-        self.start = self._threads.start
+        self._dramatiq = dramatiq.Worker(broker, worker_timeout=IDLE_POLL_MS, worker_threads=threads)
+        # Messages in flight count: none waits here for minutes while another process has a thread to spare.
+        self._dramatiq.queue_prefetch = threads
+        self.start = self._dramatiq.start
 
-    def run(self, task: Task, args: Sequence[str]) -> None:
-        """Run the task on the loop and wait for it. Called from Dramatiq's threads."""
-        asyncio.run_coroutine_threadsafe(self._run_tracked(task, args), self._loop).result()
+    def run(self, task: Task, args: Sequence[str]) -> bool:
+        """Run the task on the loop and wait for it; False if the stop came first. For Dramatiq's threads."""
+        try:
+            return asyncio.run_coroutine_threadsafe(self._run_tracked(task, args), self._loop).result()
+        except CancelledError:  # the whole loop is being ended
+            return False
 
-    async def _run_tracked(self, task: Task, args: Sequence[str]) -> None:
+    async def _run_tracked(self, task: Task, args: Sequence[str]) -> bool:
         if self._is_stopping:
-            return
+            return False
         running = self._loop.create_task(task.function(*args), context=self._context.copy())
         self._in_flight.add(running)
         try:
             await asyncio.wait([running])
         finally:
             self._in_flight.discard(running)
-        if not running.cancelled():
-            running.result()
-
-    async def stop(self) -> None:
-        self._is_stopping = True
-        for running in self._in_flight:
-            running.cancel("the worker stops")
+        if running.cancelled():
+            return not self._is_stopping
         try:
-            await asyncio.to_thread(self._threads.stop, timeout=round(STOP_TIMEOUT_SECONDS * 1000 / 2))
-        except Exception:  # noqa: BLE001 - Redis may be away while messages are given back
-            logger.warning("The worker could not give its messages back; they are delivered again later")
+            running.result()
+        except BackendUnavailable as error:
+            logger.warning("A message of %s is left to the sweep: %s", task.name, error)
+        return True
 
-
-def _open_broker(redis_url: SecretStr | None) -> Broker:
-    if not redis_url:
-        return StubBroker(middleware=[])
-    client: Any = redis.Redis.from_url(
-        redis_url.get_secret_value(),
-        socket_connect_timeout=SEND_TIMEOUT_SECONDS,
-        socket_timeout=SEND_TIMEOUT_SECONDS,
-        retry=Retry(NoBackoff(), 0),
-    )
-    return RedisBroker(  # type: ignore[no-untyped-call]
-        client=client,
-        middleware=[],
-        namespace="monitoring",
-        heartbeat_timeout=HEARTBEAT_TIMEOUT_MS,
-        maintenance_chance=MAINTENANCE_CHANCE_PER_MILLION,
-    )
+    async def stop(self, finishing_seconds: float) -> None:
+        self._is_stopping = True
+        for consumer in self._dramatiq.consumers.values():
+            consumer.stop()
+        for thread in self._dramatiq.workers:
+            thread.stop()
+        try:
+            if self._in_flight:
+                await asyncio.wait(self._in_flight, timeout=finishing_seconds)
+        finally:
+            for running in self._in_flight:
+                running.cancel("the worker stops")
+            if self._in_flight:
+                await asyncio.wait(self._in_flight)
+            await asyncio.to_thread(self._dramatiq.stop, timeout=LAST_COMMANDS_TIMEOUT_MS)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 from uuid import UUID  # noqa: TC003 - typer reads the annotation
 
 import typer
 
-from monitoring.articles import service
+from monitoring.articles import restoring, service
 from monitoring.articles.models import TranslationStatus
 from monitoring.articles.representations import represent_article
 from monitoring.cli.commands import AsJson, fail, run_command, show_row, show_rows
@@ -64,6 +65,18 @@ def retry_failed(
     if article_id and run_command(service.find_article(article_id)) is None:
         _fail_to_find(article_id)
     show_row({"queued": run_command(service.retry_failed(article_id, locale))}, as_json=as_json)
+
+
+@app.command("restore")
+def restore_files(
+    article_id: Annotated[UUID | None, typer.Argument(help="Only this article; all if left out.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Make missing files of the blog storage again: originals at once, translations by the workers."""
+    if article_id and run_command(service.find_article(article_id)) is None:
+        _fail_to_find(article_id)
+    show_row(asdict(run_command(restoring.restore_files(article_id))), as_json=as_json)
 
 
 def _fail_to_find(article_id: UUID) -> NoReturn:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 import signal
-from contextlib import suppress
-from typing import TYPE_CHECKING
+import socket
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 import uvicorn
@@ -18,48 +21,78 @@ from monitoring.backends.database import migrate as migrate_database
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.cli import demo
 from monitoring.cli.commands import fail, run_command
+from monitoring.cli.stopping import Stop, run_until_stopped
+from monitoring.cli.supervising import Supervisor, say_ready
 from monitoring.contract.server import protocol_for
 from monitoring.logs import configure_logging
+from monitoring.metrics import serve_metrics, share_metrics
 from monitoring.settings import Settings, read_settings
 from monitoring.worker import run_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from socket import socket
+    from collections.abc import Callable, Iterator
+    from multiprocessing.connection import Connection
 
-GRACEFUL_SHUTDOWN_SECONDS = 2
+log = logging.getLogger(__name__)
 
 
 def dev() -> None:
     """Start everything in one process, with a demo team, a key and secrets made on the first start."""
     demo.prepare_environment()
     settings = read_settings()
-    configure_logging(settings.log_level)
+    configure_logging(settings)
     _migrate(settings)
     client_id, client_secret = run_command(demo.ensure_demo_key(settings))
-    _serve(
+    _serve_alone(
         settings,
         announce=lambda base_url: typer.echo(demo.write_guide(settings, base_url, client_id, client_secret)),
     )
 
 
-def serve() -> None:
+def serve(
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that share the port; several need REDIS_URL.")
+    ] = 1,
+) -> None:
     """Serve the API; without REDIS_URL the worker lives in this process too. Migrate first."""
     settings = read_settings()
-    configure_logging(settings.log_level)
+    configure_logging(settings)
+    if workers > 1 and settings.redis_url is None:
+        fail("REDIS_URL is not set: without it one process serves and runs the tasks; leave --workers at 1")
     _demand_migrated_database(settings)
-    _serve(settings, announce=lambda base_url: typer.echo(f"Listening on {base_url}", err=True))
+    if workers == 1:
+        _serve_alone(settings, _log_listening)
+        return
+    with _listening(settings) as listener:
+        supervisor = Supervisor(
+            workers, _serve_as_child, listener, finishing_seconds=settings.shutdown_timeout_seconds
+        )
+        _supervise(settings, supervisor, lambda: _log_listening(_base_url(listener)), listener.close)
+    _end_as_told(supervisor.signal_number)
 
 
-def worker() -> None:
+def worker(
+    processes: Annotated[int, typer.Option(min=1, help="Processes that run tasks.")] = 1,
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Tasks each runs at once; WORKER_THREADS if left out.")
+    ] = None,
+) -> None:
     """Run background tasks from Redis, until SIGTERM or Ctrl-C."""
     settings = read_settings()
-    configure_logging(settings.log_level)
+    configure_logging(settings)
     if settings.redis_url is None:
         fail("REDIS_URL is not set: without it `monitoring serve` runs the tasks itself")
     _demand_migrated_database(settings)
     _demand_working_engine(settings)
-    asyncio.run(_work_until_stopped(settings))
+    threads = threads or settings.worker_threads
+    if processes == 1:
+        with serve_metrics(settings):
+            _work(settings, threads)
+        return
+    supervisor = Supervisor(
+        processes, _work_as_child, threads, finishing_seconds=settings.shutdown_timeout_seconds
+    )
+    _supervise(settings, supervisor)
 
 
 def migrate() -> None:
@@ -74,11 +107,81 @@ def _migrate(settings: Settings) -> None:
         fail(f"The database is away: {error}")
 
 
-def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
+def _serve_alone(settings: Settings, announce: Callable[[str], None]) -> None:
+    finishing_seconds = settings.shutdown_timeout_seconds
     if settings.redis_url is None:
         _demand_working_engine(settings)
+        finishing_seconds *= 2  # first the requests, then the tasks
+    config = _configure_server(settings)
+
+    async def work(stop: Stop) -> None:
+        server = _Server(config, stop, lambda: announce(_base_url(server.servers[0].sockets[0])))
+        await server.run_until_stopped()
+
+    with serve_metrics(settings):
+        stopped_by = run_until_stopped(work, finishing_seconds, loop_factory=config.get_loop_factory())
+    _end_as_told(stopped_by)
+
+
+def _serve_as_child(lifeline: Connection, listener: socket.socket) -> None:
+    settings = read_settings()
+    configure_logging(settings)
+    config = _configure_server(settings)
+
+    async def work(stop: Stop) -> None:
+        await _Server(config, stop, lambda: say_ready(lifeline)).run_until_stopped([listener])
+
+    run_until_stopped(
+        work,
+        settings.shutdown_timeout_seconds,
+        lifeline=lifeline,
+        loop_factory=config.get_loop_factory(),
+    )
+
+
+def _work_as_child(lifeline: Connection, threads: int) -> None:
+    settings = read_settings()
+    configure_logging(settings)
+    _work(settings, threads, lifeline)
+
+
+def _work(settings: Settings, threads: int, lifeline: Connection | None = None) -> None:
+    settings = settings.model_copy(update={"worker_threads": threads})
+
+    async def work(stop: Stop) -> None:
+        async with open_backends(settings) as backends, run_worker(backends):
+            if lifeline:
+                say_ready(lifeline)
+            await stop.wait()
+
+    run_until_stopped(work, settings.shutdown_timeout_seconds, lifeline=lifeline)
+
+
+def _supervise(
+    settings: Settings,
+    supervisor: Supervisor,
+    on_ready: Callable[[], None] = lambda: None,
+    on_stop: Callable[[], None] = lambda: None,
+) -> None:
+    """Run children until they are stopped. What cannot start has said why, and the command ends like it."""
+    with share_metrics(settings) as metrics:
+        asyncio.run(supervisor.run(on_ready, on_stop, metrics.forget_process))
+    if supervisor.status:
+        raise typer.Exit(supervisor.status)
+
+
+def _end_as_told(signal_number: int | None) -> None:
+    """End by the signal, as shells and supervisors expect of a server that was stopped."""
+    if signal_number == signal.SIGINT:
+        raise typer.Exit(128 + signal_number)
+    if signal_number:
+        signal.signal(signal_number, signal.SIG_DFL)
+        signal.raise_signal(signal_number)
+
+
+def _configure_server(settings: Settings) -> uvicorn.Config:
     app = MonitoringApp(settings)
-    config = uvicorn.Config(
+    return uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
@@ -90,23 +193,58 @@ def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
         server_header=False,
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=list(settings.trusted_proxies),
-        timeout_graceful_shutdown=GRACEFUL_SHUTDOWN_SECONDS,
+        timeout_graceful_shutdown=math.ceil(settings.shutdown_timeout_seconds),
     )
-    _AnnouncingServer(config, announce).run()
 
 
-class _AnnouncingServer(uvicorn.Server):
-    """Says where it listens once it does, with the port the kernel chose if it was asked for one."""
+class _Server(uvicorn.Server):
+    """Says when it accepts requests, and ends when its `Stop` is set."""
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[str], None]) -> None:
+    def __init__(self, config: uvicorn.Config, stop: Stop, announce: Callable[[], None]) -> None:
         super().__init__(config)
+        self._stop = stop
         self._announce = announce
 
-    async def startup(self, sockets: list[socket] | None = None) -> None:
+    async def run_until_stopped(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await self.serve(sockets)
+        except asyncio.CancelledError:
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # of what was cut off on purpose
+            raise
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            host, port = self.servers[0].sockets[0].getsockname()[:2]
-            self._announce(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
+            self._announce()
+
+    async def on_tick(self, counter: int) -> bool:
+        return await super().on_tick(counter) or self._stop.is_set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # `Stop` listens
+
+
+@contextmanager
+def _listening(settings: Settings) -> Iterator[socket.socket]:
+    """Open the socket that children share: what arrives while one is replaced waits for the others."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        listener = socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except OSError as error:
+        fail(f"Cannot listen on {settings.host}, port {settings.port}: {error.strerror}")
+    with listener:
+        yield listener
+
+
+def _base_url(listener: socket.socket) -> str:
+    """Write the address, with the port the kernel chose if it was asked for one."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _log_listening(base_url: str) -> None:
+    log.info("Listening on %s", base_url)
 
 
 def _demand_migrated_database(settings: Settings) -> None:
@@ -120,11 +258,3 @@ def _demand_working_engine(settings: Settings) -> None:
     """Raise `SettingsError` now, in a sentence, for what would stop the worker with a traceback."""
     if engine := build_translator(settings):
         engine.close()
-
-
-async def _work_until_stopped(settings: Settings) -> None:
-    stopped = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    async with open_backends(settings) as backends, run_worker(backends):
-        await stopped.wait()

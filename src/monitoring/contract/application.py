@@ -1,4 +1,4 @@
-"""The stack, outside in: answer headers, exceptions, body limit, routing, security, lifespan, endpoints."""
+"""The stack, outside in, from the witness of all answers to the endpoints."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -11,6 +11,7 @@ from connexion.middleware.main import ConnexionMiddleware
 from connexion.middleware.security import SecurityMiddleware
 
 from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.cut_off import CutOff
 from monitoring.contract.document import Document, DocumentError
 from monitoring.contract.endpoint import Endpoints
 from monitoring.contract.middleware import AnswerHeaders, BodyLimit
@@ -18,6 +19,7 @@ from monitoring.contract.problems import ProblemReplies
 from monitoring.contract.replies import Reply
 from monitoring.contract.routing import RoomResolver, StrictRouting
 from monitoring.contract.security import SecurityHandler
+from monitoring.contract.witness import Witness
 
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 Readiness = Callable[[], Awaitable[Reply]]
@@ -76,8 +78,10 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
         catalogue,
         readiness,
         middlewares=[
+            Witness,
             AnswerHeaders,
             ExceptionMiddleware,
+            CutOff,
             partial(BodyLimit, max_body_bytes=max_body_bytes),
             StrictRouting,
             SecurityMiddleware,

@@ -12,7 +12,7 @@ from monitoring.contract.replies import reply_headers
 
 SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
-_request_id: ContextVar[str] = ContextVar("request_id", default="-")
+_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
 class AnswerHeaders:
@@ -41,7 +41,7 @@ class AnswerHeaders:
 
 
 class RequestIdFilter(logging.Filter):
-    """Gives every log record the `request_id` it was written under; `-` outside of requests."""
+    """Gives every log record the `request_id` it was written under; None outside of requests."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record pass."""

@@ -55,14 +55,19 @@ class StrictRouting(RoutingMiddleware):
         await super().__call__(scope, receive, send)
 
 
+def operation_id_of(scope: Scope) -> str:
+    """Return the document's id of the operation that a request was routed to; empty if it reached none."""
+    resolved_id: str | None = scope["extensions"].get(ROUTING_CONTEXT, {}).get("operation_id")
+    return resolved_id.rpartition(".")[2] if resolved_id else ""
+
+
 def operation_of(request: HTTPConnection) -> Node:
     """Return the Operation Object of the document that a request was routed to, `x-` fields included.
 
     Raises KeyError for a request that reached no operation.
     """
-    operation_id = request.scope["extensions"][ROUTING_CONTEXT]["operation_id"].rpartition(".")[2]
     document: Document = request.scope["app"].document
-    return document.operations[operation_id].definition
+    return document.operations[operation_id_of(request.scope)].definition
 
 
 def _judge_encoded_path(raw_path: bytes) -> None:

@@ -7,6 +7,8 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.witness import NO_OPERATION
+from monitoring.metrics import record_answer
 
 MAX_HEAD_BYTES = 65_536
 
@@ -84,6 +86,7 @@ class ContractProtocol(HttpToolsProtocol):
             request_id = uuid.uuid4().hex.encode()
             self.transport.write(self.malformed_request.replace(b"{request_id}", request_id))
             self.transport.close()
+            record_answer(NO_OPERATION, HTTPStatus.BAD_REQUEST, 0.0)
 
 
 def protocol_for(catalogue: Catalogue) -> type[ContractProtocol]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from monitoring.settings import values
@@ -135,6 +135,13 @@ class Settings(BaseSettings):
     translation_lease_seconds: int = _setting("How long a worker owns a translation", 60, ge=5, le=3600)
     sweep_interval_seconds: float = _setting("How often idle work is looked for", 5.0, gt=0, le=3600)
     worker_threads: int = _setting("Tasks a worker process runs at once", 4, ge=1, le=256)
+
+    @field_validator("database_pool_max_connections")
+    @classmethod
+    def _check_pool(cls, max_connections: int, info: ValidationInfo) -> int:
+        if max_connections < info.data.get("database_pool_min_connections", 0):
+            raise ValueError("must not be below DATABASE_POOL_MIN_CONNECTIONS")
+        return max_connections
 
 
 def read_settings() -> Settings:

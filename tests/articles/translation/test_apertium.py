@@ -13,7 +13,7 @@ from articles.translation.soups import html_soup
 from articles.translation.structures import html_structure
 from monitoring.articles.translation.article import translate_article
 from monitoring.articles.translation.codes import accepted
-from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError, build_engine
+from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.apertium import MODES, Apertium, modes_for
 from monitoring.articles.translation.engines.apertium_pipe import ApertiumPipe
 from monitoring.articles.translation.engines.apertium_stream import to_stream
@@ -114,7 +114,16 @@ class TestCheck:
 
     def test_problems_are_named(self, apertium: Apertium, tmp_path: Path) -> None:
         assert apertium.check(["ja"]) == [f"Apertium cannot translate into ja, but into {', '.join(MODES)}"]
-        assert "es-fr.mode is missing" in build_engine("apertium", modes_folder=tmp_path).check(["fr"])[1]
+        assert "es-fr.mode is missing" in Apertium(modes_folder=tmp_path).check(["fr"])[1]
+
+    def test_a_dictionary_that_changes_changes_the_name(self, tmp_path: Path) -> None:
+        dictionary = tmp_path / "eng-spa.bin"
+        dictionary.write_text("one")
+        (tmp_path / "eng-spa.mode").write_text(f"lt-proc '{dictionary}'")
+        names = {Apertium(tmp_path).name, Apertium(tmp_path).name}
+        dictionary.write_text("one more")
+        names.add(Apertium(tmp_path).name)
+        assert len(names) == 2
 
     @pytest.mark.parametrize(
         ("locale", "route"),

@@ -10,7 +10,7 @@ from articles.translation.engines_of_tests import FunctionEngine
 from articles.translation.soups import html_soup, markdown_soup
 from monitoring.articles.translation.article import segment_hashes, translate_article
 from monitoring.articles.translation.documents import TextFormat, content_format
-from monitoring.articles.translation.engines import build_engine
+from monitoring.articles.translation.engines.pseudo import Pseudo
 
 PAYLOAD: dict[str, Any] = {
     "timestamp": "2026-01-02T03:04:05Z",
@@ -90,7 +90,7 @@ class TestTranslateArticle:
 
     def test_pseudo_text_says_that_it_is_a_demonstration(self) -> None:
         payload = {"article": {"title": "Hello"}}
-        translated = translate_article(payload, engine=build_engine("pseudo"), target="es")
+        translated = translate_article(payload, engine=Pseudo(), target="es")
         assert translated.payload == {"article": {"title": "⟦Ĥéļļö⟧"}}
         assert translated.is_demonstration
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +20,14 @@ from tortoise.exceptions import DBConnectionError
 from monitoring.backends.errors import DatabaseUnavailable, TransactionConflict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
     from tortoise.backends.base.client import TransactionalDBClient, TransactionContext
-
-ACQUIRE_TIMEOUT_SECONDS = 5
 
 _UNAVAILABLE = (
     OSError,  # refused, reset, no route; TimeoutError is one too
     DBConnectionError,
+    asyncpg.InternalClientError,  # the connection was lost in the middle of an exchange
     asyncpg.InterfaceError,  # the connection is gone, or the pool is closing
     asyncpg.PostgresConnectionError,
     asyncpg.InsufficientResourcesError,  # too many connections, disk full
@@ -39,7 +39,10 @@ _UNAVAILABLE = (
 )
 
 
-def _raise_translated(error: object) -> None:
+def _raise_translated(error: object, connection: Any = None) -> None:  # noqa: ANN401 - asyncpg is untyped
+    if isinstance(error, TimeoutError | asyncpg.InternalClientError) and connection:
+        # The server has let its own timeout pass: whoever gave the connection back would wait for it again.
+        connection.terminate()
     if isinstance(error, asyncpg.TransactionRollbackError):  # serialization failure, deadlock
         raise TransactionConflict(str(error)) from error
     if isinstance(error, _UNAVAILABLE):
@@ -47,11 +50,11 @@ def _raise_translated(error: object) -> None:
 
 
 @contextmanager
-def _translated_errors() -> Iterator[None]:
+def _translated_errors(connection: Any = None) -> Iterator[None]:  # noqa: ANN401
     try:
         yield
     except Exception as error:
-        _raise_translated(error)
+        _raise_translated(error, connection)
         raise
 
 
@@ -64,23 +67,32 @@ async def _reset(connection: asyncpg.Connection) -> None:
         await connection.reset()
 
 
+async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> Any:  # noqa: ANN401
+    """Return a connection. Waiting for a free one takes no longer than opening one may."""
+    timeout_seconds = client.extra["timeout"]
+    with _translated_errors():
+        async with asyncio.timeout(timeout_seconds):  # or callers queue here, and fail one by one
+            await ensure_pool()
+        return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
+
+
 class _PooledConnection(PoolConnectionWrapper[Any]):
     async def __aenter__(self) -> Any:  # noqa: ANN401
-        with _translated_errors():
-            await self.ensure_connection()
-            self.connection = await self.client._pool.acquire(timeout=ACQUIRE_TIMEOUT_SECONDS)  # noqa: SLF001
+        self.connection = await _borrow(self.client, self.ensure_connection)
         return self.connection
 
     async def __aexit__(self, *exc_info: object) -> None:
-        with _translated_errors():
-            await super().__aexit__(*exc_info)
-        _raise_translated(exc_info[1])
+        try:
+            _raise_translated(exc_info[1], self.connection)
+        finally:
+            with _translated_errors():
+                await super().__aexit__(*exc_info)
 
 
 class _TransactionConnection(ConnectionWrapper[Any]):
     async def __aexit__(self, *exc_info: object) -> None:
         await super().__aexit__(*exc_info)
-        _raise_translated(exc_info[1])
+        _raise_translated(exc_info[1], self.connection)
 
 
 class _Transaction(TransactionWrapper):
@@ -91,15 +103,15 @@ class _Transaction(TransactionWrapper):
         return NestedTransactionContext(_Transaction(self))
 
     async def begin(self) -> None:
-        with _translated_errors():
+        with _translated_errors(self._connection):
             await super().begin()
 
     async def commit(self) -> None:
-        with _translated_errors():
+        with _translated_errors(self._connection):
             await super().commit()
 
     async def rollback(self) -> None:
-        with _translated_errors():
+        with _translated_errors(self._connection):
             await super().rollback()
 
 
@@ -107,9 +119,7 @@ class _TransactionContext(TransactionContextPooled):
     async def __aenter__(self) -> TransactionalDBClient:
         """Begin, or leave no trace: neither a failure nor a cancellation keeps a connection from the pool."""
         client: Any = self.client
-        with _translated_errors():
-            await self.ensure_connection()
-            client._connection = await client._parent._pool.acquire(timeout=ACQUIRE_TIMEOUT_SECONDS)  # noqa: SLF001
+        client._connection = await _borrow(client._parent, self.ensure_connection)  # noqa: SLF001
         try:
             await client.begin()
         except BaseException:
@@ -117,6 +127,17 @@ class _TransactionContext(TransactionContextPooled):
             raise
         self.token = get_connections().set(self.connection_name, client)
         return self.client
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        """End whole, even if cancelled meanwhile; the next statement of this task has a connection again."""
+        get_connections().reset(self.token)  # first: Tortoise comes to it after the last `await` only
+        self.token = None  # type: ignore[assignment]  # so that Tortoise leaves it alone
+        ending = asyncio.ensure_future(super().__aexit__(*exc_info))
+        try:
+            await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            await asyncio.gather(ending, return_exceptions=True)
+            raise
 
 
 class Client(AsyncpgDBClient):
@@ -127,7 +148,7 @@ class Client(AsyncpgDBClient):
         return await asyncpg.create_pool(None, reset=_reset, **options)
 
     def acquire_connection(self) -> PoolConnectionWrapper[Any]:
-        """Borrow a connection for one statement; waits five seconds at most for a free one."""
+        """Borrow a connection for one statement."""
         return _PooledConnection(self, self._pool_init_lock)
 
     def _in_transaction(self) -> TransactionContext:

@@ -16,7 +16,7 @@ APP_LABEL = "monitoring"
 MIGRATIONS_PACKAGE = "monitoring.backends.migrations"
 MODEL_MODULES = ("monitoring.auth.models", "monitoring.monitors.models", "monitoring.articles.models")
 
-CONNECT_TIMEOUT_SECONDS = 5
+MAX_CONNECT_TIMEOUT_SECONDS = 5.0
 
 
 def configure_tortoise(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _postgres_options(settings: Settings) -> dict[str, Any]:
     return {
         "minsize": settings.database_pool_min_connections,
         "maxsize": settings.database_pool_max_connections,
-        "timeout": CONNECT_TIMEOUT_SECONDS,
+        "timeout": min(settings.database_timeout_seconds, MAX_CONNECT_TIMEOUT_SECONDS),
         # For a server that went silent; one that still talks ends the statement itself.
         "command_timeout": settings.database_timeout_seconds + 1,
         "server_settings": {

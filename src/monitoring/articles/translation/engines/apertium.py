@@ -1,12 +1,16 @@
 """Apertium: rule-based translation, real and offline, from the packages of `.ci/apertium-packages.txt`."""
 
+import hashlib
+import re
 import shutil
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from monitoring.articles.translation.codes import CODE
 from monitoring.articles.translation.engines.apertium_pipe import MODE_COMPILER, ApertiumPipe
 from monitoring.articles.translation.engines.apertium_stream import MAX_CODES, from_stream, to_stream
+from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.protocol import PermanentEngineError
 
 # BCP 47 language, in lower case -> the modes from English; several are a route through Spanish.
@@ -26,7 +30,6 @@ MODES = {
 class Apertium:
     """Translates English through one long-running pipeline per mode."""
 
-    name = "apertium"
     is_demonstration = False
 
     def __init__(
@@ -38,6 +41,7 @@ class Apertium:
             for mode in modes
         }
         self._modes_folder = modes_folder
+        self.name = f"apertium-{_digest(modes_folder)}"
 
     def check(self, locales: Sequence[str]) -> list[str]:
         """Name every unsupported locale and everything that is not installed."""
@@ -75,9 +79,22 @@ class Apertium:
 
 def modes_for(locale: str) -> tuple[str, ...]:
     """Find the route to a BCP 47 locale, or to its language if there is none to its region."""
-    subtags = locale.replace("_", "-").lower().split("-")
-    while subtags:
-        if modes := MODES.get("-".join(subtags)):
-            return modes
-        subtags.pop()
-    return ()
+    code = closest_code(locale, MODES)
+    return MODES[code] if code else ()
+
+
+def _digest(modes_folder: Path) -> str:
+    """Name the installed data by path, size and time of every file: dictionaries are too large to read."""
+    mode_files = [modes_folder / f"{mode}.mode" for mode in sorted(set(chain(*MODES.values())))]
+    data_files = {
+        Path(path)
+        for mode in mode_files
+        if mode.exists()
+        for path in re.findall("'(/[^']+)'", mode.read_text())
+    }
+    facts = [
+        f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}"
+        for file in (*mode_files, *sorted(data_files))
+        if file.exists()
+    ]
+    return hashlib.blake2b("\n".join(facts).encode(), digest_size=4).hexdigest()

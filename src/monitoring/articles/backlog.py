@@ -1,0 +1,69 @@
+"""How much waits to be translated, and for how long: the gauges that are read from database and queue."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from tortoise.functions import Count, Min
+
+from monitoring.articles.models import OPEN_STATUSES, Translation, TranslationStatus
+from monitoring.backends.current import current_backends
+from monitoring.backends.errors import BackendUnavailable, QueueUnavailable
+from monitoring.metrics import (
+    BACKLOG_MEASUREMENTS,
+    OLDEST_UNTRANSLATED_SECONDS,
+    QUEUE_MESSAGES,
+    TRANSLATIONS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Dearer than a sweep: it counts every row that is not done.
+MEASURE_INTERVAL_SECONDS = 30.0
+
+UNDONE_STATUSES = (*OPEN_STATUSES, TranslationStatus.FAILED)
+
+log = logging.getLogger(__name__)
+
+
+async def measure_forever() -> None:
+    """Keep the gauges fresh, if anybody can see them."""
+    while current_backends().settings.metrics_port is not None:
+        try:
+            await measure_backlog()
+        except BackendUnavailable:
+            pass  # the sweep says so
+        except Exception:
+            log.exception("The backlog could not be measured; the next time it is tried again")
+        await asyncio.sleep(MEASURE_INTERVAL_SECONDS)
+
+
+async def measure_backlog() -> None:
+    """Count what waits in the configured locales and in the queues. Raises `DatabaseUnavailable`."""
+    backends = current_backends()
+    locales = backends.settings.locales
+    rows = {(row["locale"], row["status"]): row for row in await _count_undone(locales)}
+    now = datetime.now(UTC)
+    for locale in locales:
+        for status in UNDONE_STATUSES:
+            count = rows.get((locale, status), {}).get("count", 0)
+            TRANSLATIONS.labels(locale, status).set(count)
+        since = [rows[locale, status]["since"] for status in OPEN_STATUSES if (locale, status) in rows]
+        age_seconds = (now - min(since)).total_seconds() if since else 0.0
+        OLDEST_UNTRANSLATED_SECONDS.labels(locale).set(age_seconds)
+    with suppress(QueueUnavailable):
+        for queue_name, depth in (await backends.queue.depths()).items():
+            QUEUE_MESSAGES.labels(queue_name).set(depth)
+    BACKLOG_MEASUREMENTS.inc()
+
+
+async def _count_undone(locales: Sequence[str]) -> list[dict[str, Any]]:
+    """Count by locale and status; `since` is when the oldest revision among them came."""
+    undone = Translation.filter(status__in=UNDONE_STATUSES, locale__in=locales)
+    counted = undone.annotate(count=Count("id"), since=Min("article__updated_at"))
+    return await counted.group_by("locale", "status").values("locale", "status", "count", "since")

@@ -1,0 +1,83 @@
+"""From the settings to the translation engine they name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from monitoring.articles.translation.engines.pacing import Pace, Window
+from monitoring.settings import SettingsError
+
+if TYPE_CHECKING:
+    from monitoring.articles.translation.engines import Engine
+    from monitoring.settings import Settings
+
+_NEEDED = {
+    "deepl": ["translator_api_key"],
+    "libretranslate": ["translator_url"],
+    "openai": ["translator_api_key", "openai_model"],
+}
+
+
+def make_engine(settings: Settings) -> Engine | None:
+    """Make the engine, if the settings name one. Raises `SettingsError` for each setting it lacks.
+
+    Only that one is imported: the packages of some take a third of a second.
+    """
+    missing = [name for name in _NEEDED.get(settings.translator, ()) if not getattr(settings, name)]
+    if missing:
+        raise SettingsError(
+            "\n".join(f"TRANSLATOR: {settings.translator} needs {name.upper()}" for name in missing)
+        )
+    timeout_seconds = settings.translator_timeout_seconds
+    api_key = settings.translator_api_key.get_secret_value() if settings.translator_api_key else ""
+    match settings.translator:
+        case "none":
+            return None
+        case "pseudo":
+            from monitoring.articles.translation.engines.pseudo import Pseudo  # noqa: PLC0415
+
+            return Pseudo()
+        case "apertium":
+            from monitoring.articles.translation.engines.apertium import Apertium  # noqa: PLC0415
+
+            return Apertium(silence_timeout_seconds=timeout_seconds)
+        case "deepl":
+            from monitoring.articles.translation.engines.deepl import DeepL  # noqa: PLC0415
+
+            return DeepL(
+                api_key,
+                url=settings.translator_url,
+                formality=settings.deepl_formality,
+                glossaries=settings.deepl_glossaries,
+                timeout_seconds=timeout_seconds,
+                pace=_pace(settings),
+            )
+        case "libretranslate":
+            from monitoring.articles.translation.engines.libretranslate import LibreTranslate  # noqa: PLC0415
+
+            return LibreTranslate(
+                settings.translator_url or "",
+                api_key=api_key,
+                timeout_seconds=timeout_seconds,
+                pace=_pace(settings),
+            )
+        case "openai":
+            from monitoring.articles.translation.engines.openai_compatible import (  # noqa: PLC0415
+                OpenAICompatible,
+            )
+
+            return OpenAICompatible(
+                api_key,
+                model=settings.openai_model or "",
+                url=settings.translator_url,
+                instructions=settings.openai_instructions,
+                timeout_seconds=timeout_seconds,
+                pace=_pace(settings),
+            )
+        case other:
+            assert_never(other)
+
+
+def _pace(settings: Settings) -> Pace:
+    rate = settings.translator_rate
+    return Pace(settings.translator_concurrency, Window(rate.limit, rate.window_seconds) if rate else None)

@@ -1,0 +1,61 @@
+"""Segments in requests an engine takes: not too many at once, and not too long."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from monitoring.articles.translation.engines.protocol import TransientEngineError
+
+Ask = Callable[[Sequence[str]], Sequence[str]]
+
+# No XML, and no UTF-8, can say these.
+_UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+class BatchRefused(Exception):  # noqa: N818 - it is an answer, like its siblings' and less than an error
+    """The engine does not take these texts together; fewer of them it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLimit:
+    """What fits in one request; a text's bytes are those of its JSON."""
+
+    max_texts: int
+    max_bytes: int
+
+
+def ask_in_batches(segments: Sequence[str], limit: BatchLimit, ask: Ask) -> list[str]:
+    """Ask for all segments, in order. What the engine refuses even alone is answered by nothing.
+
+    Raises TransientEngineError where an answer has not as many texts as the question.
+    """
+    sendable = [_UNSENDABLE.sub("", segment) for segment in segments]
+    return [answer for batch in _batches(sendable, limit) for answer in _ask(batch, ask)]
+
+
+def _batches(segments: Sequence[str], limit: BatchLimit) -> Iterator[list[str]]:
+    batch: list[str] = []
+    batch_bytes = 0
+    for segment in segments:
+        segment_bytes = len(json.dumps(segment)) + 2  # and what separates it from the next
+        if batch and (len(batch) == limit.max_texts or batch_bytes + segment_bytes > limit.max_bytes):
+            yield batch
+            batch, batch_bytes = [], 0
+        batch.append(segment)
+        batch_bytes += segment_bytes
+    if batch:
+        yield batch
+
+
+def _ask(batch: list[str], ask: Ask) -> list[str]:
+    try:
+        answers = list(ask(batch))
+    except BatchRefused:
+        if len(batch) == 1:
+            return [""]
+        middle = len(batch) // 2
+        return _ask(batch[:middle], ask) + _ask(batch[middle:], ask)
+    if len(answers) != len(batch):
+        raise TransientEngineError(f"The engine answered {len(answers)} texts to {len(batch)}")
+    return answers

@@ -1,0 +1,31 @@
+"""The languages of DeepL's documentation, for a start while DeepL itself does not answer."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TargetLanguage:
+    """What DeepL can do in a language."""
+
+    keeps_tags: bool
+    has_formality: bool
+
+
+# fmt: off
+_WITH_FORMALITY = {"de", "es", "es-419", "fr", "it", "ja", "nl", "pl", "pt-BR", "pt-PT", "ru"}
+_WITH_TAGS = _WITH_FORMALITY | {
+    "ar", "bg", "cs", "da", "el", "et", "fi", "hu", "id", "ko", "lt", "lv", "nb", "ro", "sk", "sl", "sv",
+    "tr", "uk", "zh", "zh-Hans", "zh-Hant",
+}
+_WITHOUT_TAGS = {
+    "ace", "af", "an", "as", "ay", "az", "ba", "be", "bho", "bn", "br", "bs", "ca", "ceb", "ckb", "cy", "eo",
+    "eu", "fa", "ga", "gl", "gn", "gom", "gu", "ha", "he", "hi", "hr", "ht", "hy", "ig", "is", "jv", "ka",
+    "kk", "kmr", "ky", "la", "lb", "lmo", "ln", "mai", "mg", "mi", "mk", "ml", "mn", "mr", "ms", "mt", "my",
+    "ne", "oc", "om", "pa", "pag", "pam", "prs", "ps", "qu", "sa", "scn", "sq", "sr", "st", "su", "sw", "ta",
+    "te", "tg", "th", "tk", "tl", "tn", "ts", "tt", "ur", "uz", "vi", "wo", "xh", "yi", "yue", "zu",
+}
+# fmt: on
+DOCUMENTED = {
+    code: TargetLanguage(code in _WITH_TAGS, code in _WITH_FORMALITY)
+    for code in sorted(_WITH_TAGS | _WITHOUT_TAGS)
+}

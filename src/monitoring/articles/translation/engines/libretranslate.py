@@ -1,0 +1,107 @@
+"""LibreTranslate: a server of one's own, with whatever languages are installed there."""
+
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+import httpx2
+
+from monitoring.articles.translation.engines.batches import BatchLimit, BatchRefused, ask_in_batches
+from monitoring.articles.translation.engines.locales import closest_code
+from monitoring.articles.translation.engines.pacing import Pace
+from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
+from monitoring.articles.translation.engines.refusals import judge_status, no_answer
+
+# Few at once: a server without a graphics card translates some sentences a second, and must end in time.
+LIMIT = BatchLimit(max_texts=20, max_bytes=8 * 1024)
+CHECK_TIMEOUT_SECONDS = 5.0
+
+# What it says in a 400 when there are too many texts, or too long ones, for its operator's limits.
+_TOO_MUCH = "exceeds text limit"
+_EMPTY_ELEMENT = re.compile(r"<(x\d+)>\s*</\1>")
+
+
+class LibreTranslate:
+    """Translates English with `format=html`, which keeps codes; `<x1/>` comes back as `<x1></x1>`."""
+
+    name = "libretranslate"
+    is_demonstration = False
+
+    def __init__(
+        self, url: str, *, api_key: str | None = None, timeout_seconds: float = 30, pace: Pace | None = None
+    ) -> None:
+        self._api_key = api_key or ""
+        self._timeout_seconds = timeout_seconds
+        self._pace = pace or Pace()
+        # In English, since one of its sentences is read.
+        self._client = httpx2.Client(base_url=url, timeout=timeout_seconds, headers={"Accept-Language": "en"})
+        self._targets: list[str] = []
+
+    def check(self, locales: Sequence[str]) -> list[str]:
+        """Compare with the server's languages; a server that is away is no problem, but asked later."""
+        try:
+            self._ask_targets(min(CHECK_TIMEOUT_SECONDS, self._timeout_seconds))
+        except TransientEngineError:
+            return []
+        except PermanentEngineError as error:
+            return [str(error)]
+        return [
+            f"LibreTranslate cannot translate into {locale}, but into {', '.join(self._targets)}"
+            for locale in locales
+            if closest_code(locale, self._targets) is None
+        ]
+
+    def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
+        """Translate English segments."""
+        if not self._targets:
+            self._ask_targets(self._timeout_seconds)
+        code = closest_code(target, self._targets)
+        if code is None or source.partition("-")[0] != "en":
+            raise PermanentEngineError(f"LibreTranslate cannot translate {source} into {target}")
+        return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, code))
+
+    def close(self) -> None:
+        """End the connections, and send away who waits for a turn."""
+        self._pace.close()
+        self._client.close()
+
+    def _ask(self, batch: Sequence[str], code: str) -> list[str]:
+        question = {"q": list(batch), "source": "en", "target": code, "format": "html"}
+        answer = self._exchange(
+            "POST", "/translate", json=question | ({"api_key": self._api_key} if self._api_key else {})
+        )
+        texts = answer.get("translatedText") if isinstance(answer, dict) else None
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise _not_its_own()
+        return [_EMPTY_ELEMENT.sub(r"<\1/>", text) for text in texts]
+
+    def _ask_targets(self, timeout_seconds: float) -> None:
+        answer = self._exchange("GET", "/languages", timeout=timeout_seconds)
+        try:
+            targets = {language["code"]: language["targets"] for language in answer}
+            self._targets = [target for target in targets.get("en", ()) if target != "en"]
+        except (KeyError, TypeError) as error:
+            raise _not_its_own() from error
+
+    def _exchange(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 (it is JSON)
+        try:
+            with self._pace.turn():
+                response = self._client.request(method, path, **request)
+            answer = response.json()
+        except httpx2.HTTPError as error:
+            raise no_answer("LibreTranslate", error) from None
+        except ValueError:
+            answer = None
+        if response.status_code == HTTPStatus.OK:
+            return answer
+        message = answer.get("error") if isinstance(answer, Mapping) else None
+        if response.status_code == HTTPStatus.BAD_REQUEST and _TOO_MUCH in str(message):
+            raise BatchRefused
+        raise judge_status(
+            "LibreTranslate", response.status_code, response.headers, message=message, secret=self._api_key
+        )
+
+
+def _not_its_own() -> TransientEngineError:
+    return TransientEngineError("LibreTranslate gave an answer that does not read like LibreTranslate's")

@@ -1,0 +1,54 @@
+"""How fast a process may ask an engine: so many requests at once, and so many in a window of time."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from monitoring.articles.translation.engines.protocol import TransientEngineError
+
+
+class Window:
+    """Books a time for each request, so that any `window_seconds` have at most `max_requests`."""
+
+    def __init__(self, max_requests: int, window_seconds: float) -> None:
+        self._window_seconds = window_seconds
+        self._booked: deque[float] = deque(maxlen=max_requests)
+
+    def book(self, now: float) -> float:
+        """Return the next free time, which is `now` or later, and take it."""
+        booked = now
+        if len(self._booked) == self._booked.maxlen:
+            booked = max(now, self._booked[0] + self._window_seconds)
+        self._booked.append(booked)
+        return booked
+
+
+class Pace:
+    """The turns of all threads that share an engine."""
+
+    def __init__(self, concurrency: int = 4, window: Window | None = None) -> None:
+        self._places = threading.BoundedSemaphore(concurrency)
+        self._window = window
+        self._booking = threading.Lock()
+        self._closed = threading.Event()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Hold a turn to ask once, waiting for it first."""
+        with self._places:
+            if self._closed.wait(self._delay_seconds()):
+                raise TransientEngineError("The worker stopped before the engine was asked")
+            yield
+
+    def close(self) -> None:
+        """Send away whoever waits or comes: a stopping process waits for nothing but requests under way."""
+        self._closed.set()
+
+    def _delay_seconds(self) -> float:
+        if self._window is None:
+            return 0
+        with self._booking:
+            now = time.monotonic()
+            return self._window.book(now) - now

@@ -1,0 +1,52 @@
+"""What an answer that is no translation means: try later, or never again. No reason tells a secret."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+
+from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
+
+_MAX_MESSAGE_CHARACTERS = 200
+_PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
+# Servers quote part of the key when they refuse it.
+_ABOUT_THE_KEY = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+_QUOTA_EXCEEDED = 456  # DeepL's own
+_WORDS = {
+    HTTPStatus.UNAUTHORIZED: "refused the key",
+    HTTPStatus.FORBIDDEN: "refused the key",
+    HTTPStatus.PAYMENT_REQUIRED: "wants to be paid first",
+    HTTPStatus.TOO_MANY_REQUESTS: "got too many requests",
+    _QUOTA_EXCEEDED: "has used up its quota",
+}
+
+
+def judge_status(
+    engine: str, status: int, headers: Mapping[str, str], *, message: object = None, secret: str = ""
+) -> TransientEngineError | PermanentEngineError:
+    """Make the error of an HTTP status from 300 on; `message` is what the server says, if anything."""
+    is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    reason = f"{engine} {_WORDS.get(status, 'failed' if is_failure else 'refused the request')} ({status})"
+    if isinstance(message, str) and message and status not in _ABOUT_THE_KEY:
+        told = " ".join(message.replace(secret or "\0", "...").split())
+        reason = f"{reason}: {told[:_MAX_MESSAGE_CHARACTERS]}"
+    if is_failure or status in _PASSING:
+        retry_after = headers.get("Retry-After", "")
+        return TransientEngineError(reason, read_retry_after(retry_after, datetime.now(UTC)))
+    return PermanentEngineError(reason)
+
+
+def no_answer(engine: str, error: BaseException) -> TransientEngineError:
+    """Make the error of an exchange that failed; of what failed, only the kind is told."""
+    return TransientEngineError(f"{engine} gave no answer ({type(error).__name__})")
+
+
+def read_retry_after(header: str, now: datetime) -> float | None:
+    """Read the seconds of a Retry-After header, which may also be a date (RFC 9110 §10.2.3)."""
+    if header.isascii() and header.isdigit():
+        return float(header[:9])
+    try:
+        moment = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())

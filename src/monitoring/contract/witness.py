@@ -1,0 +1,60 @@
+"""Sees every answer that leaves: counts it, and writes the access log when that is on."""
+
+import logging
+from time import perf_counter
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from monitoring.contract.routing import operation_id_of
+from monitoring.metrics import record_answer
+
+NO_OPERATION = "none"
+MAX_PATH_CHARACTERS = 200
+
+access_log = logging.getLogger("monitoring.access")
+access_log.setLevel(logging.CRITICAL)  # off, whatever level the others have, until it is asked for
+
+
+class Witness:
+    """Around everything else, so that the time it takes is the caller's."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve; a request that nobody answered is not counted."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = perf_counter()
+        status = 0
+        scope.setdefault("extensions", {})  # here, so that routing notes the operation where we find it
+
+        async def send_seen(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_seen)
+        finally:
+            if status:
+                _note(scope, status, perf_counter() - began)
+
+
+def _note(scope: Scope, status: int, duration_seconds: float) -> None:
+    operation = operation_id_of(scope) or NO_OPERATION
+    record_answer(operation, status, duration_seconds)
+    if access_log.isEnabledFor(logging.INFO):
+        fields = {
+            "method": scope["method"],
+            # As it was sent, without the query: callers put secrets there.
+            "path": scope["raw_path"].decode("latin-1")[:MAX_PATH_CHARACTERS],
+            "operation": operation,
+            "status": status,
+            "duration_ms": round(duration_seconds * 1000, 3),
+            "client_address": scope["client"][0] if scope.get("client") else "unknown",
+        }
+        sentence = "%(method)s %(path)s %(operation)s %(status)d %(duration_ms).1f ms %(client_address)s"
+        access_log.info(sentence, fields, extra=fields)

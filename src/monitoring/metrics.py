@@ -1,0 +1,188 @@
+"""What is measured, and the port where Prometheus asks for it. docs/metrics.md says what to make of it.
+
+Every label has few values: operations of the document, statuses, locales, engines, queues; never a path, an
+id or an address.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Literal
+
+from prometheus_client import (
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+    start_http_server,
+)
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+from monitoring.settings import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from monitoring.settings import Settings
+
+log = logging.getLogger(__name__)
+
+# They are a second series beside every counter, of which Prometheus makes nothing.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+# Of gauges that every process sets to the same, the newest; those of processes that ended are forgotten.
+SHARED: Literal["livemostrecent"] = "livemostrecent"
+
+BUILD = Gauge(
+    "monitoring_build_info",
+    "Always 1; the labels say what is running.",
+    ["version", "python"],
+    multiprocess_mode="max",
+)
+BUILD.labels(version("monitoring-service"), platform.python_version()).set(1)
+
+ANSWERS = Counter(
+    "monitoring_http_requests",
+    "Requests answered. Operation is none for those that reached no operation of the document.",
+    ["operation", "status"],
+)
+ANSWER_SECONDS = Histogram(
+    "monitoring_http_request_duration_seconds",
+    "From a request's head to the end of its answer.",
+    ["operation"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+RATE_LIMIT_HITS = Counter(
+    "monitoring_rate_limit_hits", "Requests refused because a rate limit was exceeded.", ["policy"]
+)
+DELIVERIES = Counter(
+    "monitoring_webhook_deliveries",
+    "Deliveries answered 202, by what they were: new_revision, duplicate, stale or test.",
+    ["verdict"],
+)
+ENGINE_SECONDS = Histogram(
+    "monitoring_engine_duration_seconds",
+    "Time the engine took for one article in one locale, whether it succeeded or not.",
+    ["engine", "locale"],
+    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300),
+)
+ENGINE_ERRORS = Counter(
+    "monitoring_engine_errors",
+    "Attempts that the engine ended with an error, by kind: transient, permanent or unexpected.",
+    ["engine", "kind"],
+)
+TRANSLATIONS_FINISHED = Counter(
+    "monitoring_translations_finished",
+    "Translations that came to an end, by outcome: translated or failed.",
+    ["locale", "outcome"],
+)
+TRANSLATIONS = Gauge(
+    "monitoring_translations",
+    "Translations in the database that are not done, by status: queued, translating or failed.",
+    ["locale", "status"],
+    multiprocess_mode=SHARED,
+)
+OLDEST_UNTRANSLATED_SECONDS = Gauge(
+    "monitoring_oldest_untranslated_age_seconds",
+    "Age of the oldest revision that is queued or being translated; 0 when there is none.",
+    ["locale"],
+    multiprocess_mode=SHARED,
+)
+QUEUE_MESSAGES = Gauge(
+    "monitoring_queue_messages",
+    "Messages waiting or being worked on; those of a queue that ends in .DQ wait for their time.",
+    ["queue"],
+    multiprocess_mode=SHARED,
+)
+BACKLOG_MEASUREMENTS = Counter(
+    "monitoring_backlog_measurements",
+    "How often translations and queues were counted; when it stands still, those gauges are old.",
+)
+
+
+def record_answer(operation: str, status: int, duration_seconds: float) -> None:
+    """Count an answer."""
+    _answers_of(operation, status).inc()
+    _answer_seconds_of(operation).observe(duration_seconds)
+
+
+# On the way of every request: a look-up here costs a tenth of `labels`.
+@cache
+def _answers_of(operation: str, status: int) -> Counter:
+    return ANSWERS.labels(operation, status)
+
+
+@cache
+def _answer_seconds_of(operation: str) -> Histogram:
+    return ANSWER_SECONDS.labels(operation)
+
+
+@contextmanager
+def serve_metrics(settings: Settings, registry: CollectorRegistry = REGISTRY) -> Iterator[str | None]:
+    """Serve metrics on a port of their own until the context ends. Yields the URL; None without METRICS_PORT.
+
+    Raises `SettingsError` for an address that cannot be listened on.
+    """
+    if settings.metrics_port is None:
+        yield None
+        return
+    try:
+        server, thread = start_http_server(settings.metrics_port, settings.metrics_host, registry)
+    except OSError as error:
+        problem = f"cannot listen on {settings.metrics_host}, port {settings.metrics_port}"
+        raise SettingsError(f"METRICS_PORT: {problem}: {error.strerror}") from None
+    host = f"[{settings.metrics_host}]" if ":" in settings.metrics_host else settings.metrics_host
+    url = f"http://{host}:{server.server_port}/metrics"
+    log.info("Metrics on %s", url)
+    try:
+        yield url
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class SharedMetrics:
+    """The metrics of several processes, added up."""
+
+    def __init__(self, url: str | None, folder: str | None) -> None:
+        self.url = url
+        self._folder = folder
+
+    def forget_process(self, pid: int) -> None:
+        """Drop the gauges of a process that has ended. What it counted stays counted."""
+        if self._folder:
+            mark_process_dead(pid, self._folder)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def share_metrics(settings: Settings) -> Iterator[SharedMetrics]:
+    """Serve the metrics of the processes that are started inside, which serve none themselves.
+
+    They find the folder of their figures in the environment, when they import prometheus_client: so they must
+    be new interpreters, not forks.
+    """
+    if settings.metrics_port is None:
+        yield SharedMetrics(None, None)
+        return
+    with TemporaryDirectory(prefix="monitoring-metrics-") as folder:
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
+        PlatformCollector(registry)
+        ProcessCollector(registry=registry)
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        try:
+            with serve_metrics(settings, registry) as url:
+                yield SharedMetrics(url, folder)
+        finally:
+            del os.environ["PROMETHEUS_MULTIPROC_DIR"]

@@ -1,0 +1,134 @@
+"""What the articles room measures. Counters belong to the whole process: tests look at what they add."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from prometheus_client import REGISTRY
+
+from articles.desk import ObedientEngine, deliver, make_due, translate
+from monitoring.articles.backlog import measure_backlog
+from monitoring.articles.models import Article
+from monitoring.articles.tasks import translate_article
+from monitoring.articles.translating import claim_translation
+from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from monitoring.backends.assembly import Backends
+
+pytestmark = pytest.mark.anyio
+
+
+def reading(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(f"monitoring_{name}", labels) or 0.0
+
+
+def refusal(error: Exception) -> Callable[[str], None]:
+    """Make an engine say this whatever it is asked."""
+
+    def refuse(_: str) -> None:
+        raise error
+
+    return refuse
+
+
+@pytest.mark.usefixtures("backends")
+class TestBacklog:
+    async def test_counts_what_waits_and_what_failed(self) -> None:
+        await deliver()
+        failing = await deliver("Boots", id="art_2")
+        await translate(failing, ObedientEngine(refusal(PermanentEngineError("no"))))
+        await measure_backlog()
+        for locale in ("es", "pt-BR"):
+            assert reading("translations", locale=locale, status="queued") == 1
+            assert reading("translations", locale=locale, status="translating") == 0
+            assert reading("translations", locale=locale, status="failed") == 1
+
+    async def test_tells_how_long_the_oldest_revision_has_waited(self) -> None:
+        await deliver()
+        old = await deliver("Boots", id="art_2")
+        await Article.filter(id=old.id).update(updated_at=datetime.now(UTC) - timedelta(hours=1))
+        await measure_backlog()
+        assert 3600 <= reading("oldest_untranslated_age_seconds", locale="es") < 4000
+
+    async def test_has_no_age_once_everything_is_translated(self) -> None:
+        article = await deliver()
+        await measure_backlog()
+        assert reading("oldest_untranslated_age_seconds", locale="es") > 0
+        await translate(article)
+        await measure_backlog()
+        assert reading("oldest_untranslated_age_seconds", locale="es") == 0
+        assert reading("translations", locale="es", status="queued") == 0
+
+    async def test_counts_what_is_being_translated(self) -> None:
+        article = await deliver()
+        assert await claim_translation(article.id)
+        await measure_backlog()
+        assert reading("translations", locale="es", status="translating") == 1
+        assert reading("oldest_untranslated_age_seconds", locale="es") > 0
+
+    async def test_tells_that_it_was_measured(self) -> None:
+        before = reading("backlog_measurements_total")
+        await measure_backlog()
+        assert reading("backlog_measurements_total") == before + 1
+
+
+class TestQueueDepth:
+    async def test_counts_messages_until_they_are_done(self, backends: Backends) -> None:
+        article_id = str((await deliver()).id)
+        await translate_article.send(article_id)
+        await translate_article.send(article_id)
+        await translate_article.send(article_id, delay_seconds=600)
+        assert await backends.queue.depths() == {"articles": 2, "articles.DQ": 1}
+        await measure_backlog()
+        assert reading("queue_messages", queue="articles") == 2
+        assert reading("queue_messages", queue="articles.DQ") == 1
+
+
+@pytest.mark.usefixtures("backends")
+class TestEngine:
+    async def test_is_timed_under_the_name_of_the_settings(self) -> None:
+        before = reading("engine_duration_seconds_count", engine="pseudo", locale="es")
+        await translate(await deliver())
+        assert reading("engine_duration_seconds_count", engine="pseudo", locale="es") == before + 1
+
+    @pytest.mark.parametrize(
+        ("error", "kind"),
+        [
+            (TransientEngineError("busy"), "transient"),
+            (PermanentEngineError("no"), "permanent"),
+            (ZeroDivisionError(), "unexpected"),
+        ],
+    )
+    async def test_has_its_errors_counted_by_kind(self, error: Exception, kind: str) -> None:
+        before = reading("engine_errors_total", engine="pseudo", kind=kind)
+        await translate(await deliver(), ObedientEngine(refusal(error)))
+        assert reading("engine_errors_total", engine="pseudo", kind=kind) == before + 2  # two locales
+
+
+@pytest.mark.usefixtures("backends")
+class TestOutcomes:
+    async def test_are_counted_by_locale(self) -> None:
+        before = reading("translations_finished_total", locale="es", outcome="translated")
+        await translate(await deliver())
+        assert reading("translations_finished_total", locale="es", outcome="translated") == before + 1
+
+    async def test_count_a_failure_once_and_a_retry_not_at_all(self) -> None:
+        before = reading("translations_finished_total", locale="es", outcome="failed")
+        article = await deliver()
+        engine = ObedientEngine(refusal(TransientEngineError("busy")))
+        for _ in range(4):
+            await translate(article, engine)
+            await make_due(article)
+        assert reading("translations_finished_total", locale="es", outcome="failed") == before + 1
+
+    async def test_count_what_killed_its_worker_each_time(self) -> None:
+        before = reading("translations_finished_total", locale="es", outcome="failed")
+        article = await deliver()
+        while await claim_translation(article.id):
+            await make_due(article)
+        assert reading("translations_finished_total", locale="es", outcome="failed") == before + 1

@@ -1,0 +1,72 @@
+"""Who stalls before a put, loses the lock and goes on late replaces nothing newer (docs/blog-storage.md).
+
+The storage in memory keeps conditions, as the clouds do; a local folder has none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from articles.desk import deliver, read_page, translate, translation_of
+from monitoring.articles import service, translating
+from monitoring.backends.current import current_backends
+from monitoring.backends.errors import StorageUnavailable
+from temporary_backends import temporary_backends
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+    from types import ModuleType
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
+
+NEWER = b'"newer"'
+
+
+@pytest.fixture
+async def backends(tmp_path: Path) -> AsyncIterator[None]:
+    async with temporary_backends(
+        tmp_path, locales="es", translator="pseudo", blog_storage_url="memory:///", blog_export="markdown"
+    ):
+        yield
+
+
+@pytest.fixture
+def overtake(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Let somebody else store something newer right before a module puts its page."""
+
+    def plan(module: ModuleType, path: str) -> None:
+        put_page = vars(module)["put_page"]
+
+        async def overtaken(*args: Any, **kwargs: Any) -> None:
+            storage = current_backends().blog_storage
+            assert storage
+            await storage.put(path, NEWER)
+            await put_page(*args, **kwargs)
+
+        monkeypatch.setattr(module, "put_page", overtaken)
+
+    return plan
+
+
+@pytest.mark.parametrize("file", ["es.json", "es.md"])
+async def test_a_translation_that_comes_late_is_refused_and_tried_again(overtake: Any, file: str) -> None:
+    article = await deliver(slug="shoes")
+    overtake(translating, f"shoes/{file}")
+    await translate(article)
+    assert (await translation_of(article)).status == "queued"
+    storage = current_backends().blog_storage
+    assert storage
+    assert await storage.get(f"shoes/{file}") == NEWER
+
+
+@pytest.mark.parametrize("is_known", [False, True], ids=["a first delivery", "an update"])
+async def test_a_delivery_that_comes_late_is_refused(overtake: Any, *, is_known: bool) -> None:
+    if is_known:
+        await deliver(slug="shoes")
+    overtake(service, "shoes/en.json")
+    with pytest.raises(StorageUnavailable):
+        await deliver("Changed shoes", slug="shoes")
+    assert await read_page("shoes/en.json") == "newer"

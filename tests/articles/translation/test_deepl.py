@@ -1,0 +1,136 @@
+"""What is DeepL's own, against its protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from monitoring.articles.translation.article import translate_article
+from monitoring.articles.translation.engines import PermanentEngineError
+from monitoring.articles.translation.engines.deepl import DeepL
+from monitoring.articles.translation.engines.deepl_languages import DOCUMENTED
+from translation_servers import KEY, DeepLServer, Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def server() -> Iterator[DeepLServer]:
+    with DeepLServer() as running:
+        yield running
+
+
+class TestRequest:
+    def test_codes_are_told_to_be_tags_within_sentences(self, server: DeepLServer) -> None:
+        DeepL(KEY, url=server.url).translate(["One <x1/>"], "en", "es")
+        [question] = server.questions
+        assert question.body == {
+            "text": ["One <x1/>"],
+            "source_lang": "EN",
+            "target_lang": "ES",
+            "tag_handling": "xml",
+            "tag_handling_version": "v2",
+            "outline_detection": False,
+            "split_sentences": "nonewlines",
+            "preserve_formatting": True,
+            "show_billed_characters": True,
+        }
+
+    def test_formality_and_the_glossary_of_the_locale_are_asked_for(self, server: DeepLServer) -> None:
+        engine = DeepL(KEY, url=server.url, formality="more", glossaries={"es": "a-glossary"})
+        for locale in ("es", "fr"):
+            engine.translate(["One"], "en", locale)
+        assert [question.body["formality"] for question in server.questions] == ["more", "more"]
+        assert [question.body.get("glossary_id") for question in server.questions] == ["a-glossary", None]
+
+    def test_a_request_has_fifty_texts_and_128_kib_at_most(self, server: DeepLServer) -> None:
+        segments = [f"{number} {'ß' * 1000}" for number in range(120)]
+        answers = DeepL(KEY, url=server.url).translate(segments, "en", "es")
+        assert [answer.split()[0] for answer in answers] == [str(number) for number in range(120)]
+        assert max(len(question.raw) for question in server.questions) <= server.max_bytes
+        assert max(len(question.body["text"]) for question in server.questions) <= server.max_texts
+
+    def test_what_is_refused_as_too_large_is_asked_for_in_halves(self, server: DeepLServer) -> None:
+        server.max_bytes = 1024
+        segments = ["one " * 20, "two " * 20, "three " * 20, "four " * 20, "five " * 20]
+        answers = DeepL(KEY, url=server.url).translate(segments, "en", "es")
+        assert answers == [segment.upper() for segment in segments]
+
+    def test_a_path_of_the_url_is_kept(self, server: DeepLServer) -> None:
+        with pytest.raises(PermanentEngineError, match="404"):
+            DeepL(KEY, url=f"{server.url}/proxy").translate(["one"], "en", "es")
+        assert server.questions[0].path == "/proxy/v2/translate"
+
+    def test_where_tags_are_not_kept_words_go_without_them(self, server: DeepLServer) -> None:
+        engine = DeepL(KEY, url=server.url)
+        payload = {"article": {"content_html": "<p>Salt &amp; <b>pepper</b> are good</p><p>A &lt; B</p>"}}
+        translated = translate_article(payload, engine=engine, target="ca")
+        assert translated.payload == {
+            "article": {"content_html": "<p>SALT &amp; <b>PEPPER</b> ARE GOOD</p><p>A &lt; B</p>"}
+        }
+        assert not any("tag_handling" in question.body for question in server.questions)
+
+
+class TestRefusal:
+    @pytest.mark.parametrize(
+        ("reply", "reason"),
+        [
+            (
+                Reply(456, {"message": "Quota Exceeded"}),
+                r"DeepL has used up its quota \(456\): Quota Exceeded",
+            ),
+            (Reply(403, {"message": "Invalid key"}), r"DeepL refused the key \(403\)$"),
+            (
+                Reply(404, {"message": "Glossary not found"}),
+                r"refused the request \(404\): Glossary not found",
+            ),
+        ],
+    )
+    def test_of_quota_key_and_glossary_is_final(self, reply: Reply, reason: str, server: DeepLServer) -> None:
+        server.reply_next(reply)
+        with pytest.raises(PermanentEngineError, match=reason):
+            DeepL(KEY, url=server.url).translate(["one"], "en", "es")
+
+
+class TestCheck:
+    def test_its_own_list_decides(self, server: DeepLServer) -> None:
+        engine = DeepL(KEY, url=server.url)
+        assert engine.check(["es", "pt", "ca"]) == []
+        assert engine.check(["ja"]) == [
+            "DeepL cannot translate into ja, but into ca, de, es, fr, it, pt-BR, pt-PT, sv, zh-Hans, zh-Hant"
+        ]
+
+    @pytest.mark.parametrize("reply", [Reply(503), Reply(200, b"<html>"), Reply(200, [{"lang": "es"}])])
+    def test_while_it_does_not_answer_its_documentation_decides(
+        self, reply: Reply, server: DeepLServer
+    ) -> None:
+        server.reply_next(reply, reply)
+        engine = DeepL(KEY, url=server.url)
+        assert engine.check(["ja"]) == []
+        [problem] = engine.check(["tlh"])
+        assert problem.startswith("DeepL cannot translate into tlh, but into ace, af, ")
+
+    def test_a_key_it_refuses_is_a_problem(self, server: DeepLServer) -> None:
+        assert DeepL("another", url=server.url).check(["es"]) == ["DeepL refused the key (403)"]
+
+    def test_formality_is_demanded_only_where_it_exists(self, server: DeepLServer) -> None:
+        assert DeepL(KEY, url=server.url, formality="less").check(["es", "sv"]) == [
+            "DeepL cannot choose the formality of sv; prefer_less asks for it only where it can"
+        ]
+        assert DeepL(KEY, url=server.url, formality="prefer_less").check(["es", "sv"]) == []
+
+    def test_what_the_documentation_lists_is_never_what_the_package_refuses(self) -> None:
+        assert not {"en", "pt"} & DOCUMENTED.keys()
+
+
+class TestName:
+    def test_changes_with_formality_and_glossaries(self) -> None:
+        names = {
+            DeepL(KEY).name,
+            DeepL(KEY, formality="more").name,
+            DeepL(KEY, glossaries={"es": "one"}).name,
+            DeepL(KEY, glossaries={"es": "two"}).name,
+        }
+        assert len(names) == 4

@@ -1,0 +1,57 @@
+-- Rows as years would leave them: one large team among small ones, and almost every translation done.
+-- A row's id is its number, so that tests can name it.
+CREATE FUNCTION id_of(number bigint) RETURNS uuid LANGUAGE sql IMMUTABLE
+RETURN lpad(to_hex(number), 32, '0')::uuid;
+
+INSERT INTO teams (id, name, plan, max_monitors, created_at)
+SELECT id_of(n), 'Team ' || n, 'business', 100000, now() FROM generate_series(1, 2000) n;
+
+INSERT INTO api_keys (id, team_id, client_id, secret_sha256, name, scopes, created_at, last_used_at)
+SELECT id_of(n), id_of(1 + n % 2000), 'mon_live_' || n, repeat('0', 64), 'Key', '[]', now(), NULL
+FROM generate_series(1, 20000) n;
+
+-- The large team has 1,000 of 30,000 monitors, scattered among the others'.
+INSERT INTO monitors (
+    id, team_id, name, url, method, request_headers, expected_status_codes, interval_seconds, timeout_seconds,
+    follow_redirects, verify_tls, tls_expiry_warning_days, failure_threshold, recovery_threshold, paused, tags,
+    status, status_changed_at, created_at, updated_at, version, search_text
+)
+SELECT
+    id_of(n), id_of(CASE WHEN n % 30 = 7 THEN 1 ELSE 2 + n % 1999 END),
+    'Shop ' || n, 'https://shop.example.com/' || n, 'GET', '{}', '["2xx"]', 300, 15,
+    true, true, 14, 2, 2, n % 100 = 7, CASE WHEN n % 10 = 7 THEN '["shop"]' ELSE '["blog", "eu"]' END,
+    CASE WHEN n % 997 = 0 THEN 'down' ELSE 'up' END, now(), now(), now(), 1,
+    'shop ' || n || E'\nhttps://shop.example.com/' || n
+FROM generate_series(1, 30000) n;
+
+INSERT INTO idempotency_keys (
+    id, team_id, key, request_sha256, reply_status, reply_headers, reply_body, created_at
+)
+SELECT
+    id_of(n), id_of(CASE WHEN n % 30 = 7 THEN 1 ELSE 2 + n % 1999 END), 'key ' || n, repeat('0', 64), 201, '{}',
+    '{}', now() - interval '24 hours 5 minutes' * n / 30000
+FROM generate_series(1, 30000) n;
+
+INSERT INTO articles (
+    id, identity, slug, title, revision, content_hash, payload, received_at, updated_at, nudged_at
+)
+SELECT
+    id_of(n), 'id:' || n, 'slug-' || n, 'Title', 1, repeat('0', 64),
+    '{"article": {"id": "' || n || '", "title": "Title", "content_markdown": "' || repeat('word ', 60) || '"}}',
+    now() - interval '1 hour', now() - interval '1 hour', now() - interval '1 hour'
+FROM generate_series(1, 30000) n;
+
+-- The first 20 articles are due, every 500th has failed, the rest is done.
+INSERT INTO translations (id, article_id, locale, revision, status, attempts, due_at, translated_at)
+SELECT
+    id_of(n * 10 + position), id_of(n), locale, 1,
+    CASE WHEN n <= 20 THEN 'queued' WHEN n % 500 = 0 THEN 'failed' ELSE 'translated' END, 0,
+    now() - interval '1 hour', now()
+FROM generate_series(1, 30000) n, unnest('{es,pt,fr,it,ca}'::text[]) WITH ORDINALITY AS locales (locale, position);
+
+INSERT INTO translation_memory (engine, locale, segment_hash, text)
+SELECT engine, locale, lpad(to_hex(n), 64, '0'), 'Wort'
+FROM generate_series(1, 6000) n, unnest('{pseudo,deepl}'::text[]) engine,
+    unnest('{es,pt,fr,it,ca}'::text[]) locale;
+
+ANALYZE;

@@ -1,0 +1,222 @@
+"""Every list, look-up and sweep finds its rows by an index: the statements that really run, explained.
+
+But `release_abandoned_claims`: it reads all articles, when a process starts that is alone, on SQLite.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import asyncpg  # type: ignore[import-untyped]
+import pytest
+from tortoise.log import db_client_logger
+
+import engine_room
+from articles.desk import make_delivery, translate
+from monitoring.articles import service as articles
+from monitoring.articles.backlog import measure_backlog
+from monitoring.articles.memory import recall_segments
+from monitoring.articles.models import Article, TranslationStatus
+from monitoring.articles.sweeping import queue_missing_locales, sweep
+from monitoring.articles.translating import _give_back, claim_translation
+from monitoring.auth import service as auth
+from monitoring.backends.assembly import Backends, open_backends
+from monitoring.backends.database import migrate
+from monitoring.contract.replies import Reply
+from monitoring.monitors import service as monitors
+from monitoring.monitors.idempotency import act_once, delete_expired_keys
+from monitoring.monitors.service import MonitorFilter
+from temporary_backends import make_settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+
+pytestmark = [pytest.mark.anyio, pytest.mark.production("SQLite has another planner")]
+
+CROWD = Path(__file__).with_name("crowd.sql")
+
+# Sorting a page or an article's locales is nothing; sorting what a team or the service has is.
+MOST_ROWS_TO_SORT = 1000
+
+CROWDED_TEAM, SMALL_TEAM = UUID(int=1), UUID(int=2)  # ids as `crowd.sql` writes them
+SOME_MONITOR = UUID(int=7)
+ARTICLE, DUE_ARTICLE, ANOTHER_DUE_ARTICLE = UUID(int=12_345), UUID(int=1), UUID(int=2)
+
+
+@pytest.fixture(scope="module")
+def crowded_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Fill a database as years would: one team is large, and almost every translation is done."""
+    url = engine_room.postgres().create_database()
+    asyncio.run(migrate(make_settings(tmp_path_factory.mktemp("crowd"), database_url=url)))
+
+    async def fill() -> None:
+        connection = await asyncpg.connect(url)
+        await connection.execute(CROWD.read_text())
+        await connection.close()
+
+    asyncio.run(fill())
+    return url
+
+
+@pytest.fixture
+async def backends(crowded_url: str, tmp_path: Path) -> AsyncIterator[Backends]:
+    settings = make_settings(
+        tmp_path,
+        database_url=crowded_url,
+        blog_storage_url=f"file://{tmp_path}/blog",
+        translator="pseudo",
+        locales="es,pt,fr,it,ca",
+    )
+    async with open_backends(settings) as opened:
+        with opened.activate():
+            yield opened
+
+
+@pytest.fixture
+async def connection(crowded_url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(crowded_url)
+    yield connection
+    await connection.close()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What was sent to the database."""
+
+    sql: str
+    values: list[Any]
+
+    async def find_flaws(self, connection: asyncpg.Connection) -> list[str]:
+        """Tell what its plan reads or sorts in whole."""
+        prepared = await connection.prepare(self.sql)
+        [explained] = await prepared.explain(*self.values)
+        return [f"{flaw}: {self.sql}" for flaw in filter(None, map(_find_flaw, _nodes(explained["Plan"])))]
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from _nodes(part)
+
+
+def _find_flaw(node: dict[str, Any]) -> str | None:
+    if node["Node Type"] == "Seq Scan":
+        return f"reads all of {node['Relation Name']}"
+    if "Sort" in node["Node Type"] and node["Plan Rows"] > MOST_ROWS_TO_SORT:
+        return f"sorts {node['Plan Rows']} rows"
+    return None
+
+
+@contextmanager
+def recorded_statements() -> Iterator[list[Statement]]:
+    """Collect what Tortoise sends. Inserts have no plan to speak of."""
+    statements: list[Statement] = []
+
+    class Recorder(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if isinstance(record.args, tuple) and record.msg == "%s: %s":
+                sql, values = record.args
+                if str(sql).startswith(("SELECT", "UPDATE", "DELETE")):
+                    statements.append(Statement(str(sql), list(values or ())))  # type: ignore[call-overload]
+
+    recorder, level = Recorder(), db_client_logger.level
+    db_client_logger.addHandler(recorder)
+    db_client_logger.setLevel(logging.DEBUG)
+    try:
+        yield statements
+    finally:
+        db_client_logger.removeHandler(recorder)
+        db_client_logger.setLevel(level)
+
+
+def list_monitors(
+    team_id: UUID = CROWDED_TEAM, after_id: UUID | None = None, **wanted: Any
+) -> Callable[[], Awaitable[object]]:
+    return lambda: monitors.list_monitors(team_id, MonitorFilter(**wanted), 50, after_id)
+
+
+async def claim_and_give_back() -> None:
+    claim = await claim_translation(DUE_ARTICLE)
+    assert claim
+    await _give_back(DUE_ARTICLE, claim.claim_id)
+
+
+async def translate_due_article() -> None:
+    await translate(await Article.get(id=ANOTHER_DUE_ARTICLE))
+
+
+async def act() -> Reply:
+    return Reply({})
+
+
+HOT: dict[str, Callable[[], Awaitable[object]]] = {
+    "list monitors": list_monitors(),
+    "list monitors of a small team": list_monitors(SMALL_TEAM),
+    "list monitors of nobody": list_monitors(UUID(int=999_999)),
+    "list monitors from a cursor on": list_monitors(after_id=UUID(int=15_000)),
+    "list monitors by a frequent status": list_monitors(status="up"),
+    "list monitors by a rare status": list_monitors(status="down"),
+    "list monitors by tag": list_monitors(tag="shop"),
+    "list monitors by a tag that none has": list_monitors(tag="nothing"),
+    "list paused monitors": list_monitors(paused=True),
+    "search monitors": list_monitors(search="Shop 77"),
+    "search monitors for what none has": list_monitors(search="nothing"),
+    "list monitors by everything": list_monitors(
+        after_id=UUID(int=15_000), status="up", tag="shop", paused=False, search="Shop"
+    ),
+    "get a monitor": lambda: monitors.get_monitor(CROWDED_TEAM, SOME_MONITOR),
+    "update a monitor": lambda: monitors.update_monitor(CROWDED_TEAM, SOME_MONITOR, {"name": "Renamed"}),
+    "create a monitor in a large team": lambda: monitors.create_monitor(
+        CROWDED_TEAM, {"url": "https://shop.example.com/"}
+    ),
+    "create a monitor in a small team": lambda: monitors.create_monitor(
+        SMALL_TEAM, {"url": "https://shop.example.com/"}
+    ),
+    "act once": lambda: act_once(CROWDED_TEAM, "a new key", ("request",), act),
+    "delete expired answers": delete_expired_keys,
+    "find a living key": lambda: auth.find_living_key("mon_live_7"),
+    "revoke a key": lambda: auth.revoke_key("mon_live_8"),
+    "list a team's keys": lambda: auth.list_keys("Team 2"),
+    "receive a new article": lambda: articles.receive_delivery(make_delivery(id="new", slug="slug-1")),
+    "receive an article again": lambda: articles.receive_delivery(make_delivery(id="12345")),
+    "find an article": lambda: articles.find_article(ARTICLE),
+    "list articles": lambda: articles.list_articles(50),
+    "list articles that failed": lambda: articles.list_articles(50, TranslationStatus.FAILED),
+    "list articles that are translated": lambda: articles.list_articles(50, TranslationStatus.TRANSLATED),
+    "claim a translation and give it back": claim_and_give_back,
+    "translate an article": translate_due_article,
+    "sweep": sweep,
+    "queue missing locales": queue_missing_locales,
+    "measure the backlog": measure_backlog,
+    "retry what failed of an article": lambda: articles.retry_failed(UUID(int=500)),
+    "retry what failed": articles.retry_failed,
+    "recall segments": lambda: recall_segments("pseudo", "es", [f"{number:064x}" for number in range(1000)]),
+}
+
+
+@pytest.mark.usefixtures("backends")
+@pytest.mark.parametrize("title", HOT)
+async def test_reads_only_what_it_needs(title: str, connection: asyncpg.Connection) -> None:
+    with recorded_statements() as statements:
+        await HOT[title]()
+    assert statements
+    assert [flaw for statement in statements for flaw in await statement.find_flaws(connection)] == []
+
+
+@pytest.mark.usefixtures("backends")
+async def test_a_missing_index_would_be_noticed(connection: asyncpg.Connection) -> None:
+    with recorded_statements() as statements:
+        await HOT["delete expired answers"]()
+    dropping = connection.transaction()
+    await dropping.start()
+    index = await connection.fetchval("SELECT indexname FROM pg_indexes WHERE indexdef LIKE '%(created_at)'")
+    await connection.execute(f"DROP INDEX {index}")
+    flaws = [flaw for statement in statements for flaw in await statement.find_flaws(connection)]
+    await dropping.rollback()
+    assert [flaw.partition(":")[0] for flaw in flaws] == ["reads all of idempotency_keys"]

@@ -1,0 +1,28 @@
+"""What children of a test's supervisor do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from monitoring.cli.supervising import say_ready
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+
+def give_up(_lifeline: Connection) -> NoReturn:
+    sys.exit(7)
+
+
+def be_killed(_lifeline: Connection) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hang(lifeline: Connection) -> NoReturn:
+    """Do not even listen to the parent."""
+    say_ready(lifeline)
+    while True:
+        signal.pause()

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.child_work import be_killed, give_up, hang
+from monitoring.cli import supervising
+from monitoring.cli.supervising import Supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.anyio
+
+
+def stop_this_process() -> None:
+    """Send what an orchestrator sends to the parent, which is the test's own process here."""
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+class Witness:
+    """Notes what a supervisor says."""
+
+    def __init__(self, on_ready: Callable[[], None] = lambda: None) -> None:
+        self.events: list[str] = []
+        self.process_ids: set[int] = set()
+        self._on_ready = on_ready
+
+    async def watch(self, supervisor: Supervisor) -> None:
+        await supervisor.run(self._note_ready, lambda: self.events.append("stop"), self._note_end)
+
+    def _note_ready(self) -> None:
+        self.events.append("ready")
+        self._on_ready()
+
+    def _note_end(self, process_id: int) -> None:
+        self.events.append("end")
+        self.process_ids.add(process_id)
+
+
+async def test_children_that_give_up_at_the_start_end_the_whole_with_their_status() -> None:
+    supervisor, witness = Supervisor(2, give_up, finishing_seconds=0), Witness()
+    await witness.watch(supervisor)
+    assert supervisor.status == 7
+    assert sorted(witness.events) == ["end", "end", "stop"]
+
+
+async def test_children_that_die_soon_are_replaced_more_and_more_slowly(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    supervisor, witness = Supervisor(1, be_killed, finishing_seconds=0), Witness()
+    running = asyncio.create_task(witness.watch(supervisor))
+    while len(witness.process_ids) < 2:  # noqa: ASYNC110 - it is another process that is waited for
+        await asyncio.sleep(0.01)
+    stop_this_process()
+    await running
+    assert supervisor.signal_number == signal.SIGTERM
+    messages = [record.getMessage() for record in caplog.records]
+    assert [message.partition("another")[2] for message in messages[:2]] == [
+        " one starts in 1 seconds",
+        " one starts in 2 seconds",
+    ]
+    assert all("ended with status -9" in message for message in messages)
+
+
+async def test_children_that_hang_are_killed_when_their_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DROPPING_SECONDS", "REACTION_SECONDS"):
+        monkeypatch.setattr(supervising, name, 0)
+    supervisor, witness = Supervisor(2, hang, finishing_seconds=0), Witness(on_ready=stop_this_process)
+    await witness.watch(supervisor)
+    assert (supervisor.signal_number, supervisor.status) == (signal.SIGTERM, 0)
+    assert witness.events == ["ready", "stop", "end", "end"]

@@ -1,0 +1,35 @@
+"""Servers that are there and silent: the network takes what one sends, and nobody answers."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from signal import SIGCONT, SIGSTOP
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from real_servers import PostgresServer, RedisServer
+    from s3_server import S3Server
+
+
+@contextmanager
+def frozen(server: PostgresServer | RedisServer | S3Server) -> Iterator[None]:
+    """Stop every process of a server in its tracks (`SIGSTOP`), until the block ends."""
+    assert server.process_id, "the server is not running"
+    stopped: list[int] = []
+    try:
+        _stop_family(server.process_id, stopped)
+        yield
+    finally:
+        for process_id in reversed(stopped):
+            os.kill(process_id, SIGCONT)
+
+
+def _stop_family(process_id: int, stopped: list[int]) -> None:
+    os.kill(process_id, SIGSTOP)  # the parent first: it starts no other child now
+    stopped.append(process_id)
+    for child in Path(f"/proc/{process_id}/task/{process_id}/children").read_text().split():
+        _stop_family(int(child), stopped)

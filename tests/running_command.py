@@ -1,0 +1,116 @@
+"""A command of the service in a process of its own, with the processes that it starts."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from service_process import LISTENING, MONITORING, TIMEOUT_SECONDS, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from signal import Signals
+
+    from service_process import Installation
+
+
+class RunningCommand:
+    """A command, and what it says."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], log: Path) -> None:
+        self._popen = popen
+        self._log = log
+
+    @property
+    def has_ended(self) -> bool:
+        return self._popen.poll() is not None
+
+    @property
+    def lines(self) -> list[str]:
+        return self._log.read_text().splitlines()
+
+    @property
+    def children(self) -> set[int]:
+        """The ids of the processes that do its work, if it does not do it itself."""
+        children = Path(f"/proc/{self._popen.pid}/task/{self._popen.pid}/children").read_text().split()
+        return {int(child) for child in children if b"spawn_main" in _read_command_line(int(child))}
+
+    @property
+    def base_url(self) -> str:
+        """Where it listens, once it does."""
+        wait_until(lambda: LISTENING.search(self._log.read_text()) or self.has_ended)
+        listening = LISTENING.search(self._log.read_text())
+        assert listening, self.lines
+        return listening[1]
+
+    @property
+    def address(self) -> tuple[str, int]:
+        parts = urlsplit(self.base_url)
+        assert parts.hostname
+        assert parts.port
+        return parts.hostname, parts.port
+
+    def signal(self, number: Signals) -> None:
+        """Send a signal and wait until it has arrived: a second one would be the same as the first."""
+        self._popen.send_signal(number)
+        wait_until(lambda: self.has_ended or not _has_pending_signals(self._popen.pid))
+
+    def wait(self) -> int:
+        """Return the exit status, negative for a signal's, once it has ended."""
+        return self._popen.wait(TIMEOUT_SECONDS)
+
+    def kill(self) -> None:
+        """End it by `kill -9`."""
+        self._popen.kill()
+        self._popen.wait(TIMEOUT_SECONDS)
+
+    def refuses_connections(self) -> bool:
+        with socket.socket() as connection:
+            return connection.connect_ex(self.address) != 0
+
+
+@contextmanager
+def running_command(
+    installation: Installation, *arguments: str, **environment: str
+) -> Iterator[RunningCommand]:
+    """Run a command until the block ends, or until the block ends it."""
+    log = installation.folder / f"log of {' '.join(arguments)}"
+    with log.open("w") as output:
+        command = [*MONITORING, *arguments]
+        settings = installation.environment | environment
+        running = RunningCommand(subprocess.Popen(command, env=settings, stderr=output), log)
+    try:
+        yield running
+    finally:
+        running.kill()
+
+
+def is_alive(process_id: int) -> bool:
+    """Say whether a process does anything still; who has ended may be waiting to be noticed."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def kill(process_id: int, number: Signals) -> None:
+    os.kill(process_id, number)
+
+
+def _read_command_line(process_id: int) -> bytes:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{process_id}/cmdline").read_bytes()
+    return b""
+
+
+def _has_pending_signals(process_id: int) -> bool:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        status = Path(f"/proc/{process_id}/status").read_text()
+        return any(
+            int(line.split()[1], 16) for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd"))
+        )
+    return False

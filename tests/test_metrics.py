@@ -1,0 +1,293 @@
+"""The metrics of services that run as operators run them, read as Prometheus reads them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics import MetricWrapperBase
+from prometheus_client.parser import text_string_to_metric_families
+
+import engine_room
+from monitoring import metrics
+from monitoring.metrics import serve_metrics, share_metrics
+from monitoring.settings import SettingsError
+from raw_http import exchange
+from running_service import WEBHOOK_SECRET, make_settings
+from service_process import LISTENING, MONITORING, Installation, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+REQUESTS = "monitoring_http_requests_total"
+PYTHON = sys.version.split()[0]
+SECRET = {"X-Webhook-Secret": WEBHOOK_SECRET}
+
+
+class Exposition:
+    """What is read at the metrics URLs of a service at one moment."""
+
+    def __init__(self, *urls: str) -> None:
+        families = [text_string_to_metric_families(httpx.get(url).text) for url in urls]
+        self.samples = [sample for each in families for family in each for sample in family.samples]
+
+    def value(self, name: str, **labels: str) -> float | None:
+        """Return the sum of what the processes say; None if none of them says anything."""
+        found = [each.value for each in self.samples if each.name == name and each.labels == labels]
+        return sum(found) if found else None
+
+    def series(self) -> set[tuple[str, tuple[tuple[str, str], ...]]]:
+        return {(each.name, tuple(sorted(each.labels.items()))) for each in self.samples}
+
+
+class Measured:
+    """A service and its metrics."""
+
+    def __init__(self, base_url: str, metrics_urls: Sequence[str]) -> None:
+        self.client = httpx.Client(base_url=base_url, timeout=30)
+        self.address = ("127.0.0.1", self.client.base_url.port or 0)
+        self._metrics_urls = metrics_urls
+
+    def read(self) -> Exposition:
+        return Exposition(*self._metrics_urls)
+
+    def count(self, operation: str, status: int) -> float:
+        return self.read().value(REQUESTS, operation=operation, status=str(status)) or 0.0
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
+    installation = Installation(tmp_path_factory.mktemp("measured"))
+    installation.environment |= {
+        "METRICS_PORT": "0",
+        "RATE_LIMIT_WEBHOOK_FAILURES": "3/3600",
+        "LOCALES": "es",
+    }
+    installation.run("migrate")
+    with installation.serve() as process:
+        process_count = 2 if engine_room.is_production() else 1
+
+        def announced() -> list[str]:
+            return re.findall(r"Metrics on (http\S+)\n", installation.log.read_text())
+
+        wait_until(lambda: len(announced()) == process_count)
+        service = Measured(process.base_url, announced())
+        with service.client:
+            yield service
+
+
+class TestRequests:
+    def test_are_counted_by_operation_and_status(self, measured: Measured) -> None:
+        before = measured.count("list_monitors", 401)
+        for _ in range(3):
+            measured.client.get("/api/monitors")
+        assert measured.count("list_monitors", 401) == before + 3
+
+    def test_are_timed_by_operation(self, measured: Measured) -> None:
+        measured.client.get("/health")
+        name = "monitoring_http_request_duration_seconds"
+        seen = measured.read()
+        assert seen.value(f"{name}_count", operation="get_health") == seen.value(
+            REQUESTS, operation="get_health", status="200"
+        )
+        assert (seen.value(f"{name}_sum", operation="get_health") or 0) > 0
+
+    @pytest.mark.parametrize(
+        ("method", "path", "status"), [("GET", "/nowhere", 404), ("DELETE", "/health", 405)]
+    )
+    def test_that_reach_no_operation_count_as_none(
+        self, measured: Measured, method: str, path: str, status: int
+    ) -> None:
+        before = measured.count("none", status)
+        assert measured.client.request(method, path).status_code == status
+        assert measured.count("none", status) == before + 1
+
+    def test_that_are_no_http_count_too(self, measured: Measured) -> None:
+        before = measured.count("none", 400)
+        assert exchange(measured.address, b"HELO mail.example.com\r\n\r\n").status == 400
+        assert measured.count("none", 400) == before + 1
+
+    def test_that_are_too_large_count_for_their_operation(self, measured: Measured) -> None:
+        answer = measured.client.post("/api/oauth/token", data={"client_id": "x" * 2_000_000})
+        assert answer.status_code == 413
+        assert measured.count("issue_token", 413) == 1
+
+    def test_add_no_series_for_paths_ids_and_queries(self, measured: Measured) -> None:
+        def visit(number: int) -> None:
+            measured.client.get(f"/nowhere/{number}?secret={number}")
+            measured.client.get(f"/api/articles/019a9c41-0c2e-7f55-8a3b-{number:012}", headers=SECRET)
+
+        visit(0)
+        before = measured.read().series()
+        for number in range(1, 51):
+            visit(number)
+        assert measured.read().series() == before
+
+
+class TestRateLimits:
+    def test_count_what_they_refuse(self, measured: Measured) -> None:
+        wrong = {"X-Webhook-Secret": "wrong"}
+        statuses = [
+            measured.client.post("/api/webhooks/publisher", headers=wrong, json={}).status_code
+            for _ in range(5)
+        ]
+        assert statuses == [401, 401, 401, 429, 429]
+        assert measured.read().value("monitoring_rate_limit_hits_total", policy="webhook_failures") == 2
+        assert measured.count("receive_article", 429) == 2
+
+
+class TestDeliveries:
+    def test_are_counted_by_verdict_and_translated(self, measured: Measured) -> None:
+        def deliver(title: str, timestamp: str, **more: str) -> None:
+            delivery = {"article": {"id": "art_1", "title": title}, "timestamp": timestamp, **more}
+            assert (
+                measured.client.post("/api/webhooks/publisher", headers=SECRET, json=delivery).status_code
+                == 202
+            )
+
+        deliver("Shoes", "2026-11-20T09:00:00Z")
+        deliver("Shoes", "2026-11-20T09:00:00Z")
+        deliver("Boots", "2026-11-20T10:00:00Z")
+        deliver("Socks", "2026-11-20T08:00:00Z")
+        deliver("Test", "2026-11-20T11:00:00Z", event="test")
+        verdicts = {"new_revision": 2, "duplicate": 1, "stale": 1, "test": 1}
+        seen = measured.read()
+        assert verdicts == {
+            verdict: seen.value("monitoring_webhook_deliveries_total", verdict=verdict)
+            for verdict in verdicts
+        }
+        finished = "monitoring_translations_finished_total"
+        wait_until(lambda: measured.read().value(finished, locale="es", outcome="translated"))
+
+    def test_leave_gauges_of_what_waits(self, measured: Measured) -> None:
+        wait_until(lambda: measured.read().value("monitoring_backlog_measurements_total"))
+        seen = measured.read()
+        assert seen.value("monitoring_oldest_untranslated_age_seconds", locale="es") is not None
+        assert seen.value("monitoring_queue_messages", queue="articles") is not None
+
+
+class TestThePort:
+    def test_says_which_version_runs(self, measured: Measured) -> None:
+        builds = [each for each in measured.read().samples if each.name == "monitoring_build_info"]
+        assert {(each.value, each.labels["version"]) for each in builds} == {(1, "0.1.0")}
+
+    def test_is_not_the_public_one(self, measured: Measured) -> None:
+        assert measured.client.get("/metrics").status_code == 404
+
+    def test_is_closed_unless_it_is_set(self, tmp_path: Path) -> None:
+        with serve_metrics(make_settings(tmp_path)) as url:
+            assert url is None
+
+    def test_is_closed_again_at_the_end(self, tmp_path: Path) -> None:
+        with serve_metrics(make_settings(tmp_path, metrics_port=0), CollectorRegistry()) as url:
+            assert url
+            assert httpx.get(url).status_code == 200
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(url)
+
+    def test_that_is_taken_stops_the_start_with_a_sentence(self, tmp_path: Path) -> None:
+        with serve_metrics(make_settings(tmp_path, metrics_port=0)) as url:
+            assert url
+            taken = httpx.URL(url).port
+            with (
+                pytest.raises(SettingsError, match=r"^METRICS_PORT: cannot listen"),
+                serve_metrics(make_settings(tmp_path, metrics_port=taken)),
+            ):
+                pass
+
+
+CHILD = """
+import sys
+from monitoring.metrics import TRANSLATIONS, record_answer
+for _ in range(int(sys.argv[1])):
+    record_answer("get_monitor", 200, 0.003)
+TRANSLATIONS.labels("es", "queued").set(int(sys.argv[2]))
+print("measured", flush=True)
+sys.stdin.read()
+"""
+
+
+class TestSeveralProcesses:
+    def test_add_up_and_keep_what_the_dead_have_counted(self, tmp_path: Path) -> None:
+        def start(*arguments: str) -> subprocess.Popen[bytes]:
+            child = subprocess.Popen(
+                [sys.executable, "-c", CHILD, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            assert child.stdout
+            assert child.stdout.readline() == b"measured\n"
+            return child
+
+        with share_metrics(make_settings(tmp_path, metrics_port=0)) as shared:
+            assert shared.url
+            first, second = start("2", "7"), start("3", "5")
+            try:
+                seen = Exposition(shared.url)
+                assert seen.value(REQUESTS, operation="get_monitor", status="200") == 5
+                name = "monitoring_http_request_duration_seconds_count"
+                assert seen.value(name, operation="get_monitor") == 5
+                # The newest, not the sum: both look at the same database.
+                assert seen.value("monitoring_translations", locale="es", status="queued") == 5
+                second.kill()
+                second.wait()
+                shared.forget_process(second.pid)
+                seen = Exposition(shared.url)
+                assert seen.value(REQUESTS, operation="get_monitor", status="200") == 5
+                assert seen.value("monitoring_translations", locale="es", status="queued") == 7
+                assert seen.value("monitoring_build_info", version="0.1.0", python=PYTHON) == 1
+                assert seen.value("process_start_time_seconds")
+            finally:
+                for child in (first, second):
+                    child.kill()
+                    child.communicate()
+
+    def test_of_one_command_answer_together(self, tmp_path: Path) -> None:
+        installation = Installation(tmp_path)
+        installation.environment |= {"METRICS_PORT": "0", "REDIS_URL": engine_room.redis().new_database()}
+        installation.environment["TMPDIR"] = str(tmp_path)
+        installation.run("migrate")
+        with installation.log.open("w") as log:
+            command = [*MONITORING, "serve", "--workers", "2"]
+            parent = subprocess.Popen(command, env=installation.environment, stderr=log)
+        try:
+            wait_until(lambda: LISTENING.search(installation.log.read_text()))
+            (base_url,) = LISTENING.findall(installation.log.read_text())
+            (metrics_url,) = re.findall(r"Metrics on (http\S+)\n", installation.log.read_text())
+            for _ in range(20):
+                httpx.get(f"{base_url}/api/monitors", timeout=30)
+            seen = Exposition(metrics_url)
+            assert seen.value(REQUESTS, operation="list_monitors", status="401") == 20
+            assert len(list(tmp_path.glob("monitoring-metrics-*"))) == 1
+        finally:
+            parent.terminate()
+            parent.wait(60)
+        assert not list(tmp_path.glob("monitoring-metrics-*"))
+
+    def test_share_nothing_without_a_port(self, tmp_path: Path) -> None:
+        with share_metrics(make_settings(tmp_path)) as shared:
+            assert shared.url is None
+            shared.forget_process(1)
+
+
+class TestTheirPage:
+    def test_names_every_metric_and_its_labels_and_no_other(self) -> None:
+        page = (Path(__file__).parent.parent / "docs" / "metrics.md").read_text()
+        rows = re.findall(r"^\| `(monitoring_\w+)` \| (\w+) \|([^|]*)\|", page, re.MULTILINE)
+        described = {name: (kind, tuple(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
+        measured = [metric for metric in vars(metrics).values() if isinstance(metric, MetricWrapperBase)]
+        assert described == {
+            metric._name + "_total" * (metric._type == "counter"): (metric._type, metric._labelnames)  # noqa: SLF001
+            for metric in measured
+        }
+
+    def test_alerts_on_nothing_that_is_not_measured(self) -> None:
+        page = (Path(__file__).parent.parent / "docs" / "metrics.md").read_text()
+        table, _, alerts = page.partition("## Alerts")
+        asked = {re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"monitoring_\w+", alerts)}
+        assert asked <= set(re.findall(r"`(monitoring_\w+)`", table))
