@@ -1,4 +1,4 @@
-"""Docs checks: what README and docs say about settings, files and commands is what the project has."""
+"""Docs checks: what README and docs say about settings and files is what the project has."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from monitoring.settings.description import describe_settings
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("contract-tests/*.md")]
+SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
+VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+
+# Not the service's own: of the clouds, of compose.yaml, of the fault run, and names in a reader's shell.
+FOREIGN = re.compile(r"(AWS|AZURE|GOOGLE)_.*|POSTGRES_PASSWORD|S3_.*|IMAGE_.*|FAULT_.*|CLIENT_(ID|SECRET)")
 
 
 def find_problems() -> list[str]:
     """Return one line a problem."""
-    return [*_find_broken_links(), *_find_settings_that_differ()]
+    return [*_find_broken_links(), *_find_settings_that_differ(), *_find_unknown_variables()]
 
 
 def write_settings_table() -> str:
-    """Write the configuration table that README carries."""
+    """Write the table that docs/settings.md carries."""
     rows = [f"| `{row.name}` | {_code(row.default)} | {row.meaning} |" for row in describe_settings()]
     return "\n".join(["| variable | default | meaning |", "|---|---|---|", *rows])
 
@@ -34,9 +39,25 @@ def _find_broken_links() -> list[str]:
 
 
 def _find_settings_that_differ() -> list[str]:
-    if write_settings_table() in (ROOT / "README.md").read_text():
-        return []
-    return ["README.md: the configuration table is not what `python docs/check.py --settings` prints"]
+    table = write_settings_table()
+    problems = [
+        f"README.md: the row of {line.split('`')[1]} differs from the one in docs/settings.md"
+        for line in (ROOT / "README.md").read_text().splitlines()
+        if line.startswith("| `") and line not in table.splitlines()
+    ]
+    if table not in SETTINGS_PAGE.read_text():
+        problems.append("docs/settings.md: the table is not what `python docs/check.py --settings` prints")
+    return problems
+
+
+def _find_unknown_variables() -> list[str]:
+    known = {row.name for row in describe_settings()}
+    return [
+        f"{page.relative_to(ROOT)}: there is no setting {name}"
+        for page in PAGES
+        for name in sorted(set(VARIABLE.findall(page.read_text())) - known)
+        if not FOREIGN.fullmatch(name)
+    ]
 
 
 def _code(text: str) -> str:

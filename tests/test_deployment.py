@@ -1,0 +1,245 @@
+"""What is deployed fits together and names settings that there are; no engine and no network is asked."""
+
+from __future__ import annotations
+
+import re
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from monitoring.settings.description import describe_settings
+
+ROOT = Path(__file__).parent.parent
+BASE = ROOT / "deploy" / "kubernetes" / "base"
+EXAMPLE = ROOT / "deploy" / "kubernetes" / "overlays" / "example"
+
+SETTINGS = {row.name for row in describe_settings()}
+FOREIGN = re.compile(r"PATH|PYTHON[A-Z]+|AWS_[A-Z_]+")
+
+POSTGRESQL_CONNECTIONS = 100 - 3  # its default, less those for the superuser
+DROPPING_SECONDS = (
+    10  # a process that is told to stop ends that long after SHUTDOWN_TIMEOUT_SECONDS, or earlier
+)
+
+Manifest = dict[str, Any]
+
+
+def read_dockerfile() -> str:
+    return (ROOT / "Dockerfile").read_text()
+
+
+def read_compose() -> Manifest:
+    compose: Manifest = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    return compose
+
+
+def read_kustomization(folder: Path) -> Manifest:
+    kustomization: Manifest = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    return kustomization
+
+
+def read_settings_file(folder: Path) -> dict[str, str]:
+    lines = (folder / "settings.env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+def read_manifests(folder: Path) -> list[Manifest]:
+    files = [folder / name for name in read_kustomization(folder)["resources"] if name.endswith(".yaml")]
+    return [manifest for file in files for manifest in yaml.safe_load_all(file.read_text())]
+
+
+def read_unit(name: str) -> ConfigParser:
+    unit = ConfigParser(interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment, method-assign] # systemd's names have capitals
+    unit.read(ROOT / "deploy" / "systemd" / f"monitoring-{name}.service")
+    return unit
+
+
+MANIFESTS = read_manifests(BASE)
+
+
+def find_manifest(kind: str, name: str) -> Manifest:
+    return next(one for one in MANIFESTS if one["kind"] == kind and one["metadata"]["name"] == name)
+
+
+def pod_templates() -> dict[str, Manifest]:
+    return {
+        one["metadata"]["name"]: one["spec"]["template"]
+        for one in MANIFESTS
+        if one["kind"] in {"Deployment", "Job"}
+    }
+
+
+def pod_labels(template: Manifest) -> dict[str, str]:
+    """Return a pod's labels as kustomize writes them."""
+    added: dict[str, str] = read_kustomization(BASE)["labels"][0]["pairs"]
+    return {**added, **template["metadata"]["labels"]}
+
+
+def unknown(names: set[str]) -> set[str]:
+    return {name for name in names - SETTINGS if not FOREIGN.fullmatch(name)}
+
+
+class TestSettings:
+    def test_the_image_sets_none_that_does_not_exist(self) -> None:
+        assigned = re.findall(
+            r"^(?:ENV|   ) ([A-Z_]+)=", read_dockerfile().split("AS runtime")[1], re.MULTILINE
+        )
+        assert {"HOST", "DATA_DIR"} < set(assigned)
+        assert not unknown(set(assigned))
+
+    def test_compose_sets_none_that_does_not_exist(self) -> None:
+        assert not unknown(set(read_compose()["x-monitoring"]["environment"]))
+
+    @pytest.mark.parametrize("folder", [BASE, EXAMPLE], ids=["base", "example"])
+    def test_manifests_set_none_that_does_not_exist(self, folder: Path) -> None:
+        assert not unknown(set(read_settings_file(folder)))
+
+    @pytest.mark.parametrize("name", ["api", "worker"])
+    def test_units_set_none_that_does_not_exist(self, name: str) -> None:
+        unit = read_unit(name)
+        assert unit["Service"]["Environment"].split("=")[0] in SETTINGS
+
+
+class TestImage:
+    def test_it_holds_whatever_it_copies(self) -> None:
+        allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] == "!"}
+        copies = re.findall(r"^COPY (?!--from)(.+) \S+$", read_dockerfile(), re.MULTILINE)
+        copied = {name for names in copies for name in names.split()}
+        assert copied == allowed
+        assert all((ROOT / name).exists() for name in copied)
+
+    def test_it_never_runs_as_root(self) -> None:
+        for stage in read_dockerfile().split("\nFROM ")[2:]:
+            users = re.findall(r"^USER (.+)$", stage, re.MULTILINE)
+            assert not users or users[-1] == "10001:10001"
+
+    def test_a_build_without_a_target_is_the_small_one(self) -> None:
+        assert read_dockerfile().rstrip().endswith("FROM runtime AS service")
+
+
+class TestCompose:
+    def test_the_processes_run_commands_that_there_are(self) -> None:
+        services = read_compose()["services"]
+        commands = {services[name]["command"][0] for name in ("api", "worker", "migrate")}
+        assert commands == {"serve", "worker", "migrate"}
+
+    def test_only_the_api_can_be_reached_from_outside(self) -> None:
+        assert [name for name, service in read_compose()["services"].items() if "ports" in service] == ["api"]
+
+    def test_no_secret_has_a_value_or_a_default(self) -> None:
+        text = (ROOT / "compose.yaml").read_text()
+        secrets = re.findall(r"\$\{(\w*(?:PASSWORD|KEY|SECRET)\w*)(.*?)\}", text)
+        assert len(secrets) > 4
+        assert all(fallback.startswith(":?") for _, fallback in secrets)
+
+    def test_a_process_has_time_to_stop(self) -> None:
+        service = read_compose()["x-monitoring"]
+        patience_seconds = int(service["stop_grace_period"].removesuffix("s"))
+        assert patience_seconds >= service["environment"]["SHUTDOWN_TIMEOUT_SECONDS"] + DROPPING_SECONDS
+
+    def test_the_url_of_each_engine_names_a_service(self) -> None:
+        compose = read_compose()
+        environment = compose["x-monitoring"]["environment"]
+        for name in ("DATABASE_URL", "REDIS_URL", "AWS_ENDPOINT_URL"):
+            host = re.findall(r"(?://|@)(\w+)(?=[:/])", environment[name])[-1]
+            assert host in compose["services"]
+
+
+class TestKubernetes:
+    def test_every_selector_matches_the_pods_it_means(self) -> None:
+        templates = {
+            pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod for pod in pod_templates().values()
+        }
+        for manifest in MANIFESTS:
+            if manifest["kind"] not in {"Deployment", "Service", "PodDisruptionBudget"}:
+                continue
+            selector = manifest["spec"]["selector"]
+            selector = selector.get("matchLabels", selector)
+            component = manifest["metadata"]["labels"]["app.kubernetes.io/component"]
+            assert selector["app.kubernetes.io/component"] == component
+            assert selector.items() <= pod_labels(templates[component]).items()
+
+    def test_pods_spread_over_nodes_among_their_own(self) -> None:
+        for name in ("monitoring-api", "monitoring-worker"):
+            deployment = find_manifest("Deployment", name)["spec"]
+            constraint = deployment["template"]["spec"]["topologySpreadConstraints"][0]
+            assert constraint["labelSelector"] == deployment["selector"]
+
+    def test_autoscalers_scale_what_there_is_and_own_its_number(self) -> None:
+        for name in ("monitoring-api", "monitoring-worker"):
+            target = find_manifest("HorizontalPodAutoscaler", name)["spec"]["scaleTargetRef"]
+            deployment = find_manifest(target["kind"], target["name"])
+            assert "replicas" not in deployment["spec"]
+
+    def test_every_pod_reads_the_settings_and_the_secret_that_the_docs_make(self) -> None:
+        generated = read_kustomization(BASE)["configMapGenerator"][0]["name"]
+        for template in pod_templates().values():
+            (container,) = template["spec"]["containers"]
+            settings, secret = container["envFrom"]
+            assert settings["configMapRef"]["name"] == generated
+            assert f"secret generic {secret['secretRef']['name']} " in (ROOT / "docs/running.md").read_text()
+
+    def test_the_example_changes_what_the_base_has(self) -> None:
+        base, example = read_kustomization(BASE), read_kustomization(EXAMPLE)
+        assert example["configMapGenerator"][0]["name"] == base["configMapGenerator"][0]["name"]
+        images = {pod["spec"]["containers"][0]["image"] for pod in pod_templates().values()}
+        assert images == {image["name"] for image in example["images"]}
+        (ingress,) = read_manifests(EXAMPLE)
+        backend = ingress["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]
+        ports = find_manifest("Service", backend["name"])["spec"]["ports"]
+        assert backend["port"]["name"] in {port["name"] for port in ports}
+
+    def test_every_port_that_is_named_is_one_of_the_container(self) -> None:
+        for name in ("monitoring-api", "monitoring-worker"):
+            (container,) = find_manifest("Deployment", name)["spec"]["template"]["spec"]["containers"]
+            ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+            probes = [probe for key, probe in container.items() if key.endswith("Probe")]
+            assert {probe["httpGet"]["port"] for probe in probes} <= set(ports)
+            assert str(ports["metrics"]) == read_settings_file(BASE)["METRICS_PORT"]
+
+    def test_no_pod_has_privileges_or_variables_of_other_services(self) -> None:
+        for template in pod_templates().values():
+            (container,) = template["spec"]["containers"]
+            assert template["spec"]["securityContext"]["runAsNonRoot"]
+            assert template["spec"]["enableServiceLinks"] is False
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+            }
+
+    def test_a_process_has_time_to_stop(self) -> None:
+        shutdown_seconds = int(read_settings_file(BASE)["SHUTDOWN_TIMEOUT_SECONDS"])
+        for name in ("monitoring-api", "monitoring-worker"):
+            pod = find_manifest("Deployment", name)["spec"]["template"]["spec"]
+            (container,) = pod["containers"]
+            before_seconds = (
+                int(container["lifecycle"]["preStop"]["exec"]["command"][1])
+                if "lifecycle" in container
+                else 0
+            )
+            patience_seconds = pod["terminationGracePeriodSeconds"]
+            assert patience_seconds >= before_seconds + shutdown_seconds + DROPPING_SECONDS
+
+    def test_at_their_largest_they_leave_postgresql_connections(self) -> None:
+        processes = 0
+        for name in ("monitoring-api", "monitoring-worker"):
+            processes += find_manifest("HorizontalPodAutoscaler", name)["spec"]["maxReplicas"]
+            processes += find_manifest("Deployment", name)["spec"]["strategy"]["rollingUpdate"]["maxSurge"]
+        pool = int(read_settings_file(BASE)["DATABASE_POOL_MAX_CONNECTIONS"])
+        assert processes * pool <= POSTGRESQL_CONNECTIONS
+
+
+class TestUnits:
+    @pytest.mark.parametrize(("name", "command"), [("api", "serve"), ("worker", "worker")])
+    def test_they_start_a_command_and_wait_for_its_end(self, name: str, command: str) -> None:
+        service = read_unit(name)["Service"]
+        assert service["ExecStart"].split()[1] == command
+        default_seconds = float(
+            next(row.default for row in describe_settings() if row.name == "SHUTDOWN_TIMEOUT_SECONDS")
+        )
+        assert float(service["TimeoutStopSec"]) >= 2 * default_seconds + DROPPING_SECONDS
