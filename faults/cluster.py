@@ -1,0 +1,198 @@
+"""The service as operators run it at a larger scale: real servers, two API and two worker processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import orjson
+
+from real_servers import PostgresServer, RedisServer, find_free_port, running_postgres, running_redis
+from replicas import Replica
+from s3_server import S3Server, running_s3
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from journal import Journal
+
+MONITORING = (sys.executable, "-c", "from monitoring.cli import main; main()")
+WEBHOOK_SECRET = "the-webhook-secret-of-the-fault-run"
+LOCALES = ["es", "pt", "fr", "it", "ca"]
+TEAM = "Alice's team"
+
+START_TIMEOUT_SECONDS = 60.0
+STOP_TIMEOUT_SECONDS = 20.0
+COMMAND_TIMEOUT_SECONDS = 60.0
+LAST_LINES = 15
+LOGGED_ERROR = re.compile(r"^\S+ (?:ERROR|CRITICAL) (\S+) .*", re.MULTILINE)
+
+
+class ServiceProcess:
+    """One process of the service, with all that it may start, in a group of its own."""
+
+    def __init__(
+        self,
+        name: str,
+        command: str,
+        environment: Mapping[str, str],
+        folder: Path,
+        base_url: str | None = None,
+    ) -> None:
+        self.name = name
+        self.base_url = base_url
+        self.log = folder / f"{name.replace(' ', '-')}.log"
+        self._arguments = [*MONITORING, command]
+        self._environment = environment
+        self._popen: subprocess.Popen[bytes] | None = None
+
+    @property
+    def status_it_ended_with(self) -> int | None:
+        """The exit status if it ended by itself: whoever stops it here takes it out first."""
+        popen = self._popen
+        return None if popen is None else popen.poll()
+
+    def start(self) -> None:
+        """Start it; an API process answers when this returns, if nothing else is wrong."""
+        with self.log.open("ab") as log:
+            self._popen = subprocess.Popen(
+                self._arguments, env=self._environment, stdout=log, stderr=log, start_new_session=True
+            )
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        while self.base_url and self.status_it_ended_with is None and time.monotonic() < deadline:
+            with suppress(httpx.TransportError):
+                httpx.get(f"{self.base_url}/health", trust_env=False, timeout=1)
+                return
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """Give it no chance to tidy up (`kill -9`)."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Stop it as a deploy does. Raises `subprocess.TimeoutExpired`, and kills it, if it does not end."""
+        self._end(signal.SIGTERM)
+
+    def freeze(self) -> None:
+        """Let no instruction of it run; nobody is told."""
+        self._send(self._popen, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._send(self._popen, signal.SIGCONT)
+
+    def errors(self) -> list[tuple[str, str]]:
+        """Return the logger and the line of everything that was logged as an error."""
+        logged = LOGGED_ERROR.finditer(self.log.read_text(errors="replace"))
+        return [(match[1], match[0]) for match in logged]
+
+    def last_words(self) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-LAST_LINES:])
+
+    def _end(self, number: signal.Signals) -> None:
+        popen, self._popen = self._popen, None
+        if popen is None:
+            return
+        self._send(popen, number)
+        try:
+            popen.wait(STOP_TIMEOUT_SECONDS)
+        finally:
+            self._send(popen, signal.SIGKILL)  # whatever it has left behind
+            popen.wait(STOP_TIMEOUT_SECONDS)
+
+    @staticmethod
+    def _send(popen: subprocess.Popen[bytes] | None, number: signal.Signals) -> None:
+        if popen is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(popen.pid, number)
+
+
+@dataclass
+class Cluster:
+    """All processes and servers, and the commands an operator has."""
+
+    postgres: PostgresServer
+    redis: RedisServer
+    s3: S3Server
+    database_url: str
+    environment: Mapping[str, str]
+    processes: list[ServiceProcess]
+
+    @property
+    def replicas(self) -> list[Replica]:
+        return [Replica(process.name, process.base_url) for process in self.processes if process.base_url]
+
+    def try_command(self, *arguments: str) -> Any | None:
+        """Run a command; None if it failed, as it may while the database is away."""
+        done = subprocess.run(
+            [*MONITORING, *arguments, "--json"],
+            env=self.environment,
+            capture_output=True,
+            timeout=COMMAND_TIMEOUT_SECONDS,
+            check=False,
+        )
+        return orjson.loads(done.stdout) if done.returncode == 0 else None
+
+
+@contextmanager
+def running_cluster(folder: Path, translator: str) -> Iterator[Cluster]:
+    """Start everything on free ports, with logs in a folder, and end everything with the context."""
+    with ExitStack() as stack:
+        postgres = stack.enter_context(running_postgres())
+        redis = stack.enter_context(running_redis())
+        s3 = stack.enter_context(running_s3())
+        database_url = postgres.create_database()
+        environment = {
+            **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
+            **s3.environment,
+            "DATABASE_URL": database_url,
+            "REDIS_URL": redis.url,
+            "BLOG_STORAGE_URL": s3.url,
+            "SIGNING_KEYS": "a-signing-key-of-the-fault-run-0123456789",
+            "WEBHOOK_SECRETS": WEBHOOK_SECRET,
+            "TRANSLATOR": translator,
+            "LOCALES": ",".join(LOCALES),
+            "RATE_LIMIT_API": "1000000/60",
+            "RATE_LIMIT_TOKEN": "1000000/60",
+            "TRANSLATION_LEASE_SECONDS": "5",
+            "TRANSLATION_MAX_ATTEMPTS": "100",  # every kill in the middle of one costs an attempt
+            "SWEEP_INTERVAL_SECONDS": "1",
+        }
+        subprocess.run([*MONITORING, "migrate"], env=environment, check=True)
+        processes = []
+        for number in (1, 2):
+            port = str(find_free_port())
+            own = environment | {"PORT": port}
+            processes += [
+                ServiceProcess(f"api {number}", "serve", own, folder, f"http://127.0.0.1:{port}"),
+                ServiceProcess(f"worker {number}", "worker", environment, folder),
+            ]
+        cluster = Cluster(postgres, redis, s3, database_url, environment, processes)
+        if cluster.try_command("teams", "create", TEAM, "--plan", "business") is None:
+            raise RuntimeError("the team could not be created")
+        for process in processes:
+            stack.callback(process.kill)
+            process.start()
+        yield cluster
+
+
+def watch(cluster: Cluster, journal: Journal, over: threading.Event) -> None:
+    """Accuse and start again every process that ends by itself, as an orchestrator would."""
+    while not over.wait(0.5):
+        for process in cluster.processes:
+            status = process.status_it_ended_with
+            if status is not None:
+                last_words = process.last_words()
+                journal.accuse(f"{process.name} ended by itself with status {status}:\n{last_words}")
+                with journal.fault(process.name, "ended by itself"):
+                    process.kill()
+                    process.start()

@@ -1,0 +1,160 @@
+"""The stream: publishers that deliver, change, repeat and mix up articles, and know what must be kept."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+    from threading import Event
+
+    from replicas import Replicas
+
+# In the past: the service takes a time in the future for a wrong clock.
+FIRST_EDITION = datetime(2020, 1, 1, tzinfo=UTC)
+STEP = timedelta(seconds=10)
+PARAGRAPHS = (5, 60)
+NEW_ARTICLES = 1 / 3  # of all steps
+
+Payload = dict[str, Any]
+
+
+@dataclass
+class Manuscript:
+    """An article in its publisher's hands, and what the service must have made of the deliveries so far.
+
+    Of two new contents at once the older may arrive second, and is then no revision: hence two bounds.
+    """
+
+    key: str
+    slug: str
+    clock: datetime = FIRST_EDITION
+    editions: int = 0
+    newest: Payload = field(default_factory=dict)
+    superseded: list[Payload] = field(default_factory=list)
+    fewest_revisions: int = 0
+    most_revisions: int = 0
+    article_id: str = ""
+
+    def write(self, chance: Random, *, age: timedelta = -STEP) -> Payload:
+        """Write an edition that nobody has seen, newer than all by default. A quarter of its text is new."""
+        self.editions += 1
+        text = [
+            f"Reason {self.key}.{number}.{self.editions if number % 4 == 0 else 0} is **fit**, says "
+            f"[the guide](/{self.key}/{self.editions})."
+            for number in range(chance.randint(*PARAGRAPHS))
+        ]
+        article = {"id": self.key, "title": f"Shoes {self.key}, edition {self.editions}", "slug": self.slug}
+        moment = self.clock - age
+        self.clock = max(self.clock, moment)
+        return {
+            "article": article | {"format": "markdown", "content": "\n\n".join(text)},
+            "edition": f"{self.key}/{self.editions}",
+            "timestamp": moment.isoformat(),
+        }
+
+    def replace_by(self, payload: Payload) -> None:
+        """Note what is the newest from now on."""
+        if self.newest:
+            self.superseded.append(self.newest)
+        self.newest = payload
+        self.fewest_revisions += 1
+        self.most_revisions += 1
+
+
+class Publisher:
+    """Delivers its own articles, one step after the other, each until it is accepted."""
+
+    def __init__(
+        self, name: str, replicas: Replicas, secret: str, locales: list[str], chance: Random
+    ) -> None:
+        self.manuscripts: list[Manuscript] = []
+        self._name = name
+        self._replicas = replicas
+        self._headers = {"X-Webhook-Secret": secret}
+        self._locales = locales
+        self._chance = chance
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix=name)
+
+    def publish(self, over: Event, pause_seconds: float) -> None:
+        """Keep going until it is over; what was begun is finished."""
+        changes: list[Callable[[Manuscript], None]] = [
+            self._update,
+            self._update,
+            self._update_twice_at_once,
+            self._send_two_editions_at_once,
+            self._repeat,
+            self._confirm,
+            self._send_an_old_edition_again,
+            self._send_an_edition_from_the_past,
+        ]
+        while not over.wait(self._chance.uniform(0, 2 * pause_seconds)):
+            if not self.manuscripts or self._chance.random() < NEW_ARTICLES:
+                self._begin()
+            else:
+                self._chance.choice(changes)(self._chance.choice(self.manuscripts))
+
+    def _begin(self) -> None:
+        """Deliver a new article. Its slug is that of an article of every other publisher."""
+        number = len(self.manuscripts)
+        manuscript = Manuscript(f"{self._name}-{number}", f"shoes-{number}")
+        self.manuscripts.append(manuscript)
+        first: list[Callable[[Manuscript], None]] = [
+            self._update,
+            self._update_twice_at_once,
+            self._send_two_editions_at_once,
+        ]
+        self._chance.choice(first)(manuscript)
+
+    def _update(self, manuscript: Manuscript) -> None:
+        manuscript.replace_by(manuscript.write(self._chance))
+        self._deliver("new revision", manuscript, manuscript.newest)
+
+    def _update_twice_at_once(self, manuscript: Manuscript) -> None:
+        manuscript.replace_by(manuscript.write(self._chance))
+        self._deliver("new revision, twice at once", manuscript, manuscript.newest, manuscript.newest)
+
+    def _send_two_editions_at_once(self, manuscript: Manuscript) -> None:
+        older, newer = manuscript.write(self._chance), manuscript.write(self._chance)
+        manuscript.replace_by(newer)
+        manuscript.most_revisions += 1
+        self._deliver("two editions at once", manuscript, older, newer)
+        manuscript.superseded.append(older)
+
+    def _repeat(self, manuscript: Manuscript) -> None:
+        self._deliver("duplicate", manuscript, manuscript.newest)
+
+    def _confirm(self, manuscript: Manuscript) -> None:
+        """Send the same content under a later time: it is no revision, and makes what is older stale."""
+        manuscript.clock += STEP
+        confirmation = manuscript.newest | {"timestamp": manuscript.clock.isoformat()}
+        self._deliver("duplicate of a later time", manuscript, confirmation)
+
+    def _send_an_old_edition_again(self, manuscript: Manuscript) -> None:
+        if manuscript.superseded:
+            self._deliver("stale, sent before", manuscript, self._chance.choice(manuscript.superseded))
+
+    def _send_an_edition_from_the_past(self, manuscript: Manuscript) -> None:
+        payload = manuscript.write(self._chance, age=STEP / 2)
+        self._deliver("stale, never seen", manuscript, payload)
+
+    def _deliver(self, kind: str, manuscript: Manuscript, *payloads: Payload) -> None:
+        """Deliver all at once, each until it is answered 202."""
+        journal = self._replicas.journal
+        for said in self._threads.map(self._insist, payloads):
+            journal.count("Deliveries", kind)
+            manuscript.article_id = manuscript.article_id or said["article_id"]
+            expected = {"article_id": manuscript.article_id, "status": "accepted", "locales": self._locales}
+            if said != expected:
+                journal.accuse(f"{manuscript.key} was answered {said} instead of {expected}")
+
+    def _insist(self, payload: Payload) -> Payload:
+        answer = self._replicas.insist("receive_article", "202", headers=self._headers, json=payload)
+        said: Payload = answer.json()
+        if answer.headers.get("location") != f"/api/articles/{said['article_id']}":
+            self._replicas.journal.accuse(f"{said} came with the Location {answer.headers.get('location')}")
+        return said

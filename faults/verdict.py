@@ -1,0 +1,121 @@
+"""What must be there at the end, held against what is there. Pure; a sentence for everything wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from publishers import Manuscript
+
+SOURCE = "en"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the service has at the end: rows of its two tables, by column, and objects by path."""
+
+    articles: Sequence[Mapping[str, Any]]
+    translations: Sequence[Mapping[str, Any]]
+    objects: Mapping[str, bytes]
+
+
+def judge(manuscripts: Sequence[Manuscript], kept: Kept, locales: Sequence[str]) -> Iterator[str]:
+    """Say everything that is not as the publishers were promised."""
+    articles = {str(row["id"]): row for row in kept.articles}
+    accepted = [manuscript for manuscript in manuscripts if manuscript.article_id]
+    expected = {manuscript.article_id: manuscript for manuscript in accepted}
+    if len(expected) < len(accepted):
+        yield "two articles were answered with one article_id"
+    for article_id in articles.keys() - expected.keys():
+        yield f"article {article_id} ({articles[article_id]['identity']}) was never delivered"
+    for article_id in expected.keys() - articles.keys():
+        yield f"{expected[article_id].key}: article {article_id} is not stored"
+
+    promised_objects = set()
+    for article_id in expected.keys() & articles.keys():
+        manuscript, article = expected[article_id], articles[article_id]
+        rows = [row for row in kept.translations if str(row["article_id"]) == article_id]
+        yield from _judge_article(manuscript, article)
+        yield from _judge_translations(manuscript, article, rows, locales)
+        for locale in (SOURCE, *locales):
+            path = f"{article['slug']}/{locale}.json"
+            promised_objects.add(path)
+            yield from _judge_object(manuscript, article, path, kept.objects.get(path))
+    for path in sorted(kept.objects.keys() - promised_objects):
+        yield f"object {path} should not exist"
+
+
+def _judge_article(manuscript: Manuscript, article: Mapping[str, Any]) -> Iterator[str]:
+    if orjson.loads(article["payload"]) != manuscript.newest:
+        found = orjson.loads(article["payload"]).get("edition")
+        yield f"{manuscript.key}: the row has edition {found} instead of {manuscript.newest['edition']}"
+    if not manuscript.fewest_revisions <= article["revision"] <= manuscript.most_revisions:
+        bounds = f"{manuscript.fewest_revisions} to {manuscript.most_revisions}"
+        yield f"{manuscript.key}: is revision {article['revision']}, and {bounds} were delivered"
+    if not article["slug"].startswith(manuscript.slug):
+        yield f"{manuscript.key}: lies in {article['slug']} instead of {manuscript.slug}"
+
+
+def _judge_translations(
+    manuscript: Manuscript,
+    article: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    locales: Sequence[str],
+) -> Iterator[str]:
+    if sorted(row["locale"] for row in rows) != sorted(locales):
+        yield f"{manuscript.key}: has translations into {sorted(row['locale'] for row in rows)}"
+    for row in rows:
+        where = f"{manuscript.key}: {row['locale']}"
+        if row["status"] != "translated":
+            yield f"{where} is {row['status']} after {row['attempts']} attempts ({row['reason']})"
+        if row["revision"] != article["revision"]:
+            yield f"{where} is of revision {row['revision']} instead of {article['revision']}"
+        if row["attempts"] < 1:
+            yield f"{where} is translated without an attempt"
+
+
+def _judge_object(
+    manuscript: Manuscript, article: Mapping[str, Any], path: str, content: bytes | None
+) -> Iterator[str]:
+    if content is None:
+        yield f"{manuscript.key}: object {path} is missing"
+        return
+    try:
+        page = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        yield f"{manuscript.key}: object {path} is no whole JSON ({len(content)} bytes)"
+        return
+    locale = path.rpartition("/")[2].removesuffix(".json")
+    for field, expected in {
+        "article_id": str(article["id"]),
+        "slug": article["slug"],
+        "locale": locale,
+        "revision": article["revision"],
+    }.items():
+        if page[field] != expected:
+            yield f"{manuscript.key}: object {path} has {field} {page[field]} instead of {expected}"
+    delivery, newest = page["delivery"], manuscript.newest
+    if delivery["edition"] != newest["edition"]:
+        found = f"{delivery['edition']} instead of {newest['edition']}"
+        yield f"{manuscript.key}: object {path} has edition {found}"
+    elif locale == SOURCE and orjson.dumps(delivery) != orjson.dumps(newest):
+        yield f"{manuscript.key}: object {path} is not what was delivered"
+    elif locale != SOURCE and not _is_translation(delivery["article"], newest["article"]):
+        yield f"{manuscript.key}: object {path} is no translation of what was delivered"
+
+
+def _is_translation(page: Mapping[str, Any], article: Mapping[str, Any]) -> bool:
+    """Tell by what an engine must leave alone: everything but text, and the links and paragraphs of that."""
+    text, source = page["content"], article["content"]
+    untouched = {name: value for name, value in article.items() if name not in ("title", "content")}
+    return (
+        untouched.items() <= page.items()
+        and text != source
+        and text.count("\n\n") == source.count("\n\n")
+        and text.count(f"](/{article['id']}/") == source.count(f"](/{article['id']}/")
+    )
