@@ -7,6 +7,7 @@ RUN python -m venv --without-pip /opt/monitoring
 COPY constraints.txt ./
 RUN pip --python /opt/monitoring/bin/python install --require-hashes --only-binary=:all: -r constraints.txt
 COPY pyproject.toml README.md LICENSE openapi.yaml ./
+COPY docs/guides docs/guides
 COPY src src
 RUN pip --python /opt/monitoring/bin/python install --no-deps .
 

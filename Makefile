@@ -3,10 +3,15 @@ PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8000
 FAULT_SECONDS ?= 150
+HOURS ?= 8
+ROLE ?= full key
+BACKENDS ?= embedded
 BIN = $(VENV)/bin
+REPORTS = build/contract
+CONTRACT = $(BIN)/pytest -n auto --dist=worksteal contract-tests
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
-.PHONY: run install install-dev check test contract faults format constraints migration clean
+.PHONY: run install install-dev check test contract contract-long contract-serve lies sdks faults format release-document constraints migration clean
 
 run: install  ## Start the whole service with a demo team; honours PORT
 	PORT=$(PORT) exec $(BIN)/monitoring dev
@@ -25,12 +30,14 @@ $(VENV)/.installed-dev: $(VENV)/.installed constraints-dev.txt
 	@$(BIN)/python -m pip install --quiet --require-hashes -r constraints-dev.txt
 	@touch $@
 
-check: install-dev  ## Style, types, import direction, the document, the docs, what is deployed
+check: install-dev  ## Style, types, import direction, the document and what it breaks, the docs, what is deployed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/openapi-spec-validator openapi.yaml
+	PATH="$(abspath $(BIN)):$$PATH" contract-tests/lint/run
+	$(BIN)/python contract-tests/breaking_changes.py
 	$(BIN)/python docs/check.py
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
@@ -41,8 +48,35 @@ test: install-dev  ## The whole suite, twice; installs PostgreSQL, Redis and Ape
 	$(BIN)/pytest -n auto --backends=embedded
 	$(BIN)/pytest -n auto --backends=production
 
-contract: install-dev  ## Prove that the running service and openapi.yaml say the same
-	$(BIN)/pytest -n auto contract-tests
+contract: install-dev  ## Prove on both backends that the running service and openapi.yaml say the same
+	.ci/install-engines
+	rm -rf $(REPORTS)
+	CONTRACT_REPORTS=$(REPORTS) $(CONTRACT) --backends=embedded --junitxml=$(REPORTS)/junit-embedded.xml
+	CONTRACT_REPORTS=$(REPORTS) $(CONTRACT) --backends=production --junitxml=$(REPORTS)/junit-production.xml
+	PYTHONPATH=tests $(BIN)/python contract-tests/seen.py $(REPORTS)/seen
+
+contract-long: install-dev  ## Fuzz with new seeds for HOURS; stops at the first failure
+	.ci/install-engines
+	HOURS=$(HOURS) $(BIN)/python contract-tests/fuzz_for_hours.py
+
+contract-serve: install-dev  ## Serve what ROLE was fuzzed with on PORT, to repeat a failure's curl lines
+	PYTHONPATH=tests $(BIN)/python contract-tests/serve_role.py "$(ROLE)" $(PORT) --backends=$(BACKENDS)
+
+lies: install-dev  ## Plant every lie of contract-tests/lies.py in a copy, and see that the suite catches it
+	$(BIN)/pytest -n auto contract-tests/every_lie_is_caught.py
+
+sdks: install-dev build/sdks/.installed  ## Generate six SDKs, compile them, and run journeys and examples with them
+	$(BIN)/python sdks/build.py
+	$(BIN)/pytest -n 2 sdks
+
+build/sdks/.installed: sdks/install-tools sdks/requirements.txt sdks/package.json sdks/package-lock.json sdks/tsconfig.json
+	@sdks/install-tools
+	@mkdir -p $(@D)
+	@$(BIN)/python -m venv $(@D)/venv
+	@$(@D)/venv/bin/python -m pip install --quiet --require-hashes -r sdks/requirements.txt
+	@cp sdks/.npmrc sdks/package.json sdks/package-lock.json sdks/tsconfig.json $(@D)
+	@npm ci --prefix $(@D) --loglevel=error > /dev/null
+	@touch $@
 
 faults: install-dev  ## Break everything the service stands on, for FAULT_SECONDS, and see that nothing is lost
 	.ci/install-engines
@@ -53,9 +87,14 @@ format: install-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+release-document: install-dev  ## Keep openapi.yaml as what later versions must not break
+	$(BIN)/python contract-tests/breaking_changes.py
+	cp openapi.yaml contract-tests/released/openapi.yaml
+
 constraints: install-dev  ## Pin what pyproject.toml allows: versions and hashes, no addresses
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml -o constraints.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra dev -c constraints.txt pyproject.toml -o constraints-dev.txt
+	cd sdks && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
 
 migration: install-dev  ## make migration NAME=add_monitor_tags
 	$(BIN)/python -W ignore -m monitoring.backends.schema $(NAME)

@@ -14,8 +14,10 @@ SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 
-# Not the service's own: of the clouds, of compose.yaml, of the fault run, and names in a reader's shell.
-FOREIGN = re.compile(r"(AWS|AZURE|GOOGLE)_.*|POSTGRES_PASSWORD|S3_.*|IMAGE_.*|FAULT_.*|CLIENT_(ID|SECRET)")
+# Not the service's own: of the clouds, of compose.yaml, of the fault run, of fuzzing, and names in a reader's shell.
+FOREIGN = re.compile(
+    r"(AWS|AZURE|GOOGLE)_.*|POSTGRES_PASSWORD|S3_.*|IMAGE_.*|FAULT_.*|FUZZING_.*|CLIENT_(ID|SECRET)"
+)
 
 
 def find_problems() -> list[str]:

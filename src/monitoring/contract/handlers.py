@@ -2,7 +2,7 @@
 
 from starlette.requests import Request
 
-from monitoring.contract.docs_page import render_docs_page
+from monitoring.contract.docs.pages import CONTENT_SECURITY_POLICY, render_guide, render_reference
 from monitoring.contract.replies import Reply
 
 
@@ -28,7 +28,15 @@ async def get_document_json(request: Request) -> Reply:
 
 
 async def get_docs(request: Request) -> Reply:
-    """Serve the document as one page that needs nothing else: no script, no network."""
-    page = render_docs_page(request.app.document)
-    headers = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
-    return Reply(page, headers=headers, media_type="text/html; charset=utf-8")
+    """Serve the document as one page that needs nothing else."""
+    return _page(render_reference(request.app.document))
+
+
+async def get_guide(guide: str, request: Request) -> Reply:
+    """Serve a guide."""
+    return _page(render_guide(request.app.document, guide))
+
+
+def _page(html: str) -> Reply:
+    headers = {"Content-Security-Policy": CONTENT_SECURITY_POLICY}
+    return Reply(html, headers=headers, media_type="text/html; charset=utf-8")

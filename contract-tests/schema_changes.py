@@ -1,0 +1,201 @@
+"""What a changed schema refuses that the former one accepted, or answers that the former one did not.
+
+Both are one question, asked in two directions: does the narrow schema take all that the wide one takes? Where
+that cannot be told (two patterns), a change counts. Two things go beyond it: a field that is gone breaks both
+sides, and a new field of an answer breaks nobody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import inf
+from typing import TYPE_CHECKING, TypeVar
+
+from places import Json, Place, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+T = TypeVar("T")
+
+TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
+LOWER_BOUNDS = {"minimum": -inf, "minLength": 0, "minItems": 0, "minProperties": 0}
+UPPER_BOUNDS = ("maximum", "maxLength", "maxItems", "maxProperties")
+INCOMPARABLE = ("pattern", "multipleOf")
+UNJUDGED = ("not", "discriminator", "readOnly", "writeOnly")
+NUMBER_FORMATS = {"int32": 2**31, "int64": 2**63}
+SILENT = ("description", "title", "example", "deprecated", "externalDocs", "default", "nullable")
+
+
+class Way(Enum):
+    """Which way values travel, and what a change costs."""
+
+    INPUT = "what was accepted may be refused"
+    OUTPUT = "answers may hold what they did not"
+
+    def order(self, former: T, present: T) -> tuple[T, T]:
+        """Return what has to be taken, and what has to take it."""
+        return (former, present) if self is Way.INPUT else (present, former)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A schema with its `allOf` folded in: each keyword with the place it was written at."""
+
+    pointer: str
+    words: dict[str, Place]
+    properties: dict[str, Place]
+    required: frozenset[str]
+
+    def __getitem__(self, keyword: str) -> Json:
+        return self.words[keyword].value if keyword in self.words else None
+
+    def joined_with(self, other: Shape) -> Shape:
+        """Demand both; the outer annotations win, and null is taken where either says so (decision 12)."""
+        twice = self.words.keys() & other.words.keys() - set(SILENT)
+        for keyword in [word for word in twice if self[word] != other[word] and not word.startswith("x-")]:
+            raise NotImplementedError(f"{self.words[keyword].pointer} is said again at {other.pointer}")
+        words = {**other.words, **self.words}
+        if other["nullable"] is True:
+            words["nullable"] = other.words["nullable"]
+        properties = {**other.properties, **self.properties}
+        return Shape(self.pointer, words, properties, self.required | other.required)
+
+
+def find_schema_changes(
+    former: Place, present: Place, way: Way, above: frozenset[tuple[str, str]] = frozenset()
+) -> Iterator[str]:
+    """Say every change that breaks, each with the JSON pointer of its place."""
+    pair = (former.pointer, present.pointer)
+    if pair in above:  # a schema within itself
+        return
+    above |= {pair}
+    formers, presents = _options(former), _options(present)
+    if len(formers) == len(presents) == 1:
+        yield from _compare(formers[0], presents[0], way, above)
+        return
+    wide, narrow = way.order(formers, presents)
+    for option in wide:
+        if not any(_takes(taker, option, way, above) for taker in narrow):
+            yield f"{option.pointer}: no option of the other document takes all of it: {way.value}"
+
+
+def _takes(narrow: Shape, wide: Shape, way: Way, above: frozenset[tuple[str, str]]) -> bool:
+    former, present = way.order(wide, narrow)
+    return not list(_compare(former, present, way, above))
+
+
+def _options(schema: Place) -> list[Shape]:
+    """List a schema's alternatives: itself, unless it says `anyOf` or `oneOf`."""
+    shape = _shape(schema)
+    for combiner in ("anyOf", "oneOf"):
+        if combiner in shape.words:
+            options = shape.words.pop(combiner).items()
+            return [one.joined_with(shape) for option in options for one in _options(option)]
+    return [shape]
+
+
+def _shape(schema: Place) -> Shape:
+    words = schema.children()
+    members = words.pop("allOf", schema / "allOf").items()
+    properties = words.pop("properties", schema / "properties").children()
+    required = frozenset(words.pop("required", schema / "required").value or ())
+    shape = Shape(schema.pointer, words, properties, required)
+    for member in members:
+        shape = shape.joined_with(_shape(member))
+    return shape
+
+
+def _compare(former: Shape, present: Shape, way: Way, above: frozenset[tuple[str, str]]) -> Iterator[str]:
+    wide, narrow = way.order(former, present)
+    refused_types = _types(wide) - _types(narrow)
+    if refused_types:
+        yield _tell(former, present, "nullable" if refused_types == {"null"} else "type", way)
+    if refused_types - {"null"}:
+        return  # the rest follows from it
+    for keyword in _narrowed_keywords(wide, narrow):
+        yield _tell(former, present, keyword, way)
+    if way is Way.INPUT and former["default"] != present["default"] and "default" in former.words:
+        yield _tell(former, present, "default", "what is left out means something else")
+    if "items" in former.words or "items" in present.words:
+        yield from find_schema_changes(_items(former), _items(present), way, above)
+    yield from _compare_properties(former, present, way, above)
+
+
+def _types(shape: Shape) -> set[str]:
+    if shape["type"] is None:
+        return TYPES
+    whole_numbers = {"integer"} if shape["type"] == "number" else set()
+    return {shape["type"]} | whole_numbers | ({"null"} if shape["nullable"] is True else set())
+
+
+def _narrowed_keywords(wide: Shape, narrow: Shape) -> Iterator[str]:
+    yield from (word for word in LOWER_BOUNDS if _lower_bound(narrow, word) > _lower_bound(wide, word))
+    yield from (word for word in UPPER_BOUNDS if _upper_bound(narrow, word) < _upper_bound(wide, word))
+    yield from (word for word in INCOMPARABLE if narrow[word] not in (None, wide[word]))
+    yield from (word for word in UNJUDGED if narrow[word] != wide[word])
+    if narrow["uniqueItems"] is True and wide["uniqueItems"] is not True:
+        yield "uniqueItems"
+    if narrow["format"] not in (None, wide["format"], *NUMBER_FORMATS):
+        yield "format"
+    if narrow["enum"] is not None and (
+        wide["enum"] is None or any(value not in narrow["enum"] for value in wide["enum"])
+    ):
+        yield "enum"
+
+
+def _lower_bound(shape: Shape, keyword: str) -> tuple[float, bool]:
+    """Return what can be compared: the larger, the narrower."""
+    implied = (
+        -NUMBER_FORMATS.get(str(shape["format"]), inf) if keyword == "minimum" else LOWER_BOUNDS[keyword]
+    )
+    value = implied if shape[keyword] is None else shape[keyword]
+    return value, keyword == "minimum" and shape["exclusiveMinimum"] is True
+
+
+def _upper_bound(shape: Shape, keyword: str) -> tuple[float, bool]:
+    """Return what can be compared: the smaller, the narrower."""
+    implied = NUMBER_FORMATS.get(str(shape["format"]), inf) - 1 if keyword == "maximum" else inf
+    value = implied if shape[keyword] is None else shape[keyword]
+    return value, not (keyword == "maximum" and shape["exclusiveMaximum"] is True)
+
+
+def _items(shape: Shape) -> Place:
+    return shape.words.get("items", Place({}, f"{shape.pointer}/items", {}))
+
+
+def _compare_properties(
+    former: Shape, present: Shape, way: Way, above: frozenset[tuple[str, str]]
+) -> Iterator[str]:
+    wide, narrow = way.order(former, present)
+    for name in sorted(narrow.required - wide.required):
+        if name in present.properties or name not in former.properties:
+            said = "is required now" if way is Way.INPUT else "may be missing now"
+            yield f"{present.pointer}/required: {name} {said}"
+    for name, place in former.properties.items():
+        if name in present.properties:
+            yield from find_schema_changes(place, present.properties[name], way, above)
+        else:
+            yield f"{place.pointer}: is gone"
+    others = _other_properties(former)
+    if others.value is False:
+        return
+    for name in sorted(present.properties.keys() - former.properties.keys()):
+        yield from find_schema_changes(others, present.properties[name], way, above)
+    if _other_properties(present).value is False:
+        if way is Way.INPUT:
+            yield _tell(former, present, "additionalProperties", way)
+    elif "additionalProperties" in former.words.keys() | present.words.keys():
+        yield from find_schema_changes(others, _other_properties(present), way, above)
+
+
+def _other_properties(shape: Shape) -> Place:
+    return shape.words.get("additionalProperties", Place({}, f"{shape.pointer}/additionalProperties", {}))
+
+
+def _tell(former: Shape, present: Shape, keyword: str, cost: Way | str) -> str:
+    written = present.words.get(keyword) or former.words.get(keyword)
+    pointer = written.pointer if written else f"{present.pointer}/{keyword}"
+    cost = cost.value if isinstance(cost, Way) else cost
+    return f"{pointer}: was {quote(former[keyword])}, is {quote(present[keyword])}: {cost}"

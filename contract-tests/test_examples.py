@@ -1,0 +1,67 @@
+"""Every example of the document, wherever it stands, is what its schema allows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from monitoring.contract.document import Node, load_document
+from monitoring.contract.validation import BrokenPromise, Validation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DOCUMENT = load_document()
+VALIDATION = Validation(DOCUMENT)
+
+
+def find_examples(node: Node, pointer: str = "#") -> Iterator[tuple[str, object, Node]]:
+    """Find every example, with its pointer and its schema: of bodies, parameters, headers and fields."""
+    for name, reference in node.get("examples", {}).items() if "schema" in node else ():
+        yield f"{pointer}/examples/{name}", DOCUMENT.follow(reference)["value"], node["schema"]
+    if "example" in node:
+        yield f"{pointer}/example", node["example"], node.get("schema", node)
+    for step, below in node.items():
+        if step not in {"examples", "example", "default"} or pointer.endswith("/properties"):
+            yield from find_examples_below(below, f"{pointer}/{step.replace('~', '~0').replace('/', '~1')}")
+
+
+def find_examples_below(node: object, pointer: str) -> Iterator[tuple[str, object, Node]]:
+    if isinstance(node, dict):
+        yield from find_examples(node, pointer)
+    if isinstance(node, list):
+        for index, entry in enumerate(node):
+            yield from find_examples_below(entry, f"{pointer}/{index}")
+
+
+EXAMPLES = list(find_examples(DOCUMENT.root))
+
+
+@pytest.mark.parametrize(("pointer", "example", "schema"), EXAMPLES, ids=[row[0] for row in EXAMPLES])
+def test_an_example_is_what_its_schema_allows(pointer: str, example: object, schema: Node) -> None:
+    del pointer
+    VALIDATION.response_check(schema)(example)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/requestBody/content/",
+        "/responses/200/content/",
+        "#/components/responses/",
+        "#/components/parameters/",
+        "#/components/headers/",
+        "#/components/schemas/Monitor/properties/",
+        "/get/parameters/",
+    ],
+)
+def test_examples_are_found_wherever_they_can_stand(place: str) -> None:
+    assert any(place in pointer for pointer, _, _ in EXAMPLES)
+
+
+def test_a_wrong_example_would_be_told() -> None:
+    pointer = "#/components/schemas/Monitor/properties/interval_seconds/example"
+    schema = next(schema for place, _, schema in EXAMPLES if place == pointer)
+    with pytest.raises(BrokenPromise):
+        VALIDATION.response_check(schema)("soon")

@@ -1,0 +1,1 @@
+"""The document and the guides as pages that need nothing from any other host."""

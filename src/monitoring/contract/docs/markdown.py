@@ -1,0 +1,93 @@
+"""Markdown as HTML: markup in it is shown, not obeyed; headings have anchors and code has colours."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from markdown_it.token import Token
+
+_FORMATTER = HtmlFormatter(nowrap=True, classprefix="t-")
+
+
+class Heading(NamedTuple):
+    """A heading and where to jump to."""
+
+    level: int
+    anchor: str
+    text: str
+
+
+class Prose(NamedTuple):
+    """A rendered text, with the headings in it and its first paragraph as plain words."""
+
+    html: Markup
+    headings: tuple[Heading, ...]
+    summary: str
+
+
+def highlight_code(code: str, language: str) -> Markup:
+    """Colour code; a language that Pygments does not know stays plain."""
+    try:
+        lexer = get_lexer_by_name(language or "text")
+    except ClassNotFound:
+        lexer = get_lexer_by_name("text")
+    return Markup(highlight(code, lexer, _FORMATTER))  # noqa: S704 - Pygments escapes
+
+
+def _highlight_fence(code: str, language: str, _attributes: str) -> str:
+    return str(highlight_code(code, language))  # markdown-it joins text, and Markup would escape the rest
+
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False, "highlight": _highlight_fence}).enable("table")
+
+
+def render_prose(text: str, rewrite_link: Callable[[str], str] = str) -> Prose:
+    """Render a text of several paragraphs. A link that is rewritten to nothing leaves its words."""
+    tokens = _MARKDOWN.parse(text)
+    headings = tuple(_anchor_headings(tokens))
+    for token in tokens:
+        _rewrite_links(token.children or [], rewrite_link)
+    html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    return Prose(Markup(html), headings, _first_paragraph(tokens))  # noqa: S704 - markdown-it escapes
+
+
+def render_words(text: str) -> Markup:
+    """Render a line without a paragraph around it."""
+    return Markup(_MARKDOWN.renderInline(text))  # noqa: S704 - markdown-it escapes
+
+
+def _anchor_headings(tokens: list[Token]) -> Iterator[Heading]:
+    for token, inline in pairwise(tokens):
+        if token.type == "heading_open":
+            text = re.sub(r"[`*]", "", inline.content)
+            anchor = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+            token.attrSet("id", anchor)
+            yield Heading(int(token.tag[1:]), anchor, text)
+
+
+def _rewrite_links(tokens: list[Token], rewrite_link: Callable[[str], str]) -> None:
+    is_link = True
+    for token in tokens:
+        if token.type == "link_open":
+            target = rewrite_link(str(token.attrGet("href")))
+            is_link = bool(target)
+            token.attrs = {"href": target} if is_link else {}
+        if token.type in ("link_open", "link_close") and not is_link:
+            token.tag = "span"
+
+
+def _first_paragraph(tokens: list[Token]) -> str:
+    paragraphs = (after.content for token, after in pairwise(tokens) if token.type == "paragraph_open")
+    return next(paragraphs, "")

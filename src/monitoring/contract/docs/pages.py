@@ -1,0 +1,135 @@
+"""The pages: the reference at /docs and the guides below it. One request each, and no other host."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from monitoring.contract.docs.markdown import Prose, highlight_code, render_prose, render_words
+from monitoring.contract.docs.reference import read_all_errors, read_parts, read_schemas
+
+if TYPE_CHECKING:
+    from monitoring.contract.document import Document
+
+_TEMPLATES = files(__package__) / "templates"
+_STYLE, _SCRIPT = ((_TEMPLATES / name).read_text() for name in ("page.css", "page.js"))
+
+
+def _allow(content: str) -> str:
+    return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
+
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        f"style-src {_allow(_STYLE)}",
+        f"script-src {_allow(_SCRIPT)}",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+"""The one style sheet and the one script, both in the page; nothing else runs, loads or frames it."""
+
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("monitoring.contract.docs"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.filters |= {
+    "code": highlight_code,
+    "prose": lambda text: render_prose(text).html,
+    "words": render_words,
+}
+_ENVIRONMENT.globals |= {"style": Markup(_STYLE), "script": Markup(_SCRIPT)}  # noqa: S704 - our own files
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A guide; `name` is the last part of its address."""
+
+    name: str
+    prose: Prose
+
+    @property
+    def title(self) -> str:
+        """The first heading."""
+        return self.prose.headings[0].text
+
+
+@lru_cache
+def render_reference(document: Document) -> str:
+    """Render the document as one page."""
+    page = _read_frame(document)
+    return _ENVIRONMENT.get_template("reference.html").render(
+        page,
+        to_reference="",
+        to_guide="docs/",
+        here="",
+        errors=read_all_errors(document, page["parts"]),
+        schemas=read_schemas(document),
+    )
+
+
+@lru_cache
+def render_guide(document: Document, name: str) -> str:
+    """Render one of the guides that the document names."""
+    guides = read_guides(document)
+    index = [guide.name for guide in guides].index(name)
+    return _ENVIRONMENT.get_template("guide.html").render(
+        _read_frame(document),
+        to_reference="../docs",
+        to_guide="",
+        here=name,
+        guide=guides[index],
+        following=next(iter(guides[index + 1 :]), None),
+    )
+
+
+@lru_cache
+def read_guides(document: Document) -> tuple[Guide, ...]:
+    """Read the guides, in the order of the document."""
+    operation = document.operations.get("get_guide")
+    names = document.follow(operation.parameters[0]["schema"])["enum"] if operation else ()
+    return tuple(Guide(name, render_prose(_guide_path(name).read_text(), _link_in_site)) for name in names)
+
+
+@lru_cache
+def _read_frame(document: Document) -> dict[str, Any]:
+    """Read what every page shows beside its text."""
+    info = document.root["info"]
+    lead, _, rest = info.get("description", "").partition("\n\n")
+    return {
+        "info": info,
+        "introduction": {"lead": render_prose(lead), "rest": render_prose(rest)},
+        "guides": read_guides(document),
+        "parts": read_parts(document),
+    }
+
+
+def _guide_path(name: str) -> Path:
+    installed = Path(str(files("monitoring"))) / "guides"
+    folder = installed if installed.is_dir() else Path(__file__).parents[4] / "docs" / "guides"
+    return folder / f"{name}.md"
+
+
+def _link_in_site(target: str) -> str:
+    """Turn a link between files of the repository into one between pages, or into nothing."""
+    if target.startswith(("https://", "#")):
+        return target
+    if page := re.fullmatch(r"([a-z-]+)\.md(#.*)?", target):
+        return f"{page[1]}{page[2] or ''}"
+    if document := re.fullmatch(r"\.\./\.\./openapi\.yaml(#.*)?", target):
+        return f"../docs{document[1]}" if document[1] else "../openapi.yaml"
+    return ""

@@ -1,0 +1,131 @@
+"""A schema as a reader wants it: its type, its bounds and its fields, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from monitoring.contract.document import Document, Json, Node
+
+# Lower bound, upper bound, what is counted.
+BOUNDS = (
+    ("minLength", "maxLength", "character"),
+    ("minimum", "maximum", ""),
+    ("minItems", "maxItems", "entry"),
+    ("minProperties", "maxProperties", "entry"),
+)
+PLURALS = {"character": "characters", "entry": "entries"}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A piece of a type's name; `schema` is the component it leads to."""
+
+    text: str
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a value may be. `fields` are those of the object, or of the objects in the array."""
+
+    words: tuple[Word, ...]
+    facts: tuple[str, ...]
+    choices: tuple[str, ...]
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A property, or a parameter."""
+
+    name: str
+    is_required: bool
+    description: str
+    shape: Shape
+
+
+def describe_schema(document: Document, schema: Node, seen: frozenset[str] = frozenset()) -> Shape:
+    """Put a schema in words. What lies inside a schema in `seen` is left out, so that recursion ends."""
+    whole = _merge(document, schema)
+    item = _merge(document, whole["items"]) if "items" in whole else whole
+    names = {word.schema for word in _words(document, schema) if word.schema}
+    fields = () if names & seen else tuple(_fields(document, item, seen | names))
+    facts = [*_facts(whole), *(f"each {fact}" for fact in _facts(item) if item is not whole)]
+    return Shape(_words(document, schema), tuple(facts), tuple(map(_literal, item.get("enum", ()))), fields)
+
+
+def _merge(document: Document, schema: Node) -> Node:
+    """Follow references and allOf; what stands outside wins."""
+    schema = document.follow(schema)
+    inner: dict[str, Json] = {}
+    for part in schema.get("allOf", ()):
+        inner |= _merge(document, part)
+    return {**inner, **schema}
+
+
+def _fields(document: Document, schema: Node, seen: frozenset[str]) -> Iterator[Field]:
+    for name, part in schema.get("properties", {}).items():
+        yield Field(
+            name,
+            is_required=name in schema.get("required", ()),
+            description=_merge(document, part).get("description", ""),
+            shape=describe_schema(document, part, seen),
+        )
+
+
+def _words(document: Document, schema: Node) -> tuple[Word, ...]:
+    whole = _merge(document, schema)
+    reference = schema.get("$ref") or next((part.get("$ref") for part in schema.get("allOf", ())), None)
+    name = reference.rpartition("/")[2] if reference else ""
+    or_null = (Word(" or null"),) if whole.get("nullable") else ()
+    extra = whole.get("additionalProperties")
+    if "anyOf" in whole:
+        ways = [_words(document, way) for way in whole["anyOf"]]
+        words = [word for way in ways for word in (Word(" or "), *way)][1:]
+        or_null = ()
+    elif whole.get("type") == "array":
+        words = [Word("array of "), *_words(document, whole["items"])]
+    elif isinstance(extra, dict) and not whole.get("properties"):
+        words = [Word("object of "), *_words(document, extra)]
+    elif whole.get("type") == "object":
+        words = [Word(name or "object", name)]
+    else:
+        words = [Word(whole.get("type", "anything"), name)]
+    return (*words, *or_null)
+
+
+def _facts(schema: Node) -> Iterator[str]:
+    if schema.get("type") == "string" and "format" in schema:
+        yield schema["format"]
+    problem = schema.get("x-problem", "")
+    says_all = problem.startswith("must")
+    if says_all:
+        yield problem
+    for lower, upper, unit in BOUNDS:
+        bound = _bound(schema.get(lower), schema.get(upper), unit)
+        if bound and not (says_all and "Length" in lower):
+            yield bound
+    if "pattern" in schema and not says_all:
+        yield f"matches {schema['pattern']}"
+    if schema.get("uniqueItems"):
+        yield "none twice"
+    if "default" in schema:
+        yield f"default {_literal(schema['default'])}"
+
+
+def _bound(lower: int | None, upper: int | None, unit: str) -> str:
+    last = lower if upper is None else upper
+    if last is None:
+        return ""
+    words = "at least " if upper is None else "at most " if lower is None else f"{lower} to "
+    return f"{words}{last} {unit if last == 1 else PLURALS.get(unit, '')}".strip()
+
+
+def _literal(value: Json) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

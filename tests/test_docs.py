@@ -1,0 +1,94 @@
+"""The pages as they are served, and their samples: each is run, with the reader's own values put in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from monitoring.contract.docs.pages import CONTENT_SECURITY_POLICY, read_guides
+from monitoring.contract.docs.samples import write_samples
+from monitoring.contract.document import load_document
+from monitoring.monitors.service import create_monitor
+from running_service import WEBHOOK_SECRET
+
+if TYPE_CHECKING:
+    import httpx
+
+    from cast import Player
+    from monitoring.contract.catalogue import Catalogue
+    from running_service import RunningService
+
+DOCUMENT = load_document()
+COMMANDS = {
+    "curl": ["bash", "-c"],
+    "Python": [sys.executable, "-c"],
+    "TypeScript": ["node", "--input-type=module", "-e"],  # what a sample says is JavaScript as well
+}
+
+
+@pytest.mark.parametrize("path", ["/docs", *(f"/docs/{guide.name}" for guide in read_guides(DOCUMENT))])
+def test_a_page_is_served_to_anybody_under_the_strict_policy(path: str, mallory: httpx.Client) -> None:
+    answer = mallory.get(path)
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert answer.headers["Content-Security-Policy"] == CONTENT_SECURITY_POLICY
+    assert answer.text.startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("path", ["/docs/", "/docs/nothing", "/docs/quick-start.md", "/docs/..%2Fsettings"])
+def test_no_other_page_is_served(path: str, mallory: httpx.Client, catalogue: Catalogue) -> None:
+    answer = mallory.get(path)
+    assert (answer.status_code, answer.json()) == (404, catalogue.templates["not_found"].body)
+
+
+@pytest.mark.parametrize("language", COMMANDS)
+@pytest.mark.parametrize("operation_id", DOCUMENT.operations)
+def test_a_sample_runs(
+    operation_id: str, language: str, service: RunningService, alice: Player, publisher: httpx.Client
+) -> None:
+    command = COMMANDS[language]
+    if not shutil.which(command[0]):
+        pytest.skip(f"{command[0]} is not installed")
+    operation = DOCUMENT.operations[operation_id]
+    (sample,) = (item for item in write_samples(DOCUMENT, operation) if item.language == language)
+    run = subprocess.run(
+        [
+            *command,
+            with_values(
+                sample.code.replace("curl ", "curl -sS --fail-with-body "), service, alice, publisher
+            ),
+        ],
+        env={
+            "PATH": os.environ["PATH"],
+            "URL": service.base_url,
+            "TOKEN": alice.headers["Authorization"].removeprefix("Bearer "),
+            "SECRET": WEBHOOK_SECRET,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout.strip() or "204" in operation.responses
+
+
+def with_values(code: str, service: RunningService, alice: Player, publisher: httpx.Client) -> str:
+    """Put in what a reader would: ids of things that are there, and credentials of their own."""
+    delivered = publisher.post("/api/webhooks/publisher", json={"article": {"title": "Sample"}}).json()
+    monitor = service.run(create_monitor(alice.team_id, {"url": "https://a.example/"}))
+    credentials = DOCUMENT.root["components"]["schemas"]["TokenRequest"]["properties"]
+    values = {
+        DOCUMENT.root["components"]["parameters"]["MonitorId"]["example"]: str(monitor.id),
+        DOCUMENT.operations["get_article"].parameters[0]["example"]: delivered["article_id"],
+        credentials["client_id"]["example"]: alice.client_id,
+        credentials["client_secret"]["example"]: alice.client_secret,
+    }
+    for example, value in values.items():
+        code = code.replace(example, value)
+    return code
