@@ -1,0 +1,171 @@
+// Create a monitor and list all of them, with a token that stays fresh and retries that never act twice.
+//
+// How to generate the SDK and run this: docs/guides/generate-an-sdk.md. BASE_URL, CLIENT_ID and CLIENT_SECRET come from
+// the environment.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log"
+	mathrand "math/rand"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"example.com/sdks/monitoring"
+)
+
+const (
+	attempts   = 6
+	renewEarly = 5 * time.Minute
+)
+
+func main() {
+	ctx := context.Background()
+	api := newClient(&tokenTransport{tokens: newClient(patientTransport{}).AuthAPI})
+
+	wanted := monitoring.NewMonitorCreate("https://shop.example.com/health")
+	wanted.SetIntervalSeconds(60)
+	// One key a write, not one an attempt: it is what lets the service recognise a repetition.
+	_, _, err := api.MonitorsAPI.CreateMonitor(ctx).MonitorCreate(*wanted).IdempotencyKey(newKey()).Execute()
+	if err != nil {
+		log.Fatal("not created: ", err)
+	}
+
+	request := api.MonitorsAPI.ListMonitors(ctx)
+	for {
+		page, _, err := request.Execute()
+		if err != nil {
+			log.Fatal("not listed: ", err)
+		}
+		for _, monitor := range page.Monitors {
+			fmt.Println(monitor.Status, monitor.Name, monitor.Url)
+		}
+		if page.NextCursor.Get() == nil {
+			return
+		}
+		request = request.Cursor(*page.NextCursor.Get())
+	}
+}
+
+func newClient(transport http.RoundTripper) *monitoring.APIClient {
+	configuration := monitoring.NewConfiguration()
+	configuration.Servers[0].URL = os.Getenv("BASE_URL")
+	configuration.HTTPClient = &http.Client{Transport: transport}
+	return monitoring.NewAPIClient(configuration)
+}
+
+func newKey() string {
+	random := make([]byte, 16)
+	if _, err := rand.Read(random); err != nil {
+		log.Fatal(err)
+	}
+	return hex.EncodeToString(random)
+}
+
+// tokenTransport sends a token: a new one when there is none, when it is about to end, and when it is refused.
+type tokenTransport struct {
+	tokens  *monitoring.AuthAPIService
+	lock    sync.Mutex
+	token   string
+	renewAt time.Time
+}
+
+func (t *tokenTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	token, err := t.tokenUnlike(request.Context(), "")
+	if err != nil {
+		return nil, err
+	}
+	response, err := sendWithToken(request, token)
+	if err != nil || response.StatusCode != http.StatusUnauthorized {
+		return response, err
+	}
+	discard(response)
+	if token, err = t.tokenUnlike(request.Context(), token); err != nil {
+		return nil, err
+	}
+	return sendWithToken(request, token)
+}
+
+// tokenUnlike returns the token at hand, unless it is the refused one or about to end.
+func (t *tokenTransport) tokenUnlike(ctx context.Context, refused string) (string, error) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if t.token != refused && time.Now().Before(t.renewAt) {
+		return t.token, nil
+	}
+	issued, _, err := t.tokens.IssueToken(ctx).
+		GrantType("client_credentials").
+		ClientId(os.Getenv("CLIENT_ID")).
+		ClientSecret(os.Getenv("CLIENT_SECRET")).
+		Execute()
+	if err != nil {
+		return "", fmt.Errorf("no token: %w", err)
+	}
+	t.token = issued.AccessToken
+	t.renewAt = time.Now().Add(time.Duration(issued.ExpiresIn)*time.Second - renewEarly)
+	return t.token, nil
+}
+
+func sendWithToken(request *http.Request, token string) (*http.Response, error) {
+	copy := request.Clone(request.Context())
+	copy.Header.Set("Authorization", "Bearer "+token)
+	return patientTransport{}.RoundTrip(copy)
+}
+
+// patientTransport sends again after 429, 5xx and a broken connection: when the service says, else ever later.
+type patientTransport struct{}
+
+func (patientTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	for attempt := 1; ; attempt++ {
+		again := request.Clone(request.Context())
+		if request.GetBody != nil {
+			again.Body, _ = request.GetBody()
+		}
+		response, err := http.DefaultTransport.RoundTrip(again)
+		isTransient := err != nil || response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= 500
+		if !isTransient || attempt == attempts {
+			return response, err
+		}
+		pause := time.NewTimer(pauseBefore(attempt, response))
+		if response != nil {
+			discard(response)
+		}
+		select {
+		case <-pause.C:
+		case <-request.Context().Done():
+			return nil, request.Context().Err()
+		}
+	}
+}
+
+// pauseBefore is at least what Retry-After says, and never the same for two clients that failed together.
+func pauseBefore(attempt int, response *http.Response) time.Duration {
+	if response != nil {
+		seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
+		if err != nil && response.StatusCode == http.StatusTooManyRequests {
+			seconds, err = 60, nil
+		}
+		if err == nil {
+			return time.Duration(seconds)*time.Second + randomUpTo(500*time.Millisecond)
+		}
+	}
+	longest := time.Second << (attempt - 1)
+	return longest/2 + randomUpTo(longest/2)
+}
+
+func randomUpTo(limit time.Duration) time.Duration {
+	return time.Duration(mathrand.Int63n(int64(limit)))
+}
+
+// discard lets the connection be used again.
+func discard(response *http.Response) {
+	io.Copy(io.Discard, response.Body)
+	response.Body.Close()
+}

@@ -1,0 +1,32 @@
+"""Generate the six SDKs from openapi.yaml and compile them, two at a time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from generators import BuildError, Sdk, all_sdks
+
+
+def main() -> None:
+    """Build all, or those that are named. Fails after all of them, with what the failing tools printed."""
+    chosen = [sdk for sdk in all_sdks() if not sys.argv[1:] or sdk.name in sys.argv[1:]]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        failures = [failure for failure in pool.map(_build, chosen) if failure]
+    if failures:
+        sys.exit("\n".join(failures))
+
+
+def _build(sdk: Sdk) -> str:
+    started = time.monotonic()
+    try:
+        sdk.rebuild()
+    except BuildError as error:
+        return f"{sdk.name}: {error}"
+    print(f"{sdk.name}: generated and compiled in {time.monotonic() - started:.0f} seconds", flush=True)
+    return ""
+
+
+if __name__ == "__main__":
+    main()

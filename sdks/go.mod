@@ -1,0 +1,3 @@
+module example.com/sdks
+
+go 1.19
