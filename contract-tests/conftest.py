@@ -1,18 +1,25 @@
-"""One seed for all of a run's fuzzing, whatever process it happens in, and told at its end."""
+"""The cast and the engines of tests/, and one seed for all of a run's fuzzing, told at its end."""
 
 from __future__ import annotations
 
 import os
 import secrets
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from seen import record_every_service
 
 if TYPE_CHECKING:
     import pytest
 
+pytest_plugins = ["conftest"]  # tests/conftest.py
 
-def pytest_configure() -> None:
+
+def pytest_configure(config: pytest.Config) -> None:
     """Choose a new seed unless FUZZING_SEED names one; pytest-xdist's workers inherit it."""
     os.environ.setdefault("FUZZING_SEED", str(secrets.randbelow(2**32)))
+    if folder := os.environ.get("CONTRACT_REPORTS"):
+        record_every_service(Path(folder) / "seen", config.getoption("--backends"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

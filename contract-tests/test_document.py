@@ -36,13 +36,14 @@ FROZEN_OPERATION_IDS = [
     "get_monitor",
     "update_monitor",
     "delete_monitor",
-    "receive_article",
+    "deliver_article",
     "get_article",
     "get_health",
     "get_readiness",
     "get_document_yaml",
     "get_document_json",
     "get_docs",
+    "get_guide",
 ]
 
 

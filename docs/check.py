@@ -14,7 +14,7 @@ SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 
-# Not the service's own: of the clouds, of compose.yaml, of the fault run, of fuzzing, and names in a reader's shell.
+# Not the service's own: of the clouds, of compose.yaml, of fault runs, of fuzzing, and of a reader's shell.
 FOREIGN = re.compile(
     r"(AWS|AZURE|GOOGLE)_.*|POSTGRES_PASSWORD|S3_.*|IMAGE_.*|FAULT_.*|FUZZING_.*|CLIENT_(ID|SECRET)"
 )

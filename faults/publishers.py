@@ -153,7 +153,7 @@ class Publisher:
                 journal.accuse(f"{manuscript.key} was answered {said} instead of {expected}")
 
     def _insist(self, payload: Payload) -> Payload:
-        answer = self._replicas.insist("receive_article", "202", headers=self._headers, json=payload)
+        answer = self._replicas.insist("deliver_article", "202", headers=self._headers, json=payload)
         said: Payload = answer.json()
         if answer.headers.get("location") != f"/api/articles/{said['article_id']}":
             self._replicas.journal.accuse(f"{said} came with the Location {answer.headers.get('location')}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from running_service import RunningService
 
 DOCUMENT = load_document()
-BODY_OPERATIONS = ["issue_token", "create_monitor", "update_monitor", "receive_article"]
+BODY_OPERATIONS = ["issue_token", "create_monitor", "update_monitor", "deliver_article"]
 
 MONITOR = b'{"url": "https://shop.example.com/"}'
 MAX_BODY_BYTES = 1_048_576
@@ -172,7 +172,7 @@ class TestSizes:
     def test_a_body_of_the_very_limit_is_served(self, insider: Insider) -> None:
         start, end = b'{"event": "test", "article": {"content": "', b'"}}'
         body = start + b"x" * (MAX_BODY_BYTES - len(start) - len(end)) + end
-        assert insider.post("receive_article", body).status == 202
+        assert insider.post("deliver_article", body).status == 202
 
     @pytest.mark.parametrize("operation_id", ["get_health", "list_monitors", "get_article"])
     def test_a_body_nobody_asked_for_is_not_read(self, insider: Insider, operation_id: str) -> None:
@@ -188,7 +188,7 @@ class TestStrangers:
         [
             ("create_monitor", "authorization_missing"),
             ("update_monitor", "authorization_missing"),
-            ("receive_article", "webhook_secret_invalid"),
+            ("deliver_article", "webhook_secret_invalid"),
         ],
     )
     def test_are_refused_before_their_body_is_looked_at(
@@ -221,8 +221,8 @@ class TestSecrets:
         yield insider.post("issue_token", b"scope=%s" % secret)
         yield insider.post("create_monitor", b'{"url": "https://user:%s@shop.example.com/"}' % secret)
         yield insider.post("create_monitor", MONITOR[:-1] + b', "client_secret": "%s"}' % secret)
-        yield insider.post("receive_article", b'{"article": "%s"}' % secret)
-        yield insider.post("receive_article", b'{"secret": "%s"' % secret)
+        yield insider.post("deliver_article", b'{"article": "%s"}' % secret)
+        yield insider.post("deliver_article", b'{"secret": "%s"' % secret)
         for header in ("Authorization: Basic", "Authorization: Bearer", "Idempotency-Key: a", "If-Match:"):
             yield exchange(insider.address, insider.write("delete_monitor", f"{header} {self.SECRET}"))
         yield exchange(insider.address, request("GET", "/api/articles/x", f"X-Webhook-Secret: {self.SECRET}"))
@@ -249,7 +249,7 @@ class TestUnusualButRight:
             ("issue_token", b"client_id=%s&client_secret=%s", 200),
             ("create_monitor", MONITOR, 201),
             ("update_monitor", b'{"paused": true}', 200),
-            ("receive_article", b'{"event": "test", "article": {"title": "Shoes"}}', 202),
+            ("deliver_article", b'{"event": "test", "article": {"title": "Shoes"}}', 202),
         ],
     )
     def test_chunked_bodies_and_upgrade_offers_are_served_like_any_other(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from running_service import RunningService
 
-JSON_OPERATIONS = ["create_monitor", "update_monitor", "receive_article"]
+JSON_OPERATIONS = ["create_monitor", "update_monitor", "deliver_article"]
 BODY_OPERATIONS = ["issue_token", *JSON_OPERATIONS]
 
 MONITOR = b'{"url": "https://shop.example.com/"}'
@@ -97,11 +97,11 @@ class TestJsonBodies:
             ("update_monitor", b'{"url": null}', "invalid_field: url"),
             ("update_monitor", b'{"id": "x"}', "invalid_field: id"),
             ("update_monitor", b'{"request_headers": {"Host": "x"}}', "request_header_reserved"),
-            ("receive_article", b"{}", "invalid_field: article"),
-            ("receive_article", b'{"article": {}}', "invalid_field: article"),
-            ("receive_article", b'{"article": {"id": 1e16}}', "invalid_field: article.id"),
-            ("receive_article", b'{"article": {"title": ["x"]}}', "invalid_field: article.title"),
-            ("receive_article", b'{"article": {"x": 1}, "event": {}}', "invalid_field: event"),
+            ("deliver_article", b"{}", "invalid_field: article"),
+            ("deliver_article", b'{"article": {}}', "invalid_field: article"),
+            ("deliver_article", b'{"article": {"id": 1e16}}', "invalid_field: article.id"),
+            ("deliver_article", b'{"article": {"title": ["x"]}}', "invalid_field: article.title"),
+            ("deliver_article", b'{"article": {"x": 1}, "event": {}}', "invalid_field: event"),
         ],
         ids=lambda value: str(value)[:40],
     )
@@ -246,7 +246,7 @@ class TestQueriesAndHeaders:
     @pytest.mark.parametrize(
         "operation_id",
         [
-            *("get_oauth_metadata", "create_monitor", "get_monitor", "receive_article", "get_article"),
+            *("get_oauth_metadata", "create_monitor", "get_monitor", "deliver_article", "get_article"),
             *("get_health", "get_readiness", "get_document_yaml", "get_docs"),
         ],
     )
@@ -274,7 +274,7 @@ class TestQueriesAndHeaders:
             ("delete_monitor", ("If-Match: 1",), "invalid_field: If-Match"),
             ("delete_monitor", ('If-Match: "other"',), "monitor_changed"),
             ("get_monitor", ("Authorization: Bearer x",), "authorization_missing"),
-            ("receive_article", ("Authorization: Bearer \xff",), "authorization_missing"),
+            ("deliver_article", ("Authorization: Bearer \xff",), "authorization_missing"),
             ("get_article", ("Authorization: Bearer a.b.c",), "token_invalid"),
         ],
         ids=lambda value: ascii(value)[:50],

@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import engine_room
 from monitoring import metrics
-from monitoring.metrics import serve_metrics, share_metrics
+from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.settings import SettingsError
 from raw_http import exchange
 from running_service import WEBHOOK_SECRET, make_settings
@@ -140,7 +140,7 @@ class TestRateLimits:
         ]
         assert statuses == [401, 401, 401, 429, 429]
         assert measured.read().value("monitoring_rate_limit_hits_total", policy="webhook_failures") == 2
-        assert measured.count("receive_article", 429) == 2
+        assert measured.count("deliver_article", 429) == 2
 
 
 class TestDeliveries:

@@ -91,7 +91,7 @@ public final class Journey {
 
     ArticleContent content =
         new ArticleContent().title("Shoes").content("# Fit first").format("markdown").slug("java");
-    ArticleAccepted accepted = articles.receiveArticle(new ArticleDelivery().article(content));
+    ArticleAccepted accepted = articles.deliverArticle(new ArticleDelivery().article(content));
     check(accepted.getStatus() == DeliveryStatus.ACCEPTED, "the article is accepted");
 
     Set<String> locales = Set.copyOf(accepted.getLocales());

@@ -8,7 +8,7 @@ import {
   getMonitor,
   issueToken,
   listMonitors,
-  receiveArticle,
+  deliverArticle,
   updateMonitor,
 } from "./monitoring/index.js";
 import { client } from "./monitoring/client.gen.js";
@@ -73,7 +73,7 @@ async function listIds(): Promise<string[]> {
 
 async function followAnArticle(): Promise<void> {
   client.setConfig({ auth: WEBHOOK_SECRET });
-  const delivered = await receiveArticle({
+  const delivered = await deliverArticle({
     body: { article: { title: "Shoes", content: "# Fit first", format: "markdown", slug: "hey-api" } },
   });
   assert.equal(delivered.data?.status, "accepted");

@@ -99,7 +99,7 @@ func followAnArticle(client *monitoring.APIClient) {
 	content.SetFormat("markdown")
 	content.SetSlug("go")
 	delivery := monitoring.NewArticleDelivery(*content)
-	accepted, _, err := client.ArticlesAPI.ReceiveArticle(ctx).ArticleDelivery(*delivery).Execute()
+	accepted, _, err := client.ArticlesAPI.DeliverArticle(ctx).ArticleDelivery(*delivery).Execute()
 	must(err)
 	check(accepted.Status == monitoring.DELIVERYSTATUS_ACCEPTED, "the article is accepted")
 

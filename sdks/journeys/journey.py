@@ -8,7 +8,7 @@ from http import HTTPStatus
 from uuid import UUID, uuid4
 
 from monitoring_client import AuthenticatedClient, Client
-from monitoring_client.api.articles import get_article, receive_article
+from monitoring_client.api.articles import get_article, deliver_article
 from monitoring_client.api.auth import issue_token
 from monitoring_client.api.monitors import (
     create_monitor,
@@ -102,7 +102,7 @@ def follow_an_article() -> None:
     )
     content = ArticleContent(title="Shoes", content="# Fit first", format_="markdown", slug="python")
     content["author"] = "Ada"  # fields that the document does not name are kept
-    accepted = receive_article.sync(client=client, body=ArticleDelivery(article=content))
+    accepted = deliver_article.sync(client=client, body=ArticleDelivery(article=content))
     assert isinstance(accepted, ArticleAccepted)
     assert accepted.status is DeliveryStatus.ACCEPTED
     assert accepted.article_id

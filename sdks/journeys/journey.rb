@@ -77,7 +77,7 @@ def follow_an_article
   content = Monitoring::ArticleContent.new(
     title: "Shoes", content: "# Fit first", format: "markdown", slug: "ruby"
   )
-  accepted = articles.receive_article(Monitoring::ArticleDelivery.new(article: content))
+  accepted = articles.deliver_article(Monitoring::ArticleDelivery.new(article: content))
   check accepted.status == Monitoring::DeliveryStatus::ACCEPTED, "the article is accepted"
 
   1200.times do

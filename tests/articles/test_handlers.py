@@ -43,7 +43,7 @@ def wait_until_settled(publisher: httpx.Client, location: str) -> dict[str, Any]
     pytest.fail("the translations did not settle")
 
 
-class TestReceiveArticle:
+class TestDeliverArticle:
     @pytest.mark.parametrize(
         "path",
         [SAMPLES / "blogseo.json", SAMPLES / "seocraft.json", NEWCOMERS_SAMPLE],

@@ -24,7 +24,7 @@ async def _demand_blog_storage() -> None:
 
 
 @checked_before_body(_demand_blog_storage)
-async def receive_article(body: dict[str, Any]) -> Reply:
+async def deliver_article(body: dict[str, Any]) -> Reply:
     """Take an article in, and ask for its translation once everything is kept."""
     if is_test_delivery(body):
         DELIVERIES.labels("test").inc()

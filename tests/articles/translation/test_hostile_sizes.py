@@ -41,6 +41,7 @@ MARKDOWN = {
 }
 
 
+@pytest.mark.embedded("nothing is kept anywhere: once is enough")
 class TestHostileSizes:
     @pytest.mark.parametrize(
         ("field", "unit"),

@@ -1,0 +1,15 @@
+"""The tests that catch lies, by the names that pytest runs them under."""
+
+from __future__ import annotations
+
+from promises import OPERATIONS
+
+SENTENCES = "contract-tests/test_every_sentence.py"
+SAYS = f"{SENTENCES}::test_the_service_says_it_as_written"
+JOURNEYS = "contract-tests/test_journeys.py"
+PUBLISHED = "contract-tests/test_published_document.py"
+EXAMPLES = "contract-tests/test_examples.py"
+TEST_DOCUMENT = "contract-tests/test_document.py"
+FUZZING = "contract-tests/test_fuzzing.py::test_the_service_keeps_every_promise_of_the_document[full key]"
+INTERFACE = "tests/test_published_interface.py"
+DELIVER = next(name for name, each in OPERATIONS.items() if each.path == "/api/webhooks/publisher")

@@ -1,0 +1,22 @@
+"""The lies: each small enough to be overlooked in a review, and caught by the test that stands beside it."""
+
+from __future__ import annotations
+
+import sys
+
+from lies_in_the_code import IN_THE_CODE
+from lies_in_the_document import IN_THE_DOCUMENT, IN_WHAT_IS_PUBLISHED
+
+LIES = [*IN_THE_DOCUMENT, *IN_WHAT_IS_PUBLISHED, *IN_THE_CODE]
+
+
+def write_table() -> str:
+    """Write the table that README.md carries."""
+    rows = [
+        f"| {lie.claim} | {lie.place} | `{lie.caught_by.removeprefix('contract-tests/')}` |" for lie in LIES
+    ]
+    return "\n".join(["| lie | planted in | caught by |", "|---|---|---|", *rows])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{write_table()}\n")

@@ -1,0 +1,145 @@
+"""What the published document promises about answers, judged from outside and by another validator."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from openapi_schema_validator import OAS30ReadValidator, OAS30WriteValidator, oas30_format_checker
+
+from monitoring.contract.document import Node, Operation, load_document
+from raw_http import connect, request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from running_service import RunningService
+
+# What is published stands at the root. What the service runs on is in its package, and must be the same.
+PUBLISHED = Path(__file__).parent.parent / "openapi.yaml"
+DOCUMENT = load_document(PUBLISHED)
+OPERATIONS = DOCUMENT.operations
+
+JSON = "application/json"
+HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date", "server"}
+REQUEST_ID = "a-request-of-the-contract-tests"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """All bytes of an answer, taken apart. Header names are in lower case; none was sent twice."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body as the value its JSON says."""
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorExample:
+    """An error of the document: its name, and where it stands. What is no operation has no `operation`."""
+
+    name: str
+    operation: Operation | None
+    status: int
+    response: Node
+    example: Node
+
+
+def ask(service: RunningService, method: str, target: str, *headers: str, body: bytes = b"") -> Answer:
+    """Send a request on a connection of its own, and read whatever comes back until the connection ends."""
+    ours = (f"X-Request-Id: {REQUEST_ID}", "Connection: close")
+    with connect(("127.0.0.1", service.port)) as connection:
+        connection.sendall(request(method, target, *headers, *ours, body=body))
+        with connection.makefile("rb") as stream:
+            return _take_apart(stream.read())
+
+
+def judge(answer: Answer, responses: Node) -> None:
+    """Demand that an answer is one of these responses (by status) in every way, and in no way more."""
+    assert str(answer.status) in responses, f"status {answer.status} is not documented: {answer.body!r}"
+    response = DOCUMENT.follow(responses[str(answer.status)])
+    _judge_headers(answer, documented_headers(response))
+    _judge_body(answer, response)
+
+
+def judge_value(value: Any, schema: Node, *, is_request: bool = False) -> None:
+    """Demand that a schema of the document allows a value."""
+    kind = OAS30WriteValidator if is_request else OAS30ReadValidator
+    whole = {"components": DOCUMENT.root["components"], **schema}  # references lead into it
+    kind(whole, format_checker=oas30_format_checker).validate(value)
+
+
+def documented_headers(response: Node) -> dict[str, Node]:
+    """Look up what may be sent with a response, by lower-case name."""
+    return {name.lower(): DOCUMENT.follow(node) for name, node in response.get("headers", {}).items()}
+
+
+def error_examples() -> Iterator[ErrorExample]:
+    """Every error example of the document, as often as it stands there."""
+    for operation in OPERATIONS.values():
+        for status, response in operation.responses.items():
+            if int(status) >= 400:
+                yield from _examples_of(operation, int(status), response)
+    for response in DOCUMENT.root["components"]["responses"].values():
+        if "x-status" in response:
+            yield from _examples_of(None, response["x-status"], response)
+
+
+def known_methods(path: str) -> list[str]:
+    """Every method a path of the document knows; HEAD goes with GET."""
+    written = {operation.method.upper() for operation in OPERATIONS.values() if operation.path == path}
+    return sorted(written | ({"HEAD"} if "GET" in written else set()))
+
+
+def _examples_of(operation: Operation | None, status: int, response: Node) -> Iterator[ErrorExample]:
+    for media in response["content"].values():
+        for name, example in media["examples"].items():
+            yield ErrorExample(name, operation, status, response, DOCUMENT.follow(example))
+
+
+def _take_apart(received: bytes) -> Answer:
+    head, separator, body = received.partition(b"\r\n\r\n")
+    assert separator, f"no answer: {received!r}"
+    status_line, *lines = head.decode("latin-1").split("\r\n")
+    fields = [(name.lower(), value) for name, _, value in (line.partition(": ") for line in lines)]
+    headers = dict(fields)
+    assert len(headers) == len(fields), f"a header is sent twice: {sorted(name for name, _ in fields)}"
+    matched = re.fullmatch(r"HTTP/1\.1 ([1-5][0-9]{2}) [A-Z][A-Za-z -]+", status_line)
+    assert matched, status_line
+    return Answer(int(matched[1]), headers, body)
+
+
+def _judge_headers(answer: Answer, documented: dict[str, Node]) -> None:
+    sent = answer.headers.keys() - HEADERS_OF_HTTP
+    required = {name for name, node in documented.items() if node.get("required")}
+    assert sent >= required, f"headers are missing: {required - sent}"
+    assert sent <= documented.keys(), f"headers are not documented: {sent - documented.keys()}"
+    assert answer.headers["x-request-id"] == REQUEST_ID
+    for name in sent:
+        text, schema = answer.headers[name], documented[name]["schema"]
+        judge_value(int(text) if schema["type"] == "integer" else text, schema)
+
+
+def _judge_body(answer: Answer, response: Node) -> None:
+    content = response.get("content", {})
+    if not content:
+        assert answer.body == b""
+        assert "content-type" not in answer.headers
+        return
+    media_type = answer.headers["content-type"]
+    # JSON is UTF-8 (RFC 8259 §8.1) and takes no parameter; a text may tell its charset.
+    media_type = media_type if media_type.startswith(JSON) else media_type.partition(";")[0]
+    assert media_type in content, f"media type {media_type} is not documented"
+    assert "transfer-encoding" not in answer.headers
+    if answer.body:
+        assert answer.headers["content-length"] == str(len(answer.body))
+    if answer.body and media_type == JSON:
+        judge_value(answer.json, content[JSON]["schema"])

@@ -1,0 +1,158 @@
+"""How each error of the document is provoked, at every operation that has it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import promises
+from running_service import WEBHOOK_SECRET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from monitoring.contract.document import Operation
+    from promises import Answer
+    from running_service import RunningService
+
+# {words} are filled in by the scene.
+ALICE = "Authorization: {alice}"
+REVOKED = "Authorization: {revoked}"
+BASIC = "Authorization: Basic {alice_basic}"
+MIXED_UP = "Authorization: Basic {alice_mixed_up}"  # her id, and a secret that is another key's
+SECRET = f"X-Webhook-Secret: {WEBHOOK_SECRET}"
+CREDENTIALS = {"bearerAuth": ALICE, "webhookSecret": SECRET}
+
+MAX_BODY_BYTES = 1_048_576
+FORM = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request; path and headers may have `{words}` of the scene."""
+
+    method: str
+    path: str
+    headers: tuple[str, ...] = ()
+    body: bytes = b""
+    query: str = ""
+
+    def of(self, service: RunningService, scene: Mapping[str, str]) -> Answer:
+        """Ask the service."""
+        headers = [header.format_map(scene) for header in self.headers]
+        target = self.path.format_map(scene) + self.query
+        return promises.ask(service, self.method, target, *headers, body=self.body)
+
+
+def good_ask(
+    operation: Operation, *headers: str, path: str = "", body: bytes | None = None, query: str = ""
+) -> Ask:
+    """Write a request that is granted as it is; more headers, or another part, make it what is to be refused.
+
+    A header takes the place of the credentials, or of the Content-Type, that have its name.
+    """
+    content = operation.definition.get("requestBody", {}).get("content", {})
+    own = [CREDENTIALS[name] for scheme in operation.definition["security"] for name in scheme]
+    for media_type, node in content.items():
+        own.append(f"Content-Type: {media_type}")
+        if body is None:
+            example = next(iter(node["examples"].values()))["value"]
+            body = (urlencode(example) if media_type == FORM else json.dumps(example)).encode()
+    given = {header.partition(":")[0] for header in headers}
+    kept = [header for header in own if header.partition(":")[0] not in given]
+    return Ask(operation.method.upper(), path or operation.path, (*kept, *headers), body or b"", query)
+
+
+def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
+    """Create or change a monitor."""
+    needed = {"url": "https://a.example/"} if operation.method == "post" else {}
+    return good_ask(operation, *headers, body=json.dumps(needed | fields).encode())
+
+
+def ask_for_token(operation: Operation, form: str) -> Ask:
+    return good_ask(operation, BASIC, body=form.encode())
+
+
+def fill_with_headers(operation: Operation) -> list[Ask]:
+    """Merge patches add up; nothing else can send more headers than the schema allows."""
+    first, second = ({f"{prefix}-{number}": "1" for number in range(20)} for prefix in "ab")
+    patches = operation.method == "patch"
+    return [
+        write(operation, request_headers=each) for each in ((first, second) if patches else (first | second,))
+    ]
+
+
+def lack_the_scope(operation: Operation) -> list[Ask]:
+    other = "reader" if operation.definition["x-required-scope"] == "monitors:write" else "writer"
+    return [good_ask(operation, f"Authorization: {{{other}}}")]
+
+
+def use_a_key_twice(operation: Operation) -> list[Ask]:
+    """Do two different things under one Idempotency-Key."""
+    key = "Idempotency-Key: {fresh_key}"
+    if operation.method == "delete":
+        return [good_ask(operation, key, 'If-Match: "1"'), good_ask(operation, key)]
+    return [write(operation, key, name="One"), write(operation, key, name="Another")]
+
+
+# What is told where no operation is found.
+NOWHERE = {
+    "malformed_request": Ask("GET", "/%zz"),
+    "not_found": Ask("GET", "/nowhere"),
+    "method_not_allowed": Ask("DELETE", "/api/monitors"),
+}
+
+# Name of an error -> requests to an operation that has it, the last of which is answered with it.
+PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
+    # Anywhere
+    "malformed_request": lambda operation: [good_ask(operation, query="?%zz")],
+    "invalid_field": lambda operation: [good_ask(operation, query="?unknown=1")],
+    "malformed_json": lambda operation: [good_ask(operation, body=b"{")],
+    "body_required": lambda operation: [good_ask(operation, body=b"")],
+    "body_too_large": lambda operation: [
+        good_ask(operation, f"Content-Length: {MAX_BODY_BYTES + 1}", body=b"")
+    ],
+    "unsupported_media_type": lambda operation: [good_ask(operation, "Content-Type: text/plain")],
+    "internal_error": lambda operation: [good_ask(operation)],
+    "service_unavailable": lambda operation: [good_ask(operation)],
+    "not_found": lambda operation: [good_ask(operation, path="/docs/nothing")],
+    "rate_limited": lambda operation: [good_ask(operation, "X-Webhook-Secret: a-wrong-one")] * 2,
+    # Tokens and keys
+    "authorization_missing": lambda operation: [good_ask(operation, "Authorization: Basic eDp4")],
+    "token_invalid": lambda operation: [good_ask(operation, f"{ALICE}x")],
+    "api_key_invalid": lambda operation: [good_ask(operation, REVOKED)],
+    "insufficient_permissions": lack_the_scope,
+    "oauth_invalid_client": lambda operation: [good_ask(operation, MIXED_UP, body=b"")],
+    "oauth_invalid_field": lambda operation: [good_ask(operation, body=b"client_id=a&client_id=a")],
+    "oauth_invalid_scope": lambda operation: [ask_for_token(operation, "scope=monitors:own")],
+    "oauth_malformed_form": lambda operation: [good_ask(operation, body=b"client_id=%zz")],
+    "oauth_malformed_request": lambda operation: [good_ask(operation, query="?%zz")],
+    "oauth_two_authentications": lambda operation: [ask_for_token(operation, "client_secret=a")],
+    "oauth_unsupported_grant_type": lambda operation: [ask_for_token(operation, "grant_type=password")],
+    # Monitors
+    "cursor_invalid": lambda operation: [good_ask(operation, query="?cursor=a")],
+    "idempotency_key_reused": use_a_key_twice,
+    "keyword_without_body": lambda operation: [write(operation, method="HEAD", required_keyword="ok")],
+    "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
+    "monitor_limit_reached": lambda operation: [write(operation)] * 10,  # and one is there
+    "monitor_not_found": lambda operation: [good_ask(operation, path="/api/monitors/{nothing}")],
+    "request_body_without_content": lambda operation: [write(operation, request_body="a")],
+    "request_header_name_invalid": lambda operation: [write(operation, request_headers={"no name": "a"})],
+    "request_header_reserved": lambda operation: [write(operation, request_headers={"Content-Length": "1"})],
+    "request_header_repeated": lambda operation: [
+        write(operation, request_headers={"Accept": "1", "accept": "2"})
+    ],
+    "request_headers_too_many": fill_with_headers,
+    "status_range_reversed": lambda operation: [write(operation, expected_status_codes=["299-200"])],
+    "timeout_not_below_interval": lambda operation: [
+        write(operation, interval_seconds=60, timeout_seconds=60)
+    ],
+    "url_host_invalid": lambda operation: [write(operation, url="http://999.1.1.1/")],
+    # Articles
+    "article_not_found": lambda operation: [good_ask(operation, path="/api/articles/{nothing}")],
+    "blog_storage_not_configured": lambda operation: [good_ask(operation)],
+    "webhook_secret_invalid": lambda operation: [good_ask(operation, "X-Webhook-Secret: a-wrong-one")],
+    "webhook_secret_not_configured": lambda operation: [good_ask(operation)],
+}

@@ -1,0 +1,69 @@
+"""Which error an answer is: the service says sentences, the document has names for them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import orjson
+
+from monitoring.contract.catalogue import FIRST_ERROR_STATUS, Catalogue, ErrorTemplate
+from promises import DOCUMENT, JSON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from monitoring.contract.document import Node
+
+CATALOGUE = Catalogue(DOCUMENT)
+
+NO_OPERATION = ""
+SUCCESS = ""
+
+# An operation, a status, and the name of an error.
+Answer = tuple[str, int, str]
+
+
+def documented_answers() -> Iterator[Answer]:
+    """Return everything the document says the service answers; successes have no name."""
+    for operation in DOCUMENT.operations.values():
+        for status, response in operation.responses.items():
+            is_error = int(status) >= FIRST_ERROR_STATUS
+            for name in _names_in(response) if is_error else [SUCCESS]:
+                yield operation.operation_id, int(status), name
+    yield from ((NO_OPERATION, status, name) for status, name in _told_before_routing())
+
+
+def name_error(operation_id: str, status: int, body: bytes) -> str | None:
+    """Name an error answer, if it is one that the document has for this operation or for none."""
+    spoken = orjson.loads(body)
+    names = [name for known, name in _told_before_routing() if known == status]
+    if operation_id:
+        names += _names_in(DOCUMENT.operations[operation_id].responses.get(str(status), {}))
+    # Fixed sentences first: `{field}: {problem}` fits nearly all of them.
+    for name in sorted(names, key=lambda name: (CATALOGUE.templates[name].sentence or "").count("{")):
+        if _says(CATALOGUE.templates[name], spoken):
+            return name
+    return None
+
+
+def _told_before_routing() -> Iterator[tuple[int, str]]:
+    yield 400, "malformed_request"  # where not even the path can be read
+    for response in DOCUMENT.root["components"]["responses"].values():
+        if "x-status" in response:
+            yield from ((response["x-status"], name) for name in _names_in(response))
+
+
+def _names_in(response: Node) -> list[str]:
+    return [*response.get("content", {}).get(JSON, {}).get("examples", {})]
+
+
+def _says(template: ErrorTemplate, body: Mapping[str, object]) -> bool:
+    spoken = "error_description" if "error_description" in template.body else "error"
+    sentence = template.sentence or template.body[spoken]
+    pattern = re.sub(r"\\\{\w+\\\}", ".*", re.escape(sentence))
+    return (
+        body.keys() == template.body.keys()
+        and re.fullmatch(pattern, str(body[spoken])) is not None
+        and (spoken == "error" or body["error"] == template.body["error"])
+    )

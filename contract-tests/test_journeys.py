@@ -1,0 +1,223 @@
+"""Journeys along the document's links. Every answer on the way is held against the document."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+import links
+from links import Exchange, Link
+from monitoring.monitors.models import Monitor
+from promises import DOCUMENT, OPERATIONS, Answer
+from traveller import Traveller, setting_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from monitoring.contract.document import Operation
+    from running_service import RunningService
+
+SETTLE_SECONDS = 60
+
+# What finds the first of two monitors, and what finds the second.
+FILTERS = {
+    "status": ("paused", "pending"),
+    "tag": ("shop",),
+    "paused": ("true", "false"),
+    "search": ("STOREFRONT", "blog.example"),
+}
+
+LINKS = links.all_links()
+CREATE, READ = OPERATIONS["create_monitor"], OPERATIONS["get_monitor"]
+UPDATE, LIST = OPERATIONS["update_monitor"], OPERATIONS["list_monitors"]
+DELIVER = next(operation for operation in OPERATIONS.values() if operation.path == "/api/webhooks/publisher")
+
+
+def link_of(source: Operation, target: str) -> Link:
+    """Find the link from an operation's success to another operation."""
+    return next(link for link in LINKS if link.source == source and link.target.operation_id == target)
+
+
+@pytest.fixture
+def traveller(service: RunningService) -> Iterator[Traveller]:
+    with setting_out(service) as traveller:
+        yield traveller
+
+
+class TestLinks:
+    @pytest.mark.parametrize("link", LINKS, ids=str)
+    def test_a_link_leads_to_the_same_thing(self, traveller: Traveller, link: Link) -> None:
+        stops = traveller.walk(links.way_to(link))
+        assert stops[-1].answer.status == links.first_success(link.target)
+        (named,) = {value for stop in stops[1:] for value in stop.path_values.values()}
+        named_in_bodies = {stop.answer.json["id"] for stop in stops[1:] if stop.answer.body}
+        assert named_in_bodies <= {named}
+
+    def test_every_operation_that_needs_an_id_has_a_link_to_it(self) -> None:
+        unlinked = {
+            operation.operation_id
+            for operation in OPERATIONS.values()
+            if links.needs_an_id(operation) and operation.definition["security"]
+        } - {link.target.operation_id for link in LINKS}
+        assert unlinked == set()
+
+    @pytest.mark.parametrize("source", [CREATE, DELIVER], ids=lambda source: source.operation_id)
+    def test_location_is_where_the_link_to_read_it_leads(
+        self, traveller: Traveller, source: Operation
+    ) -> None:
+        made = traveller.call(source)
+        (read,) = [link for link in LINKS if link.source == source and link.target.method == "get"]
+        path = read.target.path.format_map(links.resolve(read, made))
+        assert links.evaluate("$response.header.Location", made) == path
+
+    @pytest.mark.parametrize(
+        ("expression", "value"),
+        [
+            ("$url", "/things/7?deep=true"),
+            ("$method", "POST"),
+            ("$statusCode", 201),
+            ("$request.path.thing_id", "7"),
+            ("$request.body#/owner/name", "Alice"),
+            ("$response.header.Location", "/things/7"),
+            ("$response.body", {"a/b": [{"id": 7}]}),
+            ("$response.body#/a~1b/0/id", 7),
+            ("thing-{$response.body#/a~1b/0/id}-{$method}", "thing-7-POST"),
+            ("plain", "plain"),
+            (17, 17),
+        ],
+    )
+    def test_runtime_expressions_mean_what_the_specification_says(self, expression: Any, value: Any) -> None:
+        answer = Answer(201, {"location": "/things/7"}, b'{"a/b": [{"id": 7}]}')
+        body = {"owner": {"name": "Alice"}}
+        exchange = Exchange("/things/7?deep=true", "POST", {"thing_id": "7"}, body, answer)
+        assert links.evaluate(expression, exchange) == value
+
+    @pytest.mark.parametrize("expression", ["$response.trailer.Digest", "$request.body.name", "$nothing"])
+    def test_what_is_no_runtime_expression_is_an_error(self, expression: str) -> None:
+        with pytest.raises(LookupError):
+            links.evaluate(expression, Exchange("/", "GET", {}, None, Answer(200, {}, b"{}")))
+
+
+class TestMonitor:
+    def test_lives_from_a_token_to_its_end(self, service: RunningService) -> None:
+        with setting_out(service) as traveller:
+            created = traveller.call(CREATE)
+            read = traveller.follow(link_of(CREATE, "get_monitor"), created)
+            changed = traveller.follow(link_of(READ, "update_monitor"), read)
+            listed = traveller.call(LIST)
+            gone = traveller.follow(link_of(UPDATE, "delete_monitor"), changed)
+            nothing = traveller.follow(link_of(CREATE, "get_monitor"), created)
+            empty = traveller.call(LIST)
+        assert read.answer.json == created.answer.json
+        assert changed.answer.json == read.answer.json | changed.body | moved_on(read, changed)
+        assert listed.answer.json["monitors"] == [changed.answer.json]
+        assert (gone.answer.status, nothing.answer.status) == (204, 404)
+        assert empty.answer.json["monitors"] == []
+
+    def test_has_the_documents_default_wherever_nothing_was_said(self, traveller: Traveller) -> None:
+        created = traveller.call(CREATE, {"url": "https://shop.example.com/"}).answer.json
+        properties = DOCUMENT.root["components"]["schemas"]["MonitorCreate"]["properties"]
+        followed = {name: DOCUMENT.follow(schema) for name, schema in properties.items()}
+        defaults = {name: schema["default"] for name, schema in followed.items() if "default" in schema}
+        assert {name: created[name] for name in defaults} == defaults
+
+    def test_is_not_there_for_another_team(self, traveller: Traveller, service: RunningService) -> None:
+        alices = traveller.call(CREATE)
+        with setting_out(service) as charlie:
+            theirs = [charlie.follow(link, alices).answer.status for link in LINKS if link.source == CREATE]
+            assert charlie.call(LIST).answer.json["monitors"] == []
+        assert set(theirs) == {404}
+        assert traveller.follow(link_of(CREATE, "get_monitor"), alices).answer.json == alices.answer.json
+
+    def test_that_the_document_has_no_words_for_is_an_error_of_ours(
+        self, traveller: Traveller, service: RunningService
+    ) -> None:
+        created = traveller.call(CREATE)
+        service.run(mislay(created.answer.json["id"]))
+        read = traveller.ask(READ, monitor_id=created.answer.json["id"])
+        assert read.answer.status == 500
+
+    def test_is_created_once_whatever_is_repeated(self, traveller: Traveller) -> None:
+        first, again = (traveller.call(CREATE, **{"Idempotency-Key": "once"}) for _ in range(2))
+        assert (again.answer.status, again.answer.body) == (first.answer.status, first.answer.body)
+        assert again.answer.headers["location"] == first.answer.headers["location"]
+        assert traveller.call(LIST).answer.json["monitors"] == [first.answer.json]
+
+    @pytest.mark.parametrize("name", FILTERS)
+    def test_is_found_by_what_a_filter_says_and_by_nothing_else(
+        self, traveller: Traveller, name: str
+    ) -> None:
+        told_apart = {"name": "Storefront", "tags": ["shop"], "paused": True}
+        wanted = traveller.call(CREATE, {"url": "https://shop.example.com/", **told_apart}).answer.json
+        other = traveller.call(CREATE, {"url": "https://blog.example.com/"}).answer.json
+        for value, monitor in zip(FILTERS[name], (wanted, other), strict=False):
+            assert traveller.call(LIST, **{name: value}).answer.json["monitors"] == [monitor]
+
+    def test_every_filter_of_the_list_is_tried(self) -> None:
+        names = {parameter["name"] for parameter in LIST.parameters}
+        assert names == {*FILTERS, "limit", "cursor"}
+
+    def test_is_met_once_by_whoever_turns_the_pages(self, traveller: Traveller) -> None:
+        created = [traveller.call(CREATE).answer.json for _ in range(5)]
+        met: list[Any] = []
+        cursor: dict[str, str] = {}
+        for _ in created:
+            page = traveller.call(LIST, limit="2", **cursor).answer.json
+            met += page["monitors"]
+            if page["next_cursor"] is None:
+                break
+            cursor = {"cursor": page["next_cursor"]}
+        assert met == created[::-1]
+
+
+class TestArticle:
+    def test_is_translated_and_translated_again_when_it_changes(self, traveller: Traveller) -> None:
+        _, example = next(links.examples_of_body(DELIVER))
+        delivery = example | {"article": example["article"] | {"id": str(uuid4())}}
+        changed = delivery | {"article": delivery["article"] | {"title": "How to lace running shoes"}}
+        changed["timestamp"] = f"{int(example['timestamp'][:4]) + 1}{example['timestamp'][4:]}"
+        for revision, body in enumerate([delivery, changed], start=1):
+            accepted = traveller.call(DELIVER, body)
+            article = wait_until_settled(traveller, accepted)
+            told = {(row["locale"], row["revision"], row["status"]) for row in article["translations"]}
+            locales = accepted.answer.json["locales"]
+            assert told == {(locale, revision, "translated") for locale in locales}
+            assert article["title"] == body["article"]["title"]
+            assert all(row["attempts"] and row["translated_at"] for row in article["translations"])
+        again = traveller.call(DELIVER, changed)
+        assert again.answer.json == accepted.answer.json
+        assert wait_until_settled(traveller, again) == article
+
+    def test_of_a_test_delivery_is_nowhere(self, traveller: Traveller) -> None:
+        pings = [body for _, body in links.examples_of_body(DELIVER) if body.get("event") == "test"]
+        for ping in pings:
+            answer = traveller.call(DELIVER, ping).answer
+            assert (answer.status, answer.json["article_id"]) == (202, None)
+            assert "location" not in answer.headers
+
+
+async def mislay(monitor_id: str) -> None:
+    """Store what no answer may say."""
+    await Monitor.filter(id=monitor_id).update(status="mislaid")
+
+
+def moved_on(before: Exchange, after: Exchange) -> Mapping[str, Any]:
+    """Return what a change moves by itself, having moved."""
+    assert before.answer.headers["etag"] != after.answer.headers["etag"]
+    updated_at: str = after.answer.json["updated_at"]
+    assert updated_at > before.answer.json["updated_at"]
+    return {"updated_at": updated_at}
+
+
+def wait_until_settled(traveller: Traveller, accepted: Exchange) -> Any:
+    """Follow the link to the article's state until every locale is translated or failed."""
+    (state,) = [link for link in LINKS if link.source == DELIVER]
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while time.monotonic() < deadline:
+        article = traveller.follow(state, accepted).answer.json
+        if all(row["status"] in ("translated", "failed") for row in article["translations"]):
+            return article
+    pytest.fail("the translations did not settle")

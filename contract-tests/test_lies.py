@@ -1,0 +1,35 @@
+"""The list of lies is in order: each can still be told, and README.md says what catches it."""
+
+from __future__ import annotations
+
+import pytest
+
+from lies import LIES, write_table
+from planting import ROOT, Lie
+
+README = ROOT / "contract-tests" / "README.md"
+
+
+@pytest.mark.parametrize("lie", LIES, ids=[lie.claim for lie in LIES])
+def test_a_lie_can_be_planted(lie: Lie) -> None:
+    texts: dict[str, str] = {}
+    for edit in lie.edits:
+        before = texts.get(edit.path) or (ROOT / edit.path).read_text()
+        texts[edit.path] = edit.of(before)
+        assert texts[edit.path] != before
+
+
+@pytest.mark.parametrize("lie", LIES, ids=[lie.claim for lie in LIES])
+def test_what_catches_a_lie_is_there(lie: Lie) -> None:
+    path, *names = lie.caught_by.partition("[")[0].split("::")
+    source = (ROOT / path).read_text()
+    assert all(f"{'class' if name[0].isupper() else 'def'} {name}" in source for name in names)
+
+
+def test_no_lie_is_told_twice() -> None:
+    assert len({lie.claim for lie in LIES}) == len(LIES)
+    assert len({lie.edits for lie in LIES}) == len(LIES)
+
+
+def test_the_readme_has_the_table_of_all_lies() -> None:
+    assert write_table() in README.read_text(), "PYTHONPATH=tests python contract-tests/lies.py writes it"

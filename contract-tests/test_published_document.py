@@ -1,0 +1,135 @@
+"""The document as it is published: it is the one that is served, and it shows nothing that is not so."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import promises
+from monitoring.contract.document import METHODS, load_document
+from promises import DOCUMENT, OPERATIONS
+from running_service import WEBHOOK_SECRET
+
+if TYPE_CHECKING:
+    from cast import Player
+    from monitoring.contract.document import Operation
+    from running_service import RunningService
+
+# Whoever finds one missing here has opened a door, and says so by adding it.
+OPEN_TO_ALL = {
+    "get_oauth_metadata",
+    "issue_token",
+    "get_health",
+    "get_readiness",
+    "get_document_yaml",
+    "get_document_json",
+    "get_docs",
+    "get_guide",
+}
+
+
+def operations_with(method: str) -> list[Operation]:
+    return [operation for operation in OPERATIONS.values() if operation.method == method]
+
+
+def statuses_of_what_it_takes(operation: Operation) -> set[str]:
+    """Write down which errors come with parameters, bodies and credentials."""
+    taken = {parameter["name"] for parameter in operation.parameters}
+    statuses_by_reason = {
+        ("400", "500"): True,
+        ("401", "429"): bool(operation.definition["security"]),
+        ("403",): "x-required-scope" in operation.definition,
+        ("404",): any("x-absent" in parameter for parameter in operation.parameters),
+        ("412",): "If-Match" in taken,
+        ("413", "415"): "requestBody" in operation.definition,
+        ("422",): "Idempotency-Key" in taken,
+    }
+    return {status for statuses, applies in statuses_by_reason.items() if applies for status in statuses}
+
+
+class TestExamples:
+    def test_there_is_one_wherever_a_body_is_json(self) -> None:
+        without = [
+            f"{operation.operation_id} {status}"
+            for operation in OPERATIONS.values()
+            for status, response in operation.responses.items()
+            for media_type, media in response.get("content", {}).items()
+            if media_type == promises.JSON and "examples" not in media
+        ]
+        assert without == ["get_document_json 200"]  # its example is the document
+
+
+class TestWhoMayCall:
+    def test_only_these_operations_are_open_to_all(self) -> None:
+        names = {name for name, operation in OPERATIONS.items() if not operation.definition["security"]}
+        assert names == OPEN_TO_ALL
+
+    def test_whoever_may_only_read_can_change_nothing(self) -> None:
+        scopes = {
+            operation.operation_id: operation.definition.get("x-required-scope")
+            for operation in OPERATIONS.values()
+            if operation.definition["security"] == [{"bearerAuth": []}]
+        }
+        assert scopes == {
+            name: "monitors:read" if OPERATIONS[name].method == "get" else "monitors:write" for name in scopes
+        }
+
+
+class TestStatuses:
+    def test_what_an_operation_takes_decides_what_it_may_answer(self) -> None:
+        missing = {
+            operation.operation_id: statuses_of_what_it_takes(operation) - operation.responses.keys()
+            for operation in OPERATIONS.values()
+        }
+        told = [f"{name}: {statuses}" for name, statuses in missing.items() if statuses]
+        assert told == []
+
+
+class TestServedDocument:
+    def test_it_is_this_one_byte_for_byte(self, service: RunningService) -> None:
+        assert promises.ask(service, "GET", "/openapi.yaml").body == promises.PUBLISHED.read_bytes()
+
+    def test_it_says_the_same_as_json(self, service: RunningService) -> None:
+        assert promises.ask(service, "GET", "/openapi.json").json == DOCUMENT.root
+
+    def test_the_package_carries_it(self) -> None:
+        assert load_document().yaml_bytes == DOCUMENT.yaml_bytes
+
+
+class TestMethods:
+    @pytest.mark.parametrize(
+        "operation", operations_with("get"), ids=lambda operation: operation.operation_id
+    )
+    def test_head_is_get_without_its_body(
+        self, service: RunningService, alice: Player, operation: Operation
+    ) -> None:
+        credentials = (
+            f"Authorization: {alice.headers['Authorization']}",
+            f"X-Webhook-Secret: {WEBHOOK_SECRET}",
+        )
+        target = operation.path.format_map(
+            {parameter["name"]: parameter["example"] for parameter in operation.parameters}
+        )
+        read = promises.ask(service, "GET", target, *credentials)
+        head = promises.ask(service, "HEAD", target, *credentials)
+        promises.judge(read, operation.responses)
+        promises.judge(head, operation.responses)
+        assert read.status in (200, 404)  # the monitor and the article of the examples are nobody's
+        assert (head.status, head.body) == (read.status, b"")
+        assert without_the_moment(head.headers) == without_the_moment(read.headers)
+
+    @pytest.mark.parametrize("path", DOCUMENT.root["paths"])
+    def test_every_other_method_is_told_all_known_ones(self, service: RunningService, path: str) -> None:
+        known = promises.known_methods(path)
+        for method in {method.upper() for method in METHODS} - {*known, "TRACE"}:
+            answer = promises.ask(service, method, path.replace("{", "").replace("}", ""))
+            promises.judge(answer, {"405": DOCUMENT.root["components"]["responses"]["MethodNotAllowed"]})
+            assert answer.headers["allow"] == ", ".join(known)
+
+
+def without_the_moment(headers: dict[str, str]) -> str:
+    """Leave out what the next request changes."""
+    moved = {"date", "ratelimit"}
+    return json.dumps({name: value for name, value in headers.items() if name not in moved}, sort_keys=True)

@@ -1,0 +1,88 @@
+"""The traveller: calls operations by what the document says of them, and holds every answer against it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import links
+import promises
+from cast import Player, form_team
+from links import Exchange, Link
+from promises import OPERATIONS
+from running_service import WEBHOOK_SECRET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from monitoring.contract.document import Operation
+    from running_service import RunningService
+
+FORM = "application/x-www-form-urlencoded"
+
+
+class Traveller:
+    """Calls operations by what the document says of them, and knows nothing else."""
+
+    def __init__(self, service: RunningService) -> None:
+        self._service = service
+        self._credentials = {"webhookSecret": f"X-Webhook-Secret: {WEBHOOK_SECRET}"}
+
+    def bear(self, token: Exchange) -> None:
+        """Use a token from now on."""
+        kind, text = token.answer.json["token_type"], token.answer.json["access_token"]
+        self._credentials["bearerAuth"] = f"Authorization: {kind} {text}"
+
+    def call(self, operation: Operation, body: Any = None, **values: str) -> Exchange:
+        """Call an operation that the service is able to answer."""
+        exchange = self.ask(operation, body, **values)
+        assert exchange.answer.status < 500, f"{exchange.answer.status} {exchange.answer.body!r}"
+        return exchange
+
+    def ask(self, operation: Operation, body: Any = None, **values: str) -> Exchange:
+        """Call an operation with a body or its first example; values are its parameters by name.
+
+        Any documented answer is a good one.
+        """
+        media_type, example = next(links.examples_of_body(operation), ("", None))
+        body = example if body is None else body
+        places = {parameter["name"]: parameter["in"] for parameter in operation.parameters}
+        query = {name: value for name, value in values.items() if places[name] == "query"}
+        headers = [f"{name}: {value}" for name, value in values.items() if places[name] == "header"]
+        headers += [self._credentials[name] for each in operation.definition["security"] for name in each]
+        headers += [f"Content-Type: {media_type}"] if media_type else []
+        target = operation.path.format_map(values) + (f"?{urlencode(query)}" if query else "")
+        method = operation.method.upper()
+        answer = promises.ask(self._service, method, target, *headers, body=_encode(media_type, body))
+        promises.judge(answer, operation.responses)
+        return Exchange(target, method, values, body, answer)
+
+    def follow(self, link: Link, exchange: Exchange, body: Any = None) -> Exchange:
+        """Go where a link of an answer leads."""
+        assert exchange.answer.status == link.status
+        return self.call(link.target, body, **links.resolve(link, exchange))
+
+    def walk(self, way: list[Link]) -> list[Exchange]:
+        """Follow links one after the other, from an operation that needs no id; return every stop."""
+        stops = [self.call(way[0].source)]
+        for link in way:
+            stops.append(self.follow(link, stops[-1]))
+        return stops
+
+
+@contextmanager
+def setting_out(service: RunningService) -> Iterator[Traveller]:
+    """Give a new team's key to a traveller, who exchanges it for a token at the journey's first stop."""
+    with Player(service, form_team(service)) as player:
+        traveller = Traveller(service)
+        credentials = {"client_id": player.client_id, "client_secret": player.client_secret}
+        traveller.bear(traveller.call(OPERATIONS["issue_token"], credentials))
+        yield traveller
+
+
+def _encode(media_type: str, body: Any) -> bytes:
+    if not media_type:
+        return b""
+    return urlencode(body).encode() if media_type == FORM else json.dumps(body).encode()
