@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from random import Random
     from threading import Event
 
-    from cluster import Cluster, ServiceProcess
+    from cluster import Cluster, ClusterProcess
     from journal import Journal
     from real_servers import PostgresServer, RedisServer
     from s3_server import S3Server
@@ -64,39 +64,39 @@ def list_targets(cluster: Cluster) -> list[Target]:
     ]
 
 
-def _faults_of_process(process: ServiceProcess) -> Mapping[str, Fault]:
+def _faults_of_process(process: ClusterProcess) -> Mapping[str, Fault]:
     return {
-        "kill -9": lambda: _ended_by(process.kill, process.start),
-        "SIGTERM": lambda: _ended_by(process.stop, process.start),
-        "frozen": lambda: _ended_by(process.freeze, process.thaw),
+        "kill -9": lambda: _broken_by(process.kill, process.start),
+        "SIGTERM": lambda: _broken_by(process.stop, process.start),
+        "frozen": lambda: _broken_by(process.freeze, process.thaw),
     }
 
 
 def _faults_of_postgres(server: PostgresServer) -> Mapping[str, Fault]:
     return {
-        "stopped at once": lambda: _ended_by(server.stop, server.start),
-        "stopped in order": lambda: _ended_by(partial(_stop_in_order, server), server.start),
+        "stopped at once": lambda: _broken_by(server.stop, server.start),
+        "stopped in order": lambda: _broken_by(partial(_stop_in_order, server), server.start),
         "frozen": lambda: frozen(server),
     }
 
 
 def _faults_of_redis(server: RedisServer) -> Mapping[str, Fault]:
     return {
-        "killed, back empty": lambda: _ended_by(server.stop, server.start),
-        "flushed": lambda: _ended_by(partial(_flush, server), lambda: None),
+        "killed, back empty": lambda: _broken_by(server.stop, server.start),
+        "flushed": lambda: _broken_by(partial(_flush, server), lambda: None),
         "frozen": lambda: frozen(server),
     }
 
 
 def _faults_of_s3(server: S3Server) -> Mapping[str, Fault]:
     return {
-        "killed": lambda: _ended_by(server.stop, server.start),
+        "killed": lambda: _broken_by(server.stop, server.start),
         "frozen": lambda: frozen(server),
     }
 
 
 @contextmanager
-def _ended_by(break_it: Callable[[], object], heal_it: Callable[[], object]) -> Iterator[None]:
+def _broken_by(break_it: Callable[[], object], heal_it: Callable[[], object]) -> Iterator[None]:
     break_it()
     try:
         yield

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import orjson
 from real_servers import PostgresServer, RedisServer, find_free_port, running_postgres, running_redis
 from replicas import Replica
 from s3_server import S3Server, running_s3
+from service_process import MONITORING
 
 if TYPE_CHECKING:
     import threading
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from journal import Journal
 
-MONITORING = (sys.executable, "-c", "from monitoring.cli import main; main()")
 WEBHOOK_SECRET = "the-webhook-secret-of-the-fault-run"
 LOCALES = ["es", "pt", "fr", "it", "ca"]
 TEAM = "Alice's team"
@@ -38,7 +37,7 @@ LAST_LINES = 15
 LOGGED_ERROR = re.compile(r"^\S+ (?:ERROR|CRITICAL) (\S+) .*", re.MULTILINE)
 
 
-class ServiceProcess:
+class ClusterProcess:
     """One process of the service, with all that it may start, in a group of its own."""
 
     def __init__(
@@ -125,7 +124,7 @@ class Cluster:
     s3: S3Server
     database_url: str
     environment: Mapping[str, str]
-    processes: list[ServiceProcess]
+    processes: list[ClusterProcess]
 
     @property
     def replicas(self) -> list[Replica]:
@@ -173,8 +172,8 @@ def running_cluster(folder: Path, translator: str) -> Iterator[Cluster]:
             port = str(find_free_port())
             own = environment | {"PORT": port}
             processes += [
-                ServiceProcess(f"api {number}", "serve", own, folder, f"http://127.0.0.1:{port}"),
-                ServiceProcess(f"worker {number}", "worker", environment, folder),
+                ClusterProcess(f"api {number}", "serve", own, folder, f"http://127.0.0.1:{port}"),
+                ClusterProcess(f"worker {number}", "worker", environment, folder),
             ]
         cluster = Cluster(postgres, redis, s3, database_url, environment, processes)
         if cluster.try_command("teams", "create", TEAM, "--plan", "business") is None:

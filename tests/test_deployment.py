@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from monitoring.cli.stopping import DROPPING_SECONDS
+from monitoring.cli.supervising import REACTION_SECONDS
 from monitoring.settings.description import describe_settings
 
 ROOT = Path(__file__).parent.parent
@@ -20,9 +22,9 @@ SETTINGS = {row.name for row in describe_settings()}
 FOREIGN = re.compile(r"PATH|PYTHON[A-Z]+|AWS_[A-Z_]+")
 
 POSTGRESQL_CONNECTIONS = 100 - 3  # its default, less those for the superuser
-DROPPING_SECONDS = (
-    10  # a process that is told to stop ends that long after SHUTDOWN_TIMEOUT_SECONDS, or earlier
-)
+
+# A process that is told to stop ends that long after SHUTDOWN_TIMEOUT_SECONDS, or earlier.
+ENDING_SECONDS = DROPPING_SECONDS + REACTION_SECONDS
 
 Manifest = dict[str, Any]
 
@@ -52,7 +54,7 @@ def read_manifests(folder: Path) -> list[Manifest]:
 
 
 def read_unit(name: str) -> ConfigParser:
-    unit = ConfigParser(interpolation=None)
+    unit = ConfigParser(interpolation=None, strict=False)  # EnvironmentFile= is there twice
     unit.optionxform = str  # type: ignore[assignment, method-assign] # systemd's names have capitals
     unit.read(ROOT / "deploy" / "systemd" / f"monitoring-{name}.service")
     return unit
@@ -139,7 +141,7 @@ class TestCompose:
     def test_a_process_has_time_to_stop(self) -> None:
         service = read_compose()["x-monitoring"]
         patience_seconds = int(service["stop_grace_period"].removesuffix("s"))
-        assert patience_seconds >= service["environment"]["SHUTDOWN_TIMEOUT_SECONDS"] + DROPPING_SECONDS
+        assert patience_seconds >= service["environment"]["SHUTDOWN_TIMEOUT_SECONDS"] + ENDING_SECONDS
 
     def test_the_url_of_each_engine_names_a_service(self) -> None:
         compose = read_compose()
@@ -223,7 +225,7 @@ class TestKubernetes:
                 else 0
             )
             patience_seconds = pod["terminationGracePeriodSeconds"]
-            assert patience_seconds >= before_seconds + shutdown_seconds + DROPPING_SECONDS
+            assert patience_seconds >= before_seconds + shutdown_seconds + ENDING_SECONDS
 
     def test_at_their_largest_they_leave_postgresql_connections(self) -> None:
         processes = 0
@@ -242,4 +244,4 @@ class TestUnits:
         default_seconds = float(
             next(row.default for row in describe_settings() if row.name == "SHUTDOWN_TIMEOUT_SECONDS")
         )
-        assert float(service["TimeoutStopSec"]) >= 2 * default_seconds + DROPPING_SECONDS
+        assert float(service["TimeoutStopSec"]) >= 2 * default_seconds + ENDING_SECONDS

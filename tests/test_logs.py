@@ -114,7 +114,7 @@ class TestTheWorkersLog:
         caplog.handler.addFilter(article_ids := ArticleIdFilter())
         async with (
             temporary_backends(tmp_path, locales="es", translator="pseudo") as backends,
-            open_translator(backends, ObedientEngine(break_down)),
+            open_translator(backends.settings, ObedientEngine(break_down)),
         ):
             backends.start_worker()
             article_id = str((await deliver()).id)

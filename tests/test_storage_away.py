@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import httpx
 import orjson
+import pytest
 
 import engine_room
+from cast import Player, form_team
+from frozen_servers import frozen
 from monitoring.articles.models import Article, Translation
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 from s3_server import SECRET_ACCESS_KEY
@@ -18,8 +22,6 @@ from s3_server import SECRET_ACCESS_KEY
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    import pytest
 
     from monitoring.contract.catalogue import Catalogue
 
@@ -89,3 +91,29 @@ def test_wrong_credentials_are_an_outage_and_no_log_line_shows_them(
     assert "PermissionDeniedError (HTTP 403)" in caplog.text
     assert SECRET_ACCESS_KEY not in caplog.text
     assert os.environ["AWS_ACCESS_KEY_ID"] not in caplog.text
+
+
+@pytest.mark.production("SQLite has one connection, which waits for the storage")
+def test_a_bucket_that_hangs_holds_up_deliveries_and_nobody_else(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    s3 = engine_room.s3()
+    deliveries = [{"article": MOON["article"] | {"id": number}} for number in range(30)]
+    with (
+        storing_in_s3(tmp_path, s3.new_location()) as (service, publisher),
+        Player(service, form_team(service)) as alice,
+        ThreadPoolExecutor(len(deliveries)) as threads,
+    ):
+        with frozen(s3):
+            hanging = [threads.submit(publisher.post, WEBHOOK, json=delivery) for delivery in deliveries]
+            others = []
+            while not all(answer.done() for answer in hanging):
+                others.append(alice.get("/api/monitors").status_code)
+            assert judge(publisher) == "away"
+        refused = [answer.result() for answer in hanging]
+        accepted = [publisher.post(WEBHOOK, json=delivery) for delivery in deliveries]
+    assert set(others) == {200}
+    assert {(answer.status_code, answer.content) for answer in refused} == {
+        (503, catalogue.reply("service_unavailable").payload())
+    }
+    assert {answer.status_code for answer in accepted} == {202}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from monitoring.auth.security import SECURITY_HANDLERS
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.current import current_backends
-from monitoring.backends.errors import BackendUnavailable
+from monitoring.backends.database import find_pending_migrations
+from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable
 from monitoring.contract.application import build_contract_app
 from monitoring.contract.cut_off import ServerStopped
 from monitoring.contract.document import load_document
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from monitoring.settings import Settings
 
 
+# A probe is answered within some seconds, whatever hangs.
+PATIENCE_SECONDS = 1.0
+
+
 class MonitoringApp:
     """A service as ASGI application. `backends` are open from the server's start to its end."""
 
@@ -32,13 +38,14 @@ class MonitoringApp:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._is_schema_newest = False
         self.contract = build_contract_app(
             load_document(),
             security_map=SECURITY_HANDLERS,
             max_body_bytes=settings.max_body_bytes,
             lifespan=self._open,
             problem_names=dict.fromkeys((BackendUnavailable, ServerStopped), "service_unavailable"),
-            readiness=judge_readiness,
+            readiness=self._judge_readiness,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,29 +61,33 @@ class MonitoringApp:
         async with AsyncExitStack() as stack:
             self.backends = await stack.enter_async_context(open_backends(self._settings))
             if self._settings.redis_url is None:  # embedded: the queue is here, and so is its worker
-                await stack.enter_async_context(run_worker(self.backends, is_alone=True))
+                is_alone = not self._settings.is_on_postgresql
+                await stack.enter_async_context(run_worker(self.backends, is_alone=is_alone))
             yield
 
+    async def _judge_readiness(self) -> Reply:
+        """Ready is who reaches the database at its newest schema. Of other backends it tells the state."""
+        await self._demand_newest_schema()
+        backends = current_backends()
+        _, blog_storage, queue = await asyncio.gather(
+            backends.database.check(), _judge(backends.blog_storage), _judge(backends.queue)
+        )
+        return Reply({"status": "ready", "database": "ok", "blog_storage": blog_storage, "queue": queue})
 
-async def judge_readiness() -> Reply:
-    """Ready is who can reach the database; the state of the other engines is told beside it."""
-    backends = current_backends()
-    await backends.database.check()
-    return Reply(
-        {
-            "status": "ready",
-            "database": "ok",
-            "blog_storage": await _judge(backends.blog_storage),
-            "queue": await _judge(backends.queue),
-        }
-    )
+    async def _demand_newest_schema(self) -> None:
+        """Ask until it is: the database may have been away at the start, where this is asked first."""
+        if not self._is_schema_newest:
+            if pending := await find_pending_migrations(self._settings):
+                raise DatabaseUnavailable(f"not migrated yet: {', '.join(pending)}")
+            self._is_schema_newest = True
 
 
-async def _judge(engine: BlogStorage | TaskQueue | None) -> str:
-    if engine is None:
+async def _judge(backend: BlogStorage | TaskQueue | None) -> str:
+    if backend is None:
         return "not_configured"
     try:
-        await engine.check()
-    except BackendUnavailable:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await backend.check()
+    except (BackendUnavailable, TimeoutError):
         return "away"
     return "ok"

@@ -1,4 +1,4 @@
-"""What is measured, and the port where Prometheus asks for it. docs/metrics.md says what to make of it.
+"""What is measured. docs/metrics.md says what to make of it.
 
 Every label has few values: operations of the document, statuses, locales, engines, queues; never a path, an
 id or an address.
@@ -6,36 +6,12 @@ id or an address.
 
 from __future__ import annotations
 
-import logging
-import os
 import platform
-from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from prometheus_client import (
-    REGISTRY,
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    PlatformCollector,
-    ProcessCollector,
-    disable_created_metrics,
-    start_http_server,
-)
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
-
-from monitoring.settings import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from monitoring.settings import Settings
-
-log = logging.getLogger(__name__)
+from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
 # They are a second series beside every counter, of which Prometheus makes nothing.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -125,64 +101,3 @@ def _answers_of(operation: str, status: int) -> Counter:
 @cache
 def _answer_seconds_of(operation: str) -> Histogram:
     return ANSWER_SECONDS.labels(operation)
-
-
-@contextmanager
-def serve_metrics(settings: Settings, registry: CollectorRegistry = REGISTRY) -> Iterator[str | None]:
-    """Serve metrics on a port of their own until the context ends. Yields the URL; None without METRICS_PORT.
-
-    Raises `SettingsError` for an address that cannot be listened on.
-    """
-    if settings.metrics_port is None:
-        yield None
-        return
-    try:
-        server, thread = start_http_server(settings.metrics_port, settings.metrics_host, registry)
-    except OSError as error:
-        problem = f"cannot listen on {settings.metrics_host}, port {settings.metrics_port}"
-        raise SettingsError(f"METRICS_PORT: {problem}: {error.strerror}") from None
-    host = f"[{settings.metrics_host}]" if ":" in settings.metrics_host else settings.metrics_host
-    url = f"http://{host}:{server.server_port}/metrics"
-    log.info("Metrics on %s", url)
-    try:
-        yield url
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-class SharedMetrics:
-    """The metrics of several processes, added up."""
-
-    def __init__(self, url: str | None, folder: str | None) -> None:
-        self.url = url
-        self._folder = folder
-
-    def forget_process(self, pid: int) -> None:
-        """Drop the gauges of a process that has ended. What it counted stays counted."""
-        if self._folder:
-            mark_process_dead(pid, self._folder)  # type: ignore[no-untyped-call]
-
-
-@contextmanager
-def share_metrics(settings: Settings) -> Iterator[SharedMetrics]:
-    """Serve the metrics of the processes that are started inside, which serve none themselves.
-
-    They find the folder of their figures in the environment, when they import prometheus_client: so they must
-    be new interpreters, not forks.
-    """
-    if settings.metrics_port is None:
-        yield SharedMetrics(None, None)
-        return
-    with TemporaryDirectory(prefix="monitoring-metrics-") as folder:
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
-        PlatformCollector(registry)
-        ProcessCollector(registry=registry)
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        try:
-            with serve_metrics(settings, registry) as url:
-                yield SharedMetrics(url, folder)
-        finally:
-            del os.environ["PROMETHEUS_MULTIPROC_DIR"]

@@ -7,16 +7,19 @@ import logging
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from monitoring.articles.backlog import measure_forever
+from monitoring.articles.backlog import measure_backlog
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.articles.translators import open_translator
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.monitors.idempotency import delete_expired_keys
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from monitoring.backends.assembly import Backends
+
+# Dearer than a sweep: it counts every row that is not done.
+MEASURE_INTERVAL_SECONDS = 30.0
 
 log = logging.getLogger(__name__)
 
@@ -31,15 +34,15 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
     process had claimed is free again at once, without waiting for its lease to end.
     """
     with backends.activate():
-        async with open_translator(backends):
+        async with open_translator(backends.settings):
             if is_alone:
                 with suppress(BackendUnavailable):  # then the leases run out by themselves
                     await release_abandoned_claims()
             backends.start_worker()
-            background = [
-                asyncio.create_task(_sweep_forever(backends.settings.sweep_interval_seconds)),
-                asyncio.create_task(measure_forever()),
-            ]
+            repeated = [_repeat(_sweeping(), backends.settings.sweep_interval_seconds, "The sweep")]
+            if backends.settings.metrics_port is not None:
+                repeated.append(_repeat(_measure, MEASURE_INTERVAL_SECONDS, "Measuring the backlog"))
+            background = [asyncio.create_task(each) for each in repeated]
             finishing_seconds = 0.0
             try:
                 yield
@@ -53,17 +56,31 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
                     await asyncio.wait(background)
 
 
-async def _sweep_forever(interval_seconds: float) -> None:
-    knows_all_locales = False
+async def _repeat(work: Callable[[], Awaitable[None]], interval_seconds: float, name: str) -> None:
     while True:
         try:
-            await sweep()
-            await delete_expired_keys()
-            if not knows_all_locales:  # last: it may take long, and must not keep the others from their work
-                await queue_missing_locales()
-                knows_all_locales = True
+            await work()
         except BackendUnavailable as error:
-            log.warning("The sweep waits: %s", error)
+            log.warning("%s waits: %s", name, error)
         except Exception:
-            log.exception("A sweep failed; the next one tries again")
+            log.exception("%s failed; the next time it is tried again", name)
         await asyncio.sleep(interval_seconds)
+
+
+def _sweeping() -> Callable[[], Awaitable[None]]:
+    knows_all_locales = False
+
+    async def sweep_once() -> None:
+        nonlocal knows_all_locales
+        await sweep()
+        await delete_expired_keys()
+        if not knows_all_locales:  # last: it may take long, and must not keep the others from their work
+            await queue_missing_locales()
+            knows_all_locales = True
+
+    return sweep_once
+
+
+async def _measure() -> None:
+    with suppress(BackendUnavailable):  # the sweep says so
+        await measure_backlog()

@@ -76,7 +76,7 @@ class Gate:
 
 async def translate(article: Article, engine: ObedientEngine | None = None) -> None:
     """Do what a worker does when it gets the article's message."""
-    async with open_translator(current_backends(), engine or ObedientEngine()):
+    async with open_translator(current_backends().settings, engine or ObedientEngine()):
         await translate_article.function(str(article.id))
 
 

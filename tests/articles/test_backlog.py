@@ -10,9 +10,9 @@ from prometheus_client import REGISTRY
 
 from articles.desk import ObedientEngine, deliver, make_due, translate
 from monitoring.articles.backlog import measure_backlog
+from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Article
 from monitoring.articles.tasks import translate_article
-from monitoring.articles.translating import claim_translation
 from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 
 if TYPE_CHECKING:

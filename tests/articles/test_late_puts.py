@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from articles.desk import deliver, read_page, translate, translation_of
-from monitoring.articles import service, translating
+from monitoring.articles import restoring, service, translating
+from monitoring.articles.restoring import restore_files
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import StorageUnavailable
 from temporary_backends import temporary_backends
@@ -69,4 +70,22 @@ async def test_a_delivery_that_comes_late_is_refused(overtake: Any, *, is_known:
     overtake(service, "shoes/en.json")
     with pytest.raises(StorageUnavailable):
         await deliver("Changed shoes", slug="shoes")
+    assert await read_page("shoes/en.json") == "newer"
+
+
+async def test_a_restored_original_that_comes_late_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    await deliver(slug="shoes")
+    storage = current_backends().blog_storage
+    assert storage
+    await storage.delete("shoes/en.json")
+    find_missing_locales = vars(restoring)["find_missing_locales"]
+
+    async def overtaken(*args: Any) -> Any:
+        missing = await find_missing_locales(*args)
+        await storage.put("shoes/en.json", NEWER)
+        return missing
+
+    monkeypatch.setattr(restoring, "find_missing_locales", overtaken)
+    with pytest.raises(StorageUnavailable):
+        await restore_files()
     assert await read_page("shoes/en.json") == "newer"

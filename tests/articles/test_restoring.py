@@ -6,7 +6,7 @@ import pytest
 from tortoise.exceptions import DoesNotExist
 
 from articles.desk import ObedientEngine, deliver, read_page, states, translate
-from monitoring.articles import restoring
+from monitoring.articles import service
 from monitoring.articles.restoring import Restored, restore_files
 from monitoring.articles.sweeping import sweep
 from monitoring.backends.current import current_backends
@@ -56,7 +56,7 @@ class TestRestoreFiles:
         assert set((await states(article)).values()) == {"queued"}
 
     async def test_goes_through_all_articles_or_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(restoring, "ARTICLES_A_PAGE", 2)
+        monkeypatch.setattr(service, "ARTICLES_A_PAGE", 2)
         articles = [await deliver(id=number, slug=f"shoes-{number}") for number in range(5)]
         await lose(*(f"{article.slug}/en.json" for article in articles))
         assert await restore_files(articles[0].id) == Restored(originals=1)

@@ -6,10 +6,10 @@ import pytest
 
 from articles.desk import LOCALES, deliver, make_due, states, translate, translation_of
 from monitoring.articles import sweeping
+from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Article, TranslationStatus
 from monitoring.articles.service import NEVER, retry_failed
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
-from monitoring.articles.translating import claim_translation
 from monitoring.backends.current import current_backends
 from temporary_backends import temporary_backends
 

@@ -19,10 +19,10 @@ from articles.desk import (
     translate,
     translation_of,
 )
-from monitoring.articles import translating
+from monitoring.articles import claims
+from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Translation, TranslationMemory
 from monitoring.articles.tasks import translate_article
-from monitoring.articles.translating import claim_translation
 from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translators import open_translator
 from monitoring.backends.current import current_backends
@@ -79,7 +79,7 @@ class TestTranslation:
         assert (spanish["untranslated_segments"], portuguese["untranslated_segments"]) == (1, 0)
         assert (await read_page("running-shoes/en.json"))["untranslated_segments"] == 0
         [record] = caplog.records
-        assert record.args == (article.id, "es", 1)
+        assert record.args == ("es", 1)
 
     async def test_asks_the_engine_only_for_what_has_changed(self) -> None:
         await translate(await deliver("Running shoes", excerpt="Fit beats shine."))
@@ -99,7 +99,7 @@ class TestTranslation:
 
     async def test_asked_for_ten_times_at_once_is_done_once(self) -> None:
         article, engine = await deliver(), ObedientEngine()
-        async with open_translator(current_backends(), engine):
+        async with open_translator(current_backends().settings, engine):
             await asyncio.gather(*(translate_article.function(str(article.id)) for _ in range(10)))
         assert len(engine.asked) == len(LOCALES)
         assert {row.attempts for row in await Translation.all()} == {1}
@@ -121,7 +121,7 @@ class TestTranslation:
 class TestNewRevisionMeanwhile:
     async def test_the_earlier_one_is_not_stored_and_the_new_one_is(self) -> None:
         article, gate = await deliver("First"), Gate()
-        async with open_translator(current_backends(), ObedientEngine(gate)):
+        async with open_translator(current_backends().settings, ObedientEngine(gate)):
             working = asyncio.ensure_future(translate_article.function(str(article.id)))
             await asyncio.to_thread(gate.reached.wait, 30)
             await deliver("Second")
@@ -142,7 +142,7 @@ class TestNewRevisionMeanwhile:
                 gate(target)
                 raise PermanentEngineError("No such language")
 
-        async with open_translator(current_backends(), ObedientEngine(fail)):
+        async with open_translator(current_backends().settings, ObedientEngine(fail)):
             working = asyncio.ensure_future(translate_article.function(str(article.id)))
             await asyncio.to_thread(gate.reached.wait, 30)
             await deliver("Second")
@@ -154,7 +154,7 @@ class TestNewRevisionMeanwhile:
 class TestExpiredLease:
     async def test_lets_another_worker_finish_and_the_first_store_nothing(self) -> None:
         article, gate = await deliver(), Gate()
-        async with open_translator(current_backends(), ObedientEngine(gate)):
+        async with open_translator(current_backends().settings, ObedientEngine(gate)):
             slow = asyncio.ensure_future(translate_article.function(str(article.id)))
             await asyncio.to_thread(gate.reached.wait, 30)
             await make_due(article)
@@ -169,8 +169,8 @@ class TestExpiredLease:
 
     async def test_is_renewed_while_a_slow_engine_works(self, monkeypatch: pytest.MonkeyPatch) -> None:
         article, gate = await deliver(), Gate()
-        async with open_translator(current_backends(), ObedientEngine(gate)):
-            monkeypatch.setattr("monitoring.articles.translating.HEARTBEATS_A_LEASE", 10_000)
+        async with open_translator(current_backends().settings, ObedientEngine(gate)):
+            monkeypatch.setattr("monitoring.articles.claims.HEARTBEATS_A_LEASE", 10_000)
             working = asyncio.ensure_future(translate_article.function(str(article.id)))
             await asyncio.to_thread(gate.reached.wait, 30)
             first = (await Translation.get(status="translating")).due_at
@@ -194,7 +194,7 @@ class TestExpiredLease:
 class TestStoppedWorker:
     async def test_gives_the_attempt_back(self) -> None:
         article, gate = await deliver(), Gate()
-        async with open_translator(current_backends(), ObedientEngine(gate)):
+        async with open_translator(current_backends().settings, ObedientEngine(gate)):
             working = asyncio.ensure_future(translate_article.function(str(article.id)))
             await asyncio.to_thread(gate.reached.wait, 30)
             working.cancel()
@@ -206,13 +206,13 @@ class TestStoppedWorker:
     async def test_gives_a_claim_back_that_was_made_while_it_was_stopped(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        article, claim = await deliver(), translating._claim  # noqa: SLF001
+        article, claim = await deliver(), claims._claim  # noqa: SLF001
 
         async def claim_and_be_stopped(article_id: UUID, claim_id: UUID) -> None:
             await claim(article_id, claim_id)
             raise asyncio.CancelledError
 
-        monkeypatch.setattr(translating, "_claim", claim_and_be_stopped)
+        monkeypatch.setattr(claims, "_claim", claim_and_be_stopped)
         with pytest.raises(asyncio.CancelledError):
             await claim_translation(article.id)
         assert await states(article) == dict.fromkeys(LOCALES, "queued")

@@ -21,10 +21,10 @@ import engine_room
 from articles.desk import make_delivery, translate
 from monitoring.articles import service as articles
 from monitoring.articles.backlog import measure_backlog
+from monitoring.articles.claims import claim_translation, give_back
 from monitoring.articles.memory import recall_segments
 from monitoring.articles.models import Article, TranslationStatus
 from monitoring.articles.sweeping import queue_missing_locales, sweep
-from monitoring.articles.translating import _give_back, claim_translation
 from monitoring.auth import service as auth
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import migrate
@@ -144,7 +144,7 @@ def list_monitors(
 async def claim_and_give_back() -> None:
     claim = await claim_translation(DUE_ARTICLE)
     assert claim
-    await _give_back(DUE_ARTICLE, claim.claim_id)
+    await give_back(DUE_ARTICLE, claim.claim_id)
 
 
 async def translate_due_article() -> None:

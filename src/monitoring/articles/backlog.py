@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -12,7 +10,7 @@ from tortoise.functions import Count, Min
 
 from monitoring.articles.models import OPEN_STATUSES, Translation, TranslationStatus
 from monitoring.backends.current import current_backends
-from monitoring.backends.errors import BackendUnavailable, QueueUnavailable
+from monitoring.backends.errors import QueueUnavailable
 from monitoring.metrics import (
     BACKLOG_MEASUREMENTS,
     OLDEST_UNTRANSLATED_SECONDS,
@@ -23,24 +21,7 @@ from monitoring.metrics import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Dearer than a sweep: it counts every row that is not done.
-MEASURE_INTERVAL_SECONDS = 30.0
-
 UNDONE_STATUSES = (*OPEN_STATUSES, TranslationStatus.FAILED)
-
-log = logging.getLogger(__name__)
-
-
-async def measure_forever() -> None:
-    """Keep the gauges fresh, if anybody can see them."""
-    while current_backends().settings.metrics_port is not None:
-        try:
-            await measure_backlog()
-        except BackendUnavailable:
-            pass  # the sweep says so
-        except Exception:
-            log.exception("The backlog could not be measured; the next time it is tried again")
-        await asyncio.sleep(MEASURE_INTERVAL_SECONDS)
 
 
 async def measure_backlog() -> None:

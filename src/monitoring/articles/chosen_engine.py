@@ -19,10 +19,18 @@ _NEEDED = {
 
 
 def make_engine(settings: Settings) -> Engine | None:
-    """Make the engine, if the settings name one. Raises `SettingsError` for each setting it lacks.
+    """Make the engine of the settings, if they name one. Raises `SettingsError`, saying what it lacks."""
+    engine = _make_unchecked(settings)
+    if engine is None:
+        return None
+    if problems := engine.check(settings.locales):
+        engine.close()
+        raise SettingsError("\n".join(f"TRANSLATOR: {problem}" for problem in problems))
+    return engine
 
-    Only that one is imported: the packages of some take a third of a second.
-    """
+
+def _make_unchecked(settings: Settings) -> Engine | None:
+    """Import and make only that engine: the packages of some take a third of a second."""
     missing = [name for name in _NEEDED.get(settings.translator, ()) if not getattr(settings, name)]
     if missing:
         raise SettingsError(

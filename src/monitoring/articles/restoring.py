@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from monitoring.articles.models import Article, TranslationStatus
-from monitoring.articles.service import NEVER
-from monitoring.articles.storage import SOURCE_LOCALE, find_missing_locales, find_versions, put_page
-from monitoring.backends.database import transaction
+from monitoring.articles.service import NEVER, page_through_articles
+from monitoring.articles.storage import (
+    SOURCE_LOCALE,
+    find_missing_locales,
+    find_versions,
+    page_transaction,
+    put_page,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-ARTICLES_A_PAGE = 200
+    from uuid import UUID
 
 
 @dataclass(slots=True)
@@ -32,30 +34,23 @@ async def restore_files(article_id: UUID | None = None) -> Restored:
     What is there stays. Idempotent; may run beside the service. Raises `StorageUnavailable`.
     """
     restored = Restored()
-    async for found_id in _find_articles(article_id):
-        await _restore(found_id, restored)
+    if article_id:
+        await _restore(article_id, restored)
+        return restored
+    async for page in page_through_articles():
+        for found_id in page:
+            await _restore(found_id, restored)
     return restored
 
 
-async def _find_articles(article_id: UUID | None) -> AsyncIterator[UUID]:
-    if article_id:
-        yield article_id
-        return
-    last_id = UUID(int=0)
-    while page := await Article.filter(id__gt=last_id).order_by("id").limit(ARTICLES_A_PAGE).only("id"):
-        for article in page:
-            last_id = article.id
-            yield last_id
-
-
 async def _restore(article_id: UUID, restored: Restored) -> None:
-    async with transaction():
+    async with page_transaction():
         article = await Article.select_for_update().get(id=article_id)
+        versions = await find_versions(article.slug, SOURCE_LOCALE)
         translated = article.translations.filter(status=TranslationStatus.TRANSLATED)
         locales = [row.locale for row in await translated]
         missing = await find_missing_locales(article.slug, [SOURCE_LOCALE, *locales])
         if SOURCE_LOCALE in missing:
-            versions = await find_versions(article.slug, SOURCE_LOCALE)
             await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
             restored.originals += 1
         queued = await translated.filter(locale__in=missing).update(

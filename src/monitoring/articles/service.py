@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from tortoise.exceptions import IntegrityError
 from tortoise.expressions import Subquery
@@ -16,18 +17,20 @@ from tortoise.expressions import Subquery
 from monitoring.articles.deliveries import Delivery, read_delivery
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.rules import Verdict, judge_delivery, latest_source_time
-from monitoring.articles.storage import SOURCE_LOCALE, find_versions, put_page
+from monitoring.articles.storage import SOURCE_LOCALE, find_versions, page_transaction, put_page
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
 from monitoring.logs import log_article
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
+    from collections.abc import AsyncIterator, Sequence
 
 # A nudge at the beginning of time: the sweeper's next round takes the article.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+# One statement over all articles would take longer than a statement may, some day.
+ARTICLES_A_PAGE = 200
 
 MAX_CONFLICTS = 3
 MAX_PAUSE_SECONDS = 0.1
@@ -65,7 +68,7 @@ async def receive_delivery(payload: dict[str, Any]) -> Receipt:
 
 async def _receive(delivery: Delivery) -> Receipt:
     now = datetime.now(UTC)
-    async with transaction():
+    async with page_transaction():
         article = await Article.filter(identity=delivery.identity).select_for_update().first()
         verdict = judge_delivery(delivery, article)
         if article is None:
@@ -86,8 +89,7 @@ async def _receive(delivery: Delivery) -> Receipt:
         await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
     if verdict is Verdict.STALE:
         log.info(
-            "A delivery of article %s is stale: its %s is %s, and %s is known",
-            article.id,
+            "A delivery is stale: its %s is %s, and %s is known",
             delivery.source_time_field,
             delivery.source_time,
             article.source_time,
@@ -139,6 +141,14 @@ async def list_articles(limit: int, status: str | None = None) -> list[Article]:
         with_status = Translation.filter(status=status)
         articles = articles.filter(id__in=Subquery(with_status.values("article_id")))
     return await articles.order_by("-id").limit(limit).prefetch_related("translations")
+
+
+async def page_through_articles() -> AsyncIterator[dict[UUID, int]]:
+    """Go through all articles in the order of their ids; yields pages of revisions by article id."""
+    articles, last_id = Article.all().order_by("id").limit(ARTICLES_A_PAGE), UUID(int=0)
+    while revisions := dict(await articles.filter(id__gt=last_id).values_list("id", "revision")):
+        yield revisions
+        *_, last_id = revisions
 
 
 async def retry_failed(article_id: UUID | None = None, locale: str | None = None) -> int:

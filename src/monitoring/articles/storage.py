@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
@@ -9,10 +10,11 @@ import orjson
 from monitoring.articles.markdown_export import export_page
 from monitoring.articles.representations import write_moment
 from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from datetime import datetime
 
     from monitoring.articles.models import Article
@@ -21,6 +23,13 @@ if TYPE_CHECKING:
 Versions: TypeAlias = "Mapping[str, Version]"  # by path
 
 SOURCE_LOCALE = "en"
+
+
+@asynccontextmanager
+async def page_transaction() -> AsyncIterator[None]:
+    """Begin a transaction that will put pages, when it is its turn. Raises `StorageUnavailable`."""
+    async with _configured_storage().turn(), transaction():
+        yield
 
 
 async def find_versions(slug: str, locale: str) -> Versions:
@@ -66,14 +75,16 @@ async def put_page(  # noqa: PLR0913 - keywords, named like the fields of the fi
     }
     storage = _configured_storage()
     # The export first: once the JSON names a revision, everything of that revision is there.
-    for path, version in replacing.items():
+    for path in _paths(article.slug, locale):
         written = export_page(page).encode() if path.endswith(".md") else _write_json(page)
-        await storage.put(path, written, version)
+        await storage.put(path, written, replacing[path])
 
 
 def _paths(slug: str, locale: str) -> list[str]:
-    is_exported = current_backends().settings.blog_export == "markdown"
-    return [f"{slug}/{locale}.md"] * is_exported + [f"{slug}/{locale}.json"]
+    page = f"{slug}/{locale}.json"
+    if current_backends().settings.blog_export == "markdown":
+        return [f"{slug}/{locale}.md", page]
+    return [page]
 
 
 def _write_json(page: Mapping[str, Any]) -> bytes:

@@ -5,35 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from tortoise.expressions import Subquery
 
+from monitoring.articles.claims import is_due
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.rules import WORKER_STOPPED
-from monitoring.articles.service import NEVER, queue_translations
+from monitoring.articles.service import NEVER, page_through_articles, queue_translations
 from monitoring.articles.tasks import translate_article
-from monitoring.articles.translating import is_due
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import QueueUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+    from uuid import UUID
 
 MAX_ARTICLES_A_SWEEP = 200
 
 # How long a message may take to be worked on before it is thought lost; a message too many costs one query.
 NUDGE_INTERVAL = timedelta(seconds=30)
 
-# One statement over all articles would take longer than a statement may, some day.
-ARTICLES_A_PAGE = 200
-
 
 async def sweep() -> int:
     """Send a message for every article with due work that none was sent for lately. Returns how many.
 
-    None while the queue is away or has enough of them: workers slower than the sweep would never catch up.
+    Sends nothing while the queue is away or has enough of them: workers slower than the sweep would
+    never catch up.
     """
     if current_backends().settings.translator == "none" or await _is_queue_full_or_away():
         return 0
@@ -87,15 +85,10 @@ async def queue_missing_locales() -> int:
 
 
 async def _find_articles_behind(locales: Sequence[str]) -> AsyncIterator[UUID]:
-    last_id = UUID(int=0)
-    while True:
-        page = Article.filter(id__gt=last_id).order_by("id").limit(ARTICLES_A_PAGE)
-        revisions = dict(await page.values_list("id", "revision"))
-        if not revisions:
-            return
+    async for revisions in page_through_articles():
         rows = Translation.filter(article_id__in=list(revisions), locale__in=locales)
         found = await rows.values_list("article_id", "revision")
         current = Counter(article_id for article_id, revision in found if revision == revisions[article_id])
-        for last_id in revisions:
-            if current[last_id] < len(locales):
-                yield last_id
+        for article_id in revisions:
+            if current[article_id] < len(locales):
+                yield article_id

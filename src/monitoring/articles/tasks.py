@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from monitoring.articles.translating import claim_translation, fulfil_claim
+from monitoring.articles.claims import claim_translation
+from monitoring.articles.translating import fulfil_claim
 from monitoring.articles.translators import current_translator
 from monitoring.backends.current import current_backends
 from monitoring.backends.tasks import task

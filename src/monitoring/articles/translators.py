@@ -14,12 +14,10 @@ from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.articles.translation.article import TranslatedArticle, segment_hashes, translate_article
 from monitoring.articles.translation.engines import Engine, PermanentEngineError, TransientEngineError
 from monitoring.metrics import ENGINE_ERRORS, ENGINE_SECONDS
-from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
-    from monitoring.backends.assembly import Backends
     from monitoring.settings import Settings
 
 Result = TypeVar("Result")
@@ -82,28 +80,17 @@ def _kind_of(error: Exception) -> str:
 _current: ContextVar[Translator | None] = ContextVar("current_translator", default=None)
 
 
-def build_translator(settings: Settings) -> Engine | None:
-    """Make the engine of the settings, if they name one. Raises `SettingsError`, saying what it lacks."""
-    engine = make_engine(settings)
-    if engine is None:
-        return None
-    if problems := engine.check(settings.locales):
-        engine.close()
-        raise SettingsError("\n".join(f"TRANSLATOR: {problem}" for problem in problems))
-    return engine
-
-
 @asynccontextmanager
-async def open_translator(backends: Backends, engine: Engine | None = None) -> AsyncIterator[None]:
+async def open_translator(settings: Settings, engine: Engine | None = None) -> AsyncIterator[None]:
     """Give tasks that are started inside a translator: this engine, or that of the settings.
 
     Raises `SettingsError` if the engine cannot serve the locales. Without an engine translations wait.
     """
-    engine = engine or build_translator(backends.settings)
+    engine = engine or make_engine(settings)
     if engine is None:
         yield
         return
-    translator = Translator(engine, backends.settings)
+    translator = Translator(engine, settings)
     token = _current.set(translator)
     try:
         yield

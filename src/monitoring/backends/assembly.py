@@ -69,7 +69,10 @@ async def open_backends(
         backends = Backends(
             settings=settings,
             database=await stack.enter_async_context(open_database(settings, model_modules)),
-            blog_storage=open_blog_storage(settings.blog_storage_url),
+            # Transactions that put hold a connection meanwhile; the other half is for those that do not.
+            blog_storage=open_blog_storage(
+                settings.blog_storage_url, max(1, settings.database_pool_max_connections // 2)
+            ),
             counters=await stack.enter_async_context(open_counters(settings.redis_url)),
             queue=queue,
         )

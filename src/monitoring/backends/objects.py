@@ -28,6 +28,7 @@ Version: TypeAlias = "PutMode"  # what must still be under a path when something
 # A publisher gives up after some five seconds, so the storage must be given up on before that: whatever
 # requests an operation is made of, the search for credentials included.
 _GIVE_UP_SECONDS = 4
+_TURN_SECONDS = 1
 _CLIENT_OPTIONS: ClientConfig = {
     "connect_timeout": timedelta(seconds=_GIVE_UP_SECONDS / 2),
     "timeout": timedelta(seconds=_GIVE_UP_SECONDS),
@@ -47,8 +48,9 @@ class BlogStorage:
     (`[A-Za-z0-9._-]` names, none of which begins with a dot, separated by `/`) is a `ValueError`.
     """
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, max_turns: int = 5) -> None:
         self._store = store
+        self._turns = asyncio.Semaphore(max_turns)
         self._folder = Path(store.prefix) if isinstance(store, LocalStore) and store.prefix else None
         # A thread that writes a file cannot be given up on: it would go on, late and unasked.
         self._patience_seconds = None if self._folder else _GIVE_UP_SECONDS
@@ -75,6 +77,19 @@ class BlogStorage:
                 await asyncio.to_thread(write_durably, self._folder / _checked(path), content)
             else:
                 await self._put_if(version, _checked(path), content)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Take one of the turns there are, for what holds on to something else while it puts.
+
+        Waits a second at most: who puts into a storage that hangs must not hold up everybody else.
+        """
+        async with _unavailable_if_it_fails(_TURN_SECONDS):
+            await self._turns.acquire()
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     async def get(self, path: str) -> bytes | None:
         """Read what is stored under the path, or None."""
@@ -109,7 +124,7 @@ class BlogStorage:
             await self._store.put_async(path, content, use_multipart=False)
 
 
-def open_blog_storage(url: SecretStr | None) -> BlogStorage | None:
+def open_blog_storage(url: SecretStr | None, max_turns: int = 5) -> BlogStorage | None:
     """Open the storage of the URL; None when none is configured. A local folder is made when missing.
 
     Raises `SettingsError` for a URL that names no storage; one that is away is no error yet.
@@ -121,10 +136,11 @@ def open_blog_storage(url: SecretStr | None) -> BlogStorage | None:
     location = url.get_secret_value()
     try:
         if location.startswith("file://"):
-            return BlogStorage(LocalStore.from_url(location, mkdir=True))
+            return BlogStorage(LocalStore.from_url(location, mkdir=True), max_turns)
         if location.startswith("memory://"):
-            return BlogStorage(MemoryStore())
-        return BlogStorage(from_url(location, client_options=_CLIENT_OPTIONS, retry_config=_RETRIES))
+            return BlogStorage(MemoryStore(), max_turns)
+        store = from_url(location, client_options=_CLIENT_OPTIONS, retry_config=_RETRIES)
+        return BlogStorage(store, max_turns)
     except (BaseError, OSError, ValueError) as error:
         raise SettingsError(f"BLOG_STORAGE_URL: cannot be opened ({type(error).__name__})") from error
 

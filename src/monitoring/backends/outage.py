@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 RETRY_AFTER_SECONDS = 5.0
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 
 class Outage:
@@ -44,12 +44,12 @@ class Outage:
         """Note a failure; only the first of an outage is logged."""
         with self._noting:
             if self._retry_at is None:
-                logger.warning("%s (%s)", self._warning, type(error).__name__)
+                log.warning("%s (%s)", self._warning, type(error).__name__)
             self._retry_at = self._clock() + self._retry_after_seconds
 
     def end(self) -> None:
         """Note a success; logged if there was an outage."""
         with self._noting:
             if self._retry_at is not None:
-                logger.info("Over: %s", self._warning)
+                log.info("Over: %s", self._warning)
             self._retry_at = None

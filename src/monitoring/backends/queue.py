@@ -30,7 +30,7 @@ IDLE_POLL_MS = 250
 # For what threads still have to tell Redis, and again for what consumers give back; else it is done at once.
 LAST_COMMANDS_TIMEOUT_MS = 2000
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 
 class TaskQueue:
@@ -159,7 +159,7 @@ class _Worker:
         try:
             running.result()
         except BackendUnavailable as error:
-            logger.warning("A message of %s is left to the sweep: %s", task.name, error)
+            log.warning("A message of %s is left to the sweep: %s", task.name, error)
         return True
 
     async def stop(self, finishing_seconds: float) -> None:

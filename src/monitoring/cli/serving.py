@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import signal
-import socket
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-import uvicorn
 
-from monitoring.app import MonitoringApp
-from monitoring.articles.translators import build_translator
+from monitoring.articles.chosen_engine import make_engine
 from monitoring.backends.assembly import open_backends
 from monitoring.backends.database import find_pending_migrations
 from monitoring.backends.database import migrate as migrate_database
 from monitoring.backends.errors import DatabaseUnavailable
+from monitoring.backends.objects import open_blog_storage
 from monitoring.cli import demo
 from monitoring.cli.commands import fail, run_command
+from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.cli.stopping import Stop, run_until_stopped
 from monitoring.cli.supervising import Supervisor, say_ready
-from monitoring.contract.server import protocol_for
+from monitoring.cli.web_server import WebServer, base_url_of, configure_server, listening
 from monitoring.logs import configure_logging
-from monitoring.metrics import serve_metrics, share_metrics
 from monitoring.settings import Settings, read_settings
 from monitoring.worker import run_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import socket
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
 
 log = logging.getLogger(__name__)
@@ -60,14 +58,15 @@ def serve(
     if workers > 1 and settings.redis_url is None:
         fail("REDIS_URL is not set: without it one process serves and runs the tasks; leave --workers at 1")
     _demand_migrated_database(settings)
+    open_blog_storage(settings.blog_storage_url)  # a URL that names none is told here, once
     if workers == 1:
         _serve_alone(settings, _log_listening)
         return
-    with _listening(settings) as listener:
+    with listening(settings) as listener:
         supervisor = Supervisor(
             workers, _serve_as_child, listener, finishing_seconds=settings.shutdown_timeout_seconds
         )
-        _supervise(settings, supervisor, lambda: _log_listening(_base_url(listener)), listener.close)
+        _supervise(settings, supervisor, lambda: _log_listening(base_url_of(listener)), listener.close)
     _end_as_told(supervisor.signal_number)
 
 
@@ -84,6 +83,8 @@ def worker(
         fail("REDIS_URL is not set: without it `monitoring serve` runs the tasks itself")
     _demand_migrated_database(settings)
     _demand_working_engine(settings)
+    if settings.translator == "none":
+        log.warning("TRANSLATOR is none: articles wait untranslated")
     threads = threads or settings.worker_threads
     if processes == 1:
         with serve_metrics(settings):
@@ -112,11 +113,11 @@ def _serve_alone(settings: Settings, announce: Callable[[str], None]) -> None:
     if settings.redis_url is None:
         _demand_working_engine(settings)
         finishing_seconds *= 2  # first the requests, then the tasks
-    config = _configure_server(settings)
+    config = configure_server(settings)
 
     async def work(stop: Stop) -> None:
-        server = _Server(config, stop, lambda: announce(_base_url(server.servers[0].sockets[0])))
-        await server.run_until_stopped()
+        server = WebServer(config, stop, lambda: announce(base_url_of(server.servers[0].sockets[0])))
+        await server.serve_until_stopped()
 
     with serve_metrics(settings):
         stopped_by = run_until_stopped(work, finishing_seconds, loop_factory=config.get_loop_factory())
@@ -126,10 +127,10 @@ def _serve_alone(settings: Settings, announce: Callable[[str], None]) -> None:
 def _serve_as_child(lifeline: Connection, listener: socket.socket) -> None:
     settings = read_settings()
     configure_logging(settings)
-    config = _configure_server(settings)
+    config = configure_server(settings)
 
     async def work(stop: Stop) -> None:
-        await _Server(config, stop, lambda: say_ready(lifeline)).run_until_stopped([listener])
+        await WebServer(config, stop, lambda: say_ready(lifeline)).serve_until_stopped([listener])
 
     run_until_stopped(
         work,
@@ -179,70 +180,6 @@ def _end_as_told(signal_number: int | None) -> None:
         signal.raise_signal(signal_number)
 
 
-def _configure_server(settings: Settings) -> uvicorn.Config:
-    app = MonitoringApp(settings)
-    return uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        http=protocol_for(app.contract.catalogue),
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies),
-        timeout_graceful_shutdown=math.ceil(settings.shutdown_timeout_seconds),
-    )
-
-
-class _Server(uvicorn.Server):
-    """Says when it accepts requests, and ends when its `Stop` is set."""
-
-    def __init__(self, config: uvicorn.Config, stop: Stop, announce: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._stop = stop
-        self._announce = announce
-
-    async def run_until_stopped(self, sockets: list[socket.socket] | None = None) -> None:
-        try:
-            await self.serve(sockets)
-        except asyncio.CancelledError:
-            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # of what was cut off on purpose
-            raise
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._announce()
-
-    async def on_tick(self, counter: int) -> bool:
-        return await super().on_tick(counter) or self._stop.is_set()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield  # `Stop` listens
-
-
-@contextmanager
-def _listening(settings: Settings) -> Iterator[socket.socket]:
-    """Open the socket that children share: what arrives while one is replaced waits for the others."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        listener = socket.create_server((settings.host, settings.port), family=family, backlog=2048)
-    except OSError as error:
-        fail(f"Cannot listen on {settings.host}, port {settings.port}: {error.strerror}")
-    with listener:
-        yield listener
-
-
-def _base_url(listener: socket.socket) -> str:
-    """Write the address, with the port the kernel chose if it was asked for one."""
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
 def _log_listening(base_url: str) -> None:
     log.info("Listening on %s", base_url)
 
@@ -256,5 +193,5 @@ def _demand_migrated_database(settings: Settings) -> None:
 
 def _demand_working_engine(settings: Settings) -> None:
     """Raise `SettingsError` now, in a sentence, for what would stop the worker with a traceback."""
-    if engine := build_translator(settings):
+    if engine := make_engine(settings):
         engine.close()

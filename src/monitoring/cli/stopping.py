@@ -18,7 +18,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 DROPPING_SECONDS = 5.0
 LINGERING_SECONDS = 1.0
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 
 class Stop(asyncio.Event):
@@ -75,8 +75,8 @@ def run_until_stopped(
 ) -> int | None:
     """Run work that finishes when its `Stop` is set; a child listens to its parent, others to signals.
 
-    Returns the signal that stopped it, if one did. The process ends soon then, with status 0 if a thread
-    never does: there is no cancelling a thread, and at its end Python waits for all that take work.
+    Returns the stopping signal, if there was one. One second later the process ends with 0 even if a
+    thread hangs.
     """
 
     async def run() -> int | None:
@@ -105,5 +105,5 @@ def _end_after(seconds: float, *, status: int) -> None:
 
 def _end_now(status: int) -> None:
     if status:
-        logger.warning("Something did not stop in time: the process ends without it")
+        log.warning("Something did not stop in time: the process ends without it")
     os._exit(status)

@@ -25,7 +25,7 @@ STEADY_SECONDS = 10.0
 MAX_PAUSE_SECONDS = 30.0
 REACTION_SECONDS = 3.0
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 _spawning = multiprocessing.get_context("spawn")
 
@@ -93,11 +93,11 @@ class Supervisor:
         while not self._stopping.is_set():
             child = _Child(self._work, self._args)
             self._children.add(child)
-            is_ready = await child.hear()
+            is_ready = await child.wait_until_ready()
             if is_ready and not self._is_ready:
                 self._is_ready = True
                 self._on_ready()
-            await child.end()
+            await child.wait_until_ended()
             self._children.remove(child)
             self._on_end(child.process_id)
             if self._stopping.is_set():
@@ -106,9 +106,9 @@ class Supervisor:
                 self.status = child.status
                 self._stop()
                 return
-            steady = child.age_seconds >= STEADY_SECONDS
-            pause_seconds = 0.0 if steady else min(pause_seconds * 2 or 1.0, MAX_PAUSE_SECONDS)
-            logger.warning(
+            is_steady = child.age_seconds >= STEADY_SECONDS
+            pause_seconds = 0.0 if is_steady else min(pause_seconds * 2 or 1.0, MAX_PAUSE_SECONDS)
+            log.warning(
                 "Process %d ended with status %d; another one starts in %g seconds",
                 child.process_id,
                 child.status,
@@ -123,7 +123,7 @@ class _Child:
 
     def __init__(self, work: Callable[..., None], args: tuple[Any, ...]) -> None:
         self._lifeline, its_end = _spawning.Pipe()
-        self.process = _spawning.Process(target=_live, args=(work, its_end, *args))
+        self.process = _spawning.Process(target=_run_child, args=(work, its_end, *args))
         self._began_at = time.monotonic()
         with _signals_held_back():
             self.process.start()
@@ -148,7 +148,7 @@ class _Child:
         with suppress(OSError):  # it has ended by itself
             self._lifeline.send_bytes(b"stop")
 
-    async def hear(self) -> bool:
+    async def wait_until_ready(self) -> bool:
         """Wait until it is ready; False if it ends before."""
         await _readable(self._lifeline.fileno())
         try:
@@ -157,14 +157,14 @@ class _Child:
             return False
         return True
 
-    async def end(self) -> None:
+    async def wait_until_ended(self) -> None:
         """Wait until it has ended."""
         await _readable(self.process.sentinel)
         self.process.join()
         self._lifeline.close()
 
 
-def _live(work: Callable[..., None], lifeline: Connection, *args: object) -> None:
+def _run_child(work: Callable[..., None], lifeline: Connection, *args: object) -> None:
     """Work as a child. Signals are the parent's business: a terminal or systemd sends them to everybody."""
     for number in SIGNALS:
         signal.signal(number, _leave_to_parent)

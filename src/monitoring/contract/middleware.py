@@ -1,4 +1,4 @@
-"""Around everything: the request's id, headers for whatever answer follows, and the limit on bodies."""
+"""Around the application: the request's id, headers for whatever answer follows, and the limit on bodies."""
 
 import logging
 import re
@@ -16,7 +16,7 @@ _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
 class AnswerHeaders:
-    """Outermost: `X-Request-Id` and every header added on the way are on every answer, problems included."""
+    """`X-Request-Id` and every header added on the way are on every answer, problems included."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

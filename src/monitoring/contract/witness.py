@@ -1,4 +1,7 @@
-"""Sees every answer that leaves: counts it, and writes the access log when that is on."""
+"""Sees every answer of the application: counts it, and writes the access log when that is on.
+
+Malformed HTTP never gets here: server.py answers and counts it, and it is not in the access log.
+"""
 
 import logging
 from time import perf_counter
@@ -16,7 +19,7 @@ access_log.setLevel(logging.CRITICAL)  # off, whatever level the others have, un
 
 
 class Witness:
-    """Around everything else, so that the time it takes is the caller's."""
+    """Outermost, so that the time it takes is the caller's."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -132,9 +132,14 @@ class Settings(BaseSettings):
     )
     brand_names: values.Names = _setting("Names that are never translated", ())
     translation_max_attempts: int = _setting("Attempts until a translation is failed", 8, ge=1, le=100)
-    translation_lease_seconds: int = _setting("How long a worker owns a translation", 60, ge=5, le=3600)
+    translation_lease_seconds: int = _setting("How long a worker owns a translation", 30, ge=5, le=3600)
     sweep_interval_seconds: float = _setting("How often idle work is looked for", 5.0, gt=0, le=3600)
     worker_threads: int = _setting("Tasks a worker process runs at once", 4, ge=1, le=256)
+
+    @property
+    def is_on_postgresql(self) -> bool:
+        """Whether other machines can work on the same database."""
+        return self.database_url.get_secret_value().startswith("postgres")
 
     @field_validator("database_pool_max_connections")
     @classmethod

@@ -1,4 +1,4 @@
-"""Every setting in a line of words, for the README and whoever prints a table."""
+"""Every setting in a line of words, for docs/settings.md and whoever prints a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SettingRow:
 
 
 def describe_settings() -> list[SettingRow]:
-    """List every setting as the README shows it, in the order of the groups above."""
+    """List every setting as docs/settings.md shows it, in the order of the groups above."""
     return [
         SettingRow(name.upper(), _show_default(field), field.description or "")
         for name, field in Settings.model_fields.items()
@@ -30,8 +30,7 @@ def _show_default(field: Any) -> str:  # noqa: ANN401
         return str(field.json_schema_extra["shown"])
     if field.is_required():
         return "required"
-    return (
-        {None: "", False: "false"}.get(field.default, str(field.default))
-        if field.default not in ((), {})
-        else ""
-    )
+    default = field.default
+    if default in (None, (), {}):
+        return ""
+    return str(default).lower() if isinstance(default, bool) else str(default)

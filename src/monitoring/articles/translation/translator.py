@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from monitoring.articles.translation.codes import CODE, accepted, has_words, normalise_spaces
-from monitoring.articles.translation.engines.protocol import Engine, TransientEngineError
+from monitoring.articles.translation.engines.protocol import Engine, EngineError, TransientEngineError
+
+# What an engine has answered before it fails is not asked again: the fewer at a time, the less is lost.
+SEGMENTS_AT_A_TIME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,8 @@ def translate_segments(
     """Look each segment up in `known` (by hash), ask the engine for the others, once each.
 
     An answer with broken codes is replaced by translations of the runs of words between them; a run
-    whose answer is not acceptable either stays in the source language. Raises the engine's errors.
+    whose answer is not acceptable either stays in the source language. Raises the engine's errors, which say
+    what was learned until then.
     """
     texts: dict[str, str] = {}
     unknown: list[str] = []
@@ -39,16 +43,27 @@ def translate_segments(
             unknown.append(segment)
         else:
             texts[segment] = remembered
-    answers = _asked(engine, unknown, source, target)
-    taken = {segment: accepted(segment, answer) for segment, answer in zip(unknown, answers, strict=True)}
+    learned: dict[str, str] = {}
+    try:
+        for start in range(0, len(unknown), SEGMENTS_AT_A_TIME):
+            learned |= _translated(unknown[start : start + SEGMENTS_AT_A_TIME], engine, source, target)
+    except EngineError as error:
+        error.learned = _by_hash(learned)
+        raise
+    return Translations(texts | learned, _by_hash(learned), frozenset(unknown) - learned.keys())
+
+
+def _translated(segments: list[str], engine: Engine, source: str, target: str) -> dict[str, str]:
+    """Return the acceptable translations."""
+    answers = _asked(engine, segments, source, target)
+    taken = {segment: accepted(segment, answer) for segment, answer in zip(segments, answers, strict=True)}
     broken = [segment for segment, text in taken.items() if text is None]
     learned = {segment: text for segment, text in taken.items() if text is not None}
-    learned |= _translated_by_runs(broken, engine, source, target)
-    return Translations(
-        texts | learned,
-        {segment_hash(segment): text for segment, text in learned.items()},
-        frozenset(broken) - learned.keys(),
-    )
+    return learned | _translated_by_runs(broken, engine, source, target)
+
+
+def _by_hash(learned: Mapping[str, str]) -> dict[str, str]:
+    return {segment_hash(segment): text for segment, text in learned.items()}
 
 
 def _translated_by_runs(segments: Sequence[str], engine: Engine, source: str, target: str) -> dict[str, str]:

@@ -2,8 +2,9 @@
 
 from monitoring.articles.translation.engines.protocol import (
     Engine,
+    EngineError,
     PermanentEngineError,
     TransientEngineError,
 )
 
-__all__ = ["Engine", "PermanentEngineError", "TransientEngineError"]
+__all__ = ["Engine", "EngineError", "PermanentEngineError", "TransientEngineError"]

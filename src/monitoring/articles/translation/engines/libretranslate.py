@@ -1,5 +1,6 @@
 """LibreTranslate: a server of one's own, with whatever languages are installed there."""
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -19,6 +20,8 @@ CHECK_TIMEOUT_SECONDS = 5.0
 
 # What it says in a 400 when there are too many texts, or too long ones, for its operator's limits.
 _TOO_MUCH = "exceeds text limit"
+log = logging.getLogger(__name__)
+
 _EMPTY_ELEMENT = re.compile(r"<(x\d+)>\s*</\1>")
 
 
@@ -42,7 +45,8 @@ class LibreTranslate:
         """Compare with the server's languages; a server that is away is no problem, but asked later."""
         try:
             self._ask_targets(min(CHECK_TIMEOUT_SECONDS, self._timeout_seconds))
-        except TransientEngineError:
+        except TransientEngineError as error:
+            log.warning("Whether LibreTranslate knows the locales is asked with the first article: %s", error)
             return []
         except PermanentEngineError as error:
             return [str(error)]

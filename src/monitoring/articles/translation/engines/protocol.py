@@ -1,10 +1,17 @@
 """What a translation engine must be."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
 
-class TransientEngineError(Exception):
+class EngineError(Exception):
+    """The engine has no answer. `learned` is what it did answer before, texts by segment hash."""
+
+    learned: Mapping[str, str] = MappingProxyType({})
+
+
+class TransientEngineError(EngineError):
     """The engine cannot answer now and may later; the message is a reason an operator understands.
 
     `retry_after_seconds` is what the engine itself has asked for, if it has.
@@ -15,7 +22,7 @@ class TransientEngineError(Exception):
         self.retry_after_seconds = retry_after_seconds
 
 
-class PermanentEngineError(Exception):
+class PermanentEngineError(EngineError):
     """The engine will never answer this; the message is a reason an operator understands."""
 
 

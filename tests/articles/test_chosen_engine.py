@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from monitoring.articles.translators import build_translator
+from monitoring.articles.chosen_engine import make_engine
 from monitoring.settings import SettingsError
 from temporary_backends import make_settings
 from translation_servers import KEY, DeepLServer, LibreTranslateServer, OpenAIServer, Reply
@@ -17,17 +17,17 @@ SERVERS = {"deepl": DeepLServer, "libretranslate": LibreTranslateServer, "openai
 
 class TestTranslator:
     def test_is_none_when_none_is_configured(self, tmp_path: Path) -> None:
-        assert build_translator(make_settings(tmp_path)) is None
+        assert make_engine(make_settings(tmp_path)) is None
 
     def test_is_the_engine_of_the_settings(self, tmp_path: Path) -> None:
-        engine = build_translator(make_settings(tmp_path, translator="pseudo"))
+        engine = make_engine(make_settings(tmp_path, translator="pseudo"))
         assert engine
         assert engine.name == "pseudo"
 
     @pytest.mark.parametrize("name", SERVERS)
     def test_asks_the_server_of_the_settings(self, name: str, tmp_path: Path) -> None:
         with SERVERS[name]() as server:
-            engine = build_translator(
+            engine = make_engine(
                 make_settings(
                     tmp_path,
                     translator=name,
@@ -62,7 +62,7 @@ class TestStart:
         self, settings: dict[str, Any], sentences: list[str], tmp_path: Path
     ) -> None:
         with pytest.raises(SettingsError) as refused:
-            build_translator(make_settings(tmp_path, **settings))
+            make_engine(make_settings(tmp_path, **settings))
         assert str(refused.value).splitlines() == sentences
 
     @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ class TestStart:
         self, name: str, sentence: str, tmp_path: Path
     ) -> None:
         with SERVERS[name]() as server, pytest.raises(SettingsError) as refused:
-            build_translator(
+            make_engine(
                 make_settings(
                     tmp_path,
                     translator=name,
@@ -89,7 +89,7 @@ class TestStart:
 
     def test_with_a_locale_apertium_does_not_have_ends_with_a_sentence(self, tmp_path: Path) -> None:
         with pytest.raises(SettingsError, match=r"^TRANSLATOR: Apertium "):
-            build_translator(make_settings(tmp_path, translator="apertium", locales="es,tlh"))
+            make_engine(make_settings(tmp_path, translator="apertium", locales="es,tlh"))
 
     @pytest.mark.parametrize("name", ["deepl", "libretranslate"])
     def test_with_a_key_that_is_refused_tells_no_key(self, name: str, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ class TestStart:
                 tmp_path, translator=name, translator_url=server.url, translator_api_key=KEY
             )
             with pytest.raises(SettingsError) as refused:
-                build_translator(settings)
+                make_engine(settings)
         assert "refused the key (403)" in str(refused.value)
         assert KEY not in str(refused.value)
 
@@ -113,4 +113,4 @@ class TestStart:
                 translator_api_key=KEY,
                 openai_model=OpenAIServer.model,
             )
-        assert build_translator(settings)
+        assert make_engine(settings)
