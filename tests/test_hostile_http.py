@@ -55,7 +55,7 @@ class TestMethods:
 class TestPaths:
     OTHER_SPELLINGS = r"""
         / // * //health /health/ /health// /./health /api/../health /health%2F /health%252F /%2Fhealth
-        /health%20 /health%5C /\health /HEALTH /health;a=b /api%2Fmonitors /api/monitors/ /api/monitors/%25
+        /health%20 /health%5C /\health /HEALTH /health;a=b /api%2Fmonitors /api/monitors/
         /api/monitors/a/b http://test//health
     """
     UNREADABLE = """
@@ -73,7 +73,9 @@ class TestPaths:
         assert insider.refusal(exchange(insider.address, request("GET", target))) == "malformed_request"
 
     @pytest.mark.parametrize(
-        "no_id", ["1", "%7Bid%7D", "..", "'--", "a" * 50_000, "%F0%9F%90%8C"], ids=lambda text: text[:9]
+        "no_id",
+        ["1", "%7Bid%7D", "..", "'--", "a" * 50_000, "%F0%9F%90%8C", "%25", "%252F"],
+        ids=lambda text: text[:9],
     )
     def test_with_an_id_that_is_none_name_nothing(self, insider: Insider, no_id: str) -> None:
         monitor = exchange(insider.address, insider.write("get_monitor", monitor_id=no_id))

@@ -1,7 +1,6 @@
 """From the document to the code: paths to operations, operations to the functions that serve them."""
 
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 from connexion.middleware.abstract import ROUTING_CONTEXT
 from connexion.middleware.routing import RoutingMiddleware
@@ -78,5 +77,5 @@ def _judge_encoded_path(raw_path: bytes) -> None:
     if not path.isprintable():
         raise Problem("malformed_request")
     # An encoded slash is part of a name, and no name of ours has one.
-    if path.count("/") != raw_path.count(b"/") or b"%" in unquote_to_bytes(raw_path):
+    if path.count("/") != raw_path.count(b"/"):
         raise Problem("not_found")
