@@ -8,7 +8,7 @@ from http import HTTPStatus
 from uuid import UUID, uuid4
 
 from monitoring_client import AuthenticatedClient, Client
-from monitoring_client.api.articles import get_article, deliver_article
+from monitoring_client.api.articles import deliver_article, get_article
 from monitoring_client.api.auth import issue_token
 from monitoring_client.api.monitors import (
     create_monitor,
