@@ -111,11 +111,13 @@ def make_settings(folder: Path, **changes: Any) -> Settings:
 
 
 @contextmanager
-def running_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
+def running_service(
+    folder: Path, kind: type[RunningService] = RunningService, /, **changes: Any
+) -> Iterator[RunningService]:
     """Start a service with the engines of a folder, and stop it."""
     settings = make_settings(folder, **changes)
     asyncio.run(migrate(settings))
-    service = RunningService(settings)
+    service = kind(settings)
     service.start()
     try:
         yield service

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import httpx
@@ -19,9 +18,8 @@ from backends.sessions import Session
 from cast import Player, form_team
 from frozen_servers import frozen
 from monitoring.backends.current import current_backends
-from monitoring.backends.database import migrate
 from real_servers import PostgresServer, RedisServer, find_free_port, running_postgres
-from running_service import WEBHOOK_SECRET, RunningService, make_settings, running_service
+from running_service import WEBHOOK_SECRET, RunningService, running_service
 from service_process import wait_until
 
 if TYPE_CHECKING:
@@ -277,18 +275,6 @@ class Api(RunningService):
     async def _work(self) -> None: ...
 
 
-@contextmanager
-def running_api(folder: Path, **changes: Any) -> Iterator[Api]:
-    settings = make_settings(folder, **changes)
-    asyncio.run(migrate(settings))
-    api = Api(settings)
-    api.start()
-    try:
-        yield api
-    finally:
-        api.stop()
-
-
 def ask_again_soon(service: RunningService) -> None:
     """Let a test see many attempts in vain: they are seconds apart otherwise."""
     backends = service.app.backends
@@ -307,7 +293,7 @@ class TestRedis:
     ) -> None:
         caplog.set_level(logging.INFO, "monitoring.backends.outage")
         with (
-            running_api(tmp_path, redis_url=redis_server.url) as service,
+            running_service(tmp_path, Api, redis_url=redis_server.url) as service,
             Player(service, form_team(service)) as alice,
             publishing_at(service) as publisher,
         ):
