@@ -2,24 +2,20 @@
 
 from asyncio import CancelledError
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+
+from monitoring.contract.http_part import HttpPart
 
 
 class ServerStopped(Exception):  # noqa: N818 - to the caller it is an answer
     """The server stopped before the answer was ready."""
 
 
-class CutOff:
+class CutOff(HttpPart):
     """Raises `ServerStopped` in a request that is cancelled. An answer that has begun stays incomplete."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         has_begun = False
 
         async def send_noted(message: Message) -> None:

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from monitoring.contract.http_part import HttpPart
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import reply_headers
 
@@ -15,17 +16,11 @@ SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
-class AnswerHeaders:
+class AnswerHeaders(HttpPart):
     """`X-Request-Id` and every header added on the way are on every answer, problems included."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve with the caller's request id, if it is sane, else with one of our own."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         request_id = _sane_request_id(scope) or uuid.uuid4().hex
         headers = reply_headers(scope)
         headers["x-request-id"] = request_id
@@ -49,21 +44,18 @@ class RequestIdFilter(logging.Filter):
         return True
 
 
-class BodyLimit:
+class BodyLimit(HttpPart):
     """Refuses bodies above a limit by what they declare, and by what is received: declarations lie.
 
     Judged when the body is asked for: who may not send one learns that first; one nobody reads is no harm.
     """
 
     def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
-        self._app = app
+        super().__init__(app)
         self._max_body_bytes = max_body_bytes
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; whoever asks for a body beyond the limit gets `body_too_large`, and none of it is kept."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
         declared_bytes = int(declared) if declared.isdigit() else 0
         received_bytes = 0

@@ -6,8 +6,9 @@ Malformed HTTP never gets here: server.py answers and counts it, and it is not i
 import logging
 from time import perf_counter
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from monitoring.contract.http_part import HttpPart
 from monitoring.contract.routing import operation_id_of
 from monitoring.metrics import record_answer
 
@@ -18,17 +19,11 @@ access_log = logging.getLogger("monitoring.access")
 access_log.setLevel(logging.CRITICAL)  # off, whatever level the others have, until it is asked for
 
 
-class Witness:
+class Witness(HttpPart):
     """Outermost, so that the time it takes is the caller's."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; a request that nobody answered is not counted."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         began = perf_counter()
         status = 0
         scope.setdefault("extensions", {})  # here, so that routing notes the operation where we find it
