@@ -20,9 +20,9 @@ CHECK_TIMEOUT_SECONDS = 5.0
 
 # What it says in a 400 when there are too many texts, or too long ones, for its operator's limits.
 _TOO_MUCH = "exceeds text limit"
-log = logging.getLogger(__name__)
-
 _EMPTY_ELEMENT = re.compile(r"<(x\d+)>\s*</\1>")
+
+log = logging.getLogger(__name__)
 
 
 class LibreTranslate:
