@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from monitoring.contract.problems import Problem
-from monitoring.monitors.hosts import host_of, is_host
+from monitoring.outbound.hosts import host_of, is_host
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +19,10 @@ MAX_REQUEST_HEADERS = 20
 
 HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
 
-# Hop-by-hop and framing headers (RFC 9110 §7.6.1, RFC 9112 §6), and those that steer a proxy or another host.
+# Hop-by-hop and framing headers (RFC 9110 §7.6.1, RFC 9112 §6), those that steer a proxy or another host, and
+# what the answer may be encoded in.
 RESERVED_HEADERS = {
+    "accept-encoding",
     "connection",
     "content-length",
     "expect",
@@ -80,6 +82,11 @@ def status_after(status: str, *, paused: bool) -> str:
     if paused:
         return "paused"
     return "pending" if status == "paused" else status
+
+
+def is_checked_otherwise(before: Configuration, after: Configuration) -> bool:
+    """Say whether checks ask, expect or come otherwise than before."""
+    return any(before[name] != after[name] for name in before.keys() - {"name", "tags", "paused"})
 
 
 def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str | None]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 import pytest
 
-from monitoring.monitors.hosts import host_of, is_host
+from monitoring.outbound.hosts import host_of, is_host
 
 
 class TestHostOfAUrl:

@@ -1,4 +1,4 @@
-"""The host of a monitor's URL, whose shape the document's schema has already judged."""
+"""The host of a URL that a client gave, whose shape the document's schema has already judged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def host_of(url: str) -> str:
     """Return the host as it is written, an IPv6 address without its brackets."""
     matched = _HOST.match(url)
     if not matched:
-        raise ValueError("not a monitor's URL")
+        raise ValueError("not an http or https URL")
     return matched[1] or matched[2]
 
 

@@ -1,0 +1,1 @@
+"""HTTP requests to addresses that strangers chose: monitors' checks and outgoing webhooks."""

@@ -1,0 +1,182 @@
+"""Reads one answer from one connection, no further than it has to."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httptools
+
+from monitoring.outbound.certificates import explain
+from monitoring.outbound.encodings import too_large
+from monitoring.outbound.exchanges import FailureCode
+from monitoring.outbound.failures import ExchangeFailed, broken_off, invalid
+from monitoring.outbound.redirects import is_redirect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_BODY_BYTES = 1_048_576
+MAX_HEAD_BYTES = 65_536
+MAX_ANSWER_BYTES = 8 * MAX_BODY_BYTES  # a whole body in chunks of one byte, which take six, has room
+
+_MIN_STATUS = 100
+_SWITCHING_PROTOCOLS = 101
+_MIN_FINAL_STATUS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A final answer; the body is as it came over the wire, and empty unless it was to be kept."""
+
+    status_code: int
+    location: str | None
+    content_encoding: str
+    body: bytes
+
+
+class AnswerReader(asyncio.Protocol):
+    """Settles `answer` with an Answer or with ExchangeFailed, and drops everything that comes afterwards.
+
+    The body counts as read when it reaches the cap, unless it is to be kept: then it is too large. A redirect
+    that will be followed and an answer to HEAD are read up to their body. All that is no body, head, trailers
+    and framing, has a cap of its own, anew after each piece of body. So has all that comes, whatever it is:
+    framing may be many times what it frames.
+    """
+
+    def __init__(
+        self, *, is_head: bool, follows_redirects: bool, keeps_body: bool, on_first_byte: Callable[[], None]
+    ) -> None:
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._is_head = is_head
+        self._follows_redirects = follows_redirects
+        self._keeps_body = keeps_body
+        self._on_first_byte: Callable[[], None] | None = on_first_byte
+
+        self._parser = httptools.HttpResponseParser(self)
+        # What browsers read, too. The laxity smuggles nothing: there is one answer on a connection.
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True,
+            lenient_chunked_length=True,
+            lenient_transfer_encoding=True,
+            lenient_data_after_close=True,
+            lenient_optional_lf_after_cr=True,
+            lenient_optional_cr_before_lf=True,
+            lenient_optional_crlf_after_chunk=True,
+            lenient_spaces_after_chunk_size=True,
+        )
+        self._status_code: int | None = None
+        self._headers: dict[bytes, list[bytes]] = {}
+        self._body = bytearray()
+        self._body_bytes = 0
+        self._bytes_beside_body = 0
+        self._received_bytes = 0
+
+    def let_go(self) -> None:
+        """Forget what was read: else reader and parser hold each other until some garbage collection."""
+        self._body.clear()
+        del self._parser
+
+    # What the transport calls
+
+    def data_received(self, received: bytes) -> None:
+        """Parse what came, in pieces that end where the cap of the head does."""
+        self._received_bytes += len(received)
+        if self._on_first_byte:
+            self._on_first_byte()
+            self._on_first_byte = None
+        position = 0
+        while position < len(received) and not self.answer.done():
+            if self._bytes_beside_body >= MAX_HEAD_BYTES:
+                self._fail(invalid(f"The answer's headers are larger than {MAX_HEAD_BYTES:,} bytes"))
+                return
+            if self._received_bytes > MAX_ANSWER_BYTES:
+                self._fail(invalid(f"The answer is larger than {MAX_ANSWER_BYTES:,} bytes with its framing"))
+                return
+            piece = received[position : position + MAX_HEAD_BYTES - self._bytes_beside_body]
+            position += len(piece)
+            self._bytes_beside_body += len(piece)
+            self._parse(piece)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Finish an answer that ends with its connection; every other one is a failure now."""
+        if self.answer.done():
+            return
+        if isinstance(error, ssl.SSLError):  # TLS 1.3 lets a server refuse us only after the handshake
+            self._fail(ExchangeFailed(FailureCode.TLS_INVALID, explain(error)))
+        elif self._on_first_byte:
+            self._fail(broken_off("The connection was closed before an answer came"))
+        elif error is None and self._status_code and not self._tells_its_end():
+            self._finish()
+        else:
+            self._fail(broken_off("The connection broke off in the middle of the answer"))
+
+    # What the parser calls
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header."""
+        if not self._status_code:  # afterwards they are trailers
+            self._headers.setdefault(name.lower(), []).append(value)
+
+    def on_headers_complete(self) -> None:
+        """Begin the body, if there is one to read."""
+        status_code = self._parser.get_status_code()
+        if status_code < _MIN_STATUS:
+            self._fail(invalid("The answer has no valid status"))
+        elif status_code < _MIN_FINAL_STATUS and status_code != _SWITCHING_PROTOCOLS:
+            self._headers.clear()  # an interim answer
+        else:
+            self._status_code = status_code
+            is_followed = self._follows_redirects and is_redirect(status_code, self._location())
+            if self._is_head or is_followed:
+                self._finish()
+
+    def on_body(self, piece: bytes) -> None:
+        """Count a piece of the body, and keep it if it is to be kept."""
+        if self.answer.done():
+            return
+        self._bytes_beside_body = 0
+        self._body_bytes += len(piece)
+        if self._keeps_body:
+            self._body += piece
+        if self._body_bytes > MAX_BODY_BYTES:
+            if self._keeps_body:
+                self._fail(too_large(MAX_BODY_BYTES))
+            else:
+                self._finish()
+
+    def on_message_complete(self) -> None:
+        """Finish, unless it was an interim answer."""
+        if self._status_code:
+            self._finish()
+
+    def _parse(self, piece: bytes) -> None:
+        try:
+            self._parser.feed_data(piece)
+        except httptools.HttpParserUpgrade:
+            self._finish()
+        except httptools.HttpParserError:
+            self._fail(invalid("The answer is not HTTP"))
+
+    def _tells_its_end(self) -> bool:
+        return b"content-length" in self._headers or b"transfer-encoding" in self._headers
+
+    def _location(self) -> str | None:
+        if b"location" not in self._headers:
+            return None
+        location = self._headers[b"location"][0]
+        try:
+            return location.decode()
+        except UnicodeDecodeError:
+            return location.decode("latin-1")
+
+    def _finish(self) -> None:
+        if not self.answer.done() and self._status_code:
+            encoding = b", ".join(self._headers.get(b"content-encoding", [])).decode("latin-1")
+            self.answer.set_result(Answer(self._status_code, self._location(), encoding, bytes(self._body)))
+
+    def _fail(self, failed: ExchangeFailed) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(failed)

@@ -1,0 +1,97 @@
+"""What certificates say, and why one is not believed, in words for people."""
+
+from __future__ import annotations
+
+import ssl
+from datetime import UTC, datetime
+from functools import lru_cache
+
+# Of OpenSSL's x509_vfy.h
+EXPIRED = 10
+_SENTENCES = {
+    9: "The certificate is not valid yet",
+    EXPIRED: "The certificate, or one of its authorities', has expired",
+    18: "The certificate is self-signed",
+    19: "The certificate's authority is not one that is trusted",
+    20: "The certificate's authority is not known, or the server leaves out an intermediate certificate",
+    21: "The certificate's authority is not known, or the server leaves out an intermediate certificate",
+    23: "The certificate was revoked",
+    62: "The certificate is for another host",
+    64: "The certificate is for another host",
+}
+
+_SEQUENCE = 0x30
+_VERSION = 0xA0
+_UTC_TIME = 0x17
+_LONG_LENGTH = 0x80
+
+
+def explain(error: ssl.SSLError, expires_at: datetime | None = None, now: datetime | None = None) -> str:
+    """Say why a handshake failed; an expired certificate with its day, where `expires_at` tells it."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        if error.verify_code == EXPIRED and expires_at and now and expires_at <= now:
+            return f"The certificate expired on {expires_at:%Y-%m-%d}"
+        return _SENTENCES.get(error.verify_code, "The certificate cannot be trusted")
+    match getattr(error, "reason", None):  # what `ssl` raises of its own has none
+        case "WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE" | "PACKET_LENGTH_TOO_LONG":
+            return "The server does not speak TLS on this port"
+        case "UNSUPPORTED_PROTOCOL" | "TLSV1_ALERT_PROTOCOL_VERSION":
+            return "The server speaks no version of TLS that is safe"
+        case "TLSV13_ALERT_CERTIFICATE_REQUIRED":
+            return "The server demands a certificate of its clients"
+        case _:
+            return "The TLS handshake failed"
+
+
+@lru_cache(maxsize=2048)
+def expiry_of(certificate: bytes) -> datetime | None:
+    """Return the notAfter of a certificate in DER (RFC 5280 §4.1); None if it cannot be found.
+
+    Read by hand because `ssl` tells it only of certificates it verified, and this is a few fields deep.
+    """
+    try:
+        fields = _Elements(_Elements(_Elements(certificate).enter(_SEQUENCE)).enter(_SEQUENCE))
+        if fields.next_tag() == _VERSION:
+            fields.take()
+        for _ in ("serialNumber", "signature", "issuer"):
+            fields.take()
+        validity = _Elements(fields.enter(_SEQUENCE))
+        validity.take()  # notBefore
+        tag, written = validity.take()
+        return _read_time(tag, written.decode("ascii"))
+    except (IndexError, ValueError):
+        return None
+
+
+class _Elements:
+    """The elements of a constructed value, one after the other (X.690 §8.1)."""
+
+    def __init__(self, encoded: bytes) -> None:
+        self._encoded = encoded
+        self._position = 0
+
+    def next_tag(self) -> int:
+        return self._encoded[self._position]
+
+    def take(self) -> tuple[int, bytes]:
+        tag, length = self._encoded[self._position], self._encoded[self._position + 1]
+        start = self._position + 2
+        if length & _LONG_LENGTH:
+            octets = length & ~_LONG_LENGTH
+            length = int.from_bytes(self._encoded[start : start + octets], "big")
+            start += octets
+        self._position = start + length
+        return tag, self._encoded[start : self._position]
+
+    def enter(self, expected_tag: int) -> bytes:
+        tag, content = self.take()
+        if tag != expected_tag:
+            raise ValueError("not a certificate")
+        return content
+
+
+def _read_time(tag: int, written: str) -> datetime:
+    """Read a UTCTime, whose years are those from 1950 to 2049, or a GeneralizedTime (RFC 5280 §4.1.2.5)."""
+    if tag == _UTC_TIME:
+        written = ("19" if written >= "50" else "20") + written
+    return datetime.strptime(written, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)

@@ -1,0 +1,55 @@
+"""What a redirect makes of a request: the rules of the Fetch standard, and stricter across origins. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from monitoring.outbound.targets import follow_location
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.outbound.targets import Target
+
+MAX_REDIRECTS = 10
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_SEE_OTHER = 303
+_ABOUT_THE_BODY = frozenset({"content-encoding", "content-language", "content-location", "content-type"})
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One request on the way to the answer."""
+
+    target: Target
+    method: str
+    headers: Mapping[str, str]
+    body: bytes | None
+
+
+def is_redirect(status_code: int, location: str | None) -> bool:
+    """Say whether an answer sends us on. A 3xx without Location is an answer like any other."""
+    return status_code in _REDIRECTS and location is not None
+
+
+def next_hop(hop: Hop, status_code: int, location: str) -> Hop:
+    """Return the request that a redirect asks for. Raises UnusableUrl.
+
+    Another origin never sees what was meant for the first: headers and body are dropped, and a redirect back
+    does not restore them. A method that keeps its meaning (307, 308) then goes on without its body.
+    """
+    following = replace(hop, target=follow_location(hop.target, location))
+    if _becomes_get(hop.method, status_code):
+        headers = {name: value for name, value in hop.headers.items() if name.lower() not in _ABOUT_THE_BODY}
+        following = replace(following, method="GET", headers=headers, body=None)
+    if following.target.origin != hop.target.origin:
+        following = replace(following, headers={}, body=None)
+    return following
+
+
+def _becomes_get(method: str, status_code: int) -> bool:
+    if status_code == _SEE_OTHER:
+        return method not in ("GET", "HEAD")
+    return method == "POST" and status_code in (301, 302)

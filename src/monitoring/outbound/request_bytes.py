@@ -1,0 +1,52 @@
+"""A request as it goes over the wire (RFC 9112). Pure."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from monitoring.outbound.redirects import Hop
+
+# What frames the message, names its host, or promises what we can read: ours, whatever the caller gives.
+OUR_HEADERS = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+
+_DEFAULTS = {"User-Agent": f"monitoring-service/{version('monitoring-service')}", "Accept": "*/*"}
+_EXPECT_A_BODY = frozenset({"PATCH", "POST", "PUT"})
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+
+
+def write_request(hop: Hop) -> bytes:
+    """Write a request. Raises ValueError for a method or header that is none (RFC 9110 §5.1, §5.5, §9.1)."""
+    if not _TOKEN.fullmatch(hop.method):
+        raise ValueError("not a method")
+    lines = [f"{hop.method} {hop.target.path} HTTP/1.1", f"Host: {hop.target.authority}"]
+    given = set()
+    for name, value in hop.headers.items():
+        if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
+            raise ValueError("not a header")
+        if (lower := name.lower()) not in OUR_HEADERS:
+            lines.append(f"{name}: {value}")
+            given.add(lower)
+    lines += [f"{name}: {value}" for name, value in _DEFAULTS.items() if name.lower() not in given]
+    if hop.body is not None or hop.method in _EXPECT_A_BODY:
+        lines.append(f"Content-Length: {len(hop.body or b'')}")
+    lines += ["Accept-Encoding: gzip, deflate", "Connection: close", "", ""]
+    return "\r\n".join(lines).encode("latin-1") + (hop.body or b"")

@@ -1,0 +1,372 @@
+"""TCP and TLS: which address is taken, and which certificate is believed."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import socket
+import ssl
+import struct
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+import pytest
+import trustme
+
+from monitoring.outbound import connections
+from monitoring.outbound.client import open_http_client
+from monitoring.outbound.connections import MAX_ADDRESSES_TRIED, choose
+from monitoring.outbound.exchanges import FailureCode
+from outbound.asking import ask, code_of, count_sockets, until
+from outbound.scripted_servers import answer, impolite_server, redirect, scripted_server
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from monitoring.outbound.client import HttpClient
+    from outbound.name_server import NameServer
+    from outbound.scripted_servers import ScriptedServer
+
+pytestmark = pytest.mark.anyio
+
+HOST = "shop.example"
+LATER = datetime.now(UTC).replace(microsecond=0) + timedelta(days=9)
+
+
+@contextmanager
+def black_hole(host: str, port: int = 0) -> Iterator[int]:
+    """Listen with a full queue, so that whoever connects hears nothing."""
+    with socket.socket() as listener:
+        listener.bind((host, port))
+        listener.listen(0)
+        address = listener.getsockname()
+        fillers = [socket.socket() for _ in range(8)]
+        try:
+            for filler in fillers:
+                filler.setblocking(False)  # noqa: FBT003
+                filler.connect_ex(address)
+            yield address[1]
+        finally:
+            for filler in fillers:
+                filler.close()
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Close with RST instead of FIN."""
+    accepted = writer.get_extra_info("socket")
+    accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+def is_reset(connected: socket.socket) -> bool:
+    """Say whether the peer reset a connection, and leave its error to whoever uses it next."""
+    poll = select.poll()
+    poll.register(connected, 0)
+    return bool(poll.poll(0))
+
+
+class TestAddress:
+    async def test_where_nothing_listens_refuses_the_connection(self, client: HttpClient) -> None:
+        exchange = await ask(client, "http://127.0.0.2:1/")
+        assert code_of(exchange) == FailureCode.CONNECTION_REFUSED
+        assert exchange.timings.connect_ms is None
+        assert exchange.timings.total_ms is not None
+
+    async def test_that_swallows_everything_is_a_timeout(self, client: HttpClient) -> None:
+        with black_hole("127.0.0.2") as port:
+            exchange = await ask(client, f"http://127.0.0.2:{port}/", timeout_seconds=0.15)
+        assert code_of(exchange) == FailureCode.TIMEOUT
+        assert exchange.failure
+        assert exchange.failure.message == "No answer within 0.15 seconds (while connecting)"
+
+    async def test_that_cannot_be_reached_is_a_failed_connection(self) -> None:
+        async with open_http_client(allowed_networks=("255.255.255.255/32",)) as client:
+            assert code_of(await ask(client, "http://255.255.255.255/")) == FailureCode.CONNECTION_FAILED
+
+    @pytest.mark.parametrize("addresses", [["127.0.0.3", "127.0.0.2"], ["127.0.0.2", "127.0.0.3"]])
+    async def test_that_refuses_is_followed_by_the_next(
+        self, client: HttpClient, names: NameServer, server: ScriptedServer, addresses: list[str]
+    ) -> None:
+        names.know(HOST, addresses)
+        assert (await ask(client, f"http://{HOST}:{server.port}/")).status_code == 200
+
+    @pytest.mark.parametrize("addresses", [["127.0.0.3", "127.0.0.2"], ["127.0.0.2", "127.0.0.3"]])
+    async def test_that_swallows_everything_does_not_hide_the_next(
+        self, client: HttpClient, names: NameServer, server: ScriptedServer, addresses: list[str]
+    ) -> None:
+        names.know(HOST, addresses)
+        with black_hole("127.0.0.3", server.port):
+            exchange = await ask(client, f"http://{HOST}:{server.port}/", timeout_seconds=1)
+        assert exchange.status_code == 200
+
+    async def test_of_several_that_all_refuse_is_refused(self, client: HttpClient, names: NameServer) -> None:
+        names.know(HOST, ["127.0.0.2", "127.0.0.3"])
+        assert code_of(await ask(client, f"http://{HOST}:1/")) == FailureCode.CONNECTION_REFUSED
+
+    @pytest.mark.parametrize(
+        ("place", "is_reached"), [(MAX_ADDRESSES_TRIED, True), (MAX_ADDRESSES_TRIED + 1, False)]
+    )
+    async def test_after_the_first_few_is_not_tried(
+        self, names: NameServer, server: ScriptedServer, *, place: int, is_reached: bool
+    ) -> None:
+        others = [f"127.0.1.{number}" for number in range(1, 9)]
+        names.know(HOST, [*others[: place - 1], server.host, *others[place - 1 :]])
+        async with open_http_client(
+            allowed_networks=("127.0.0.0/8",), dns_servers=(names.address,)
+        ) as client:
+            exchange = await ask(client, f"http://{HOST}:{server.port}/")
+        assert (exchange.status_code == 200) == is_reached
+        assert server.connections == is_reached
+
+    async def test_may_be_of_ipv6(self) -> None:
+        async with (
+            scripted_server("::1") as server,
+            open_http_client(allowed_networks=("::1/128",)) as client,
+        ):
+            exchange = await ask(client, f"http://[0:0::1]:{server.port}/")
+            assert exchange.status_code == 200
+            assert f"Host: [::1]:{server.port}".encode() in server.requests[0]
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+async def tls_client(authority: trustme.CA, names: NameServer, tmp_path: Path) -> AsyncIterator[HttpClient]:
+    """Open a client that believes one authority."""
+    ca_file = tmp_path / "authorities.pem"
+    authority.cert_pem.write_to_path(ca_file)
+    names.know(HOST, ["127.0.0.2"])
+    async with open_http_client(
+        allowed_networks=("127.0.0.2/32",), dns_servers=(names.address,), ca_file=str(ca_file)
+    ) as client:
+        yield client
+
+
+@asynccontextmanager
+async def tls_server(certificate: trustme.LeafCert) -> AsyncIterator[ScriptedServer]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate.configure_cert(context)
+    async with scripted_server("127.0.0.2", tls=context) as server:
+        server.url = f"https://{HOST}:{server.port}"
+        yield server
+
+
+class TestCertificate:
+    async def test_that_is_good_is_believed_and_its_end_is_told(
+        self, authority: trustme.CA, tls_client: HttpClient
+    ) -> None:
+        async with tls_server(authority.issue_cert(HOST, not_after=LATER)) as server:
+            exchange = await ask(tls_client, server.url)
+        assert (exchange.status_code, exchange.body) == (200, b"ok")
+        assert exchange.tls_expires_at == LATER
+        timings = exchange.timings
+        assert timings.dns_ms is not None
+        assert timings.connect_ms is not None
+        assert timings.tls_ms is not None
+        assert timings.first_byte_ms is not None
+        assert timings.total_ms is not None
+        assert timings.dns_ms + timings.connect_ms + timings.tls_ms + timings.first_byte_ms < timings.total_ms
+
+    async def test_may_be_that_of_an_address(self, authority: trustme.CA, tls_client: HttpClient) -> None:
+        async with tls_server(authority.issue_cert("127.0.0.2")) as server:
+            assert (await ask(tls_client, f"https://127.0.0.2:{server.port}/")).status_code == 200
+
+    async def test_is_asked_for_by_the_name_without_its_last_dot(
+        self, authority: trustme.CA, tls_client: HttpClient
+    ) -> None:
+        asked_for: list[str] = []
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert(HOST).configure_cert(context)
+        context.sni_callback = lambda _object, name, _context: asked_for.append(name)
+        async with scripted_server("127.0.0.2", tls=context) as server:
+            assert (await ask(tls_client, f"https://{HOST}.:{server.port}/")).status_code == 200
+        assert asked_for == [HOST]
+
+    async def test_that_expired_is_refused_with_its_day(
+        self, authority: trustme.CA, tls_client: HttpClient
+    ) -> None:
+        expired_at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+        not_before = expired_at - timedelta(days=1)
+        certificate = authority.issue_cert(HOST, not_before=not_before, not_after=expired_at)
+        before = count_sockets()
+        async with tls_server(certificate) as server:
+            exchange = await ask(tls_client, server.url)
+        assert code_of(exchange) == FailureCode.TLS_INVALID
+        assert exchange.failure
+        assert exchange.failure.message == "The certificate expired on 2026-01-02"
+        assert exchange.tls_expires_at == expired_at
+        assert not server.requests
+        await until(lambda: count_sockets() == before)
+
+    async def test_that_is_for_another_host_is_refused(
+        self, authority: trustme.CA, tls_client: HttpClient
+    ) -> None:
+        async with tls_server(authority.issue_cert("other.example")) as server:
+            exchange = await ask(tls_client, server.url)
+        assert code_of(exchange) == FailureCode.TLS_INVALID
+        assert exchange.failure
+        assert exchange.failure.message == "The certificate is for another host"
+        assert not server.requests
+
+    async def test_of_a_stranger_s_authority_is_refused(self, tls_client: HttpClient) -> None:
+        async with tls_server(trustme.CA().issue_cert(HOST)) as server:
+            exchange = await ask(tls_client, server.url)
+        assert code_of(exchange) == FailureCode.TLS_INVALID
+        assert exchange.failure
+        assert exchange.failure.message.startswith("The certificate's authority is not known")
+        assert not server.requests
+
+    async def test_that_is_self_signed_is_refused(self, tls_client: HttpClient, tmp_path: Path) -> None:
+        own = trustme.CA()
+        (tmp_path / "own.pem").write_bytes(own.private_key_pem.bytes() + own.cert_pem.bytes())
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tmp_path / "own.pem")
+        async with scripted_server("127.0.0.2", tls=context) as server:
+            exchange = await ask(tls_client, f"https://{HOST}:{server.port}/")
+        assert code_of(exchange) == FailureCode.TLS_INVALID
+        assert exchange.failure
+        assert exchange.failure.message == "The certificate is self-signed"
+
+    async def test_of_any_kind_is_taken_where_none_is_verified(self, tls_client: HttpClient) -> None:
+        async with tls_server(trustme.CA().issue_cert("other.example", not_after=LATER)) as server:
+            exchange = await ask(tls_client, server.url, verify_tls=False)
+        assert exchange.status_code == 200
+        assert exchange.tls_expires_at == LATER
+
+    async def test_of_a_private_authority_is_not_believed_by_default(
+        self, authority: trustme.CA, names: NameServer
+    ) -> None:
+        names.know(HOST, ["127.0.0.2"])
+        async with (
+            tls_server(authority.issue_cert(HOST)) as server,
+            open_http_client(allowed_networks=("127.0.0.2/32",), dns_servers=(names.address,)) as client,
+        ):
+            assert code_of(await ask(client, server.url)) == FailureCode.TLS_INVALID
+
+    @pytest.mark.parametrize("is_first_shorter", [True, False])
+    async def test_whose_end_is_told_is_the_first_to_end_of_all_hops(
+        self, authority: trustme.CA, tls_client: HttpClient, *, is_first_shorter: bool
+    ) -> None:
+        ends = (
+            [LATER, LATER + timedelta(days=30)] if is_first_shorter else [LATER + timedelta(days=30), LATER]
+        )
+        async with (
+            tls_server(authority.issue_cert(HOST, not_after=ends[0])) as first,
+            tls_server(authority.issue_cert(HOST, not_after=ends[1])) as second,
+            scripted_server("127.0.0.2") as plain,
+        ):
+            first.scripts["/"] = redirect(f"{second.url}/next")
+            second.scripts["/next"] = redirect(f"{plain.url}/end")
+            exchange = await ask(tls_client, f"{first.url}/", follow_redirects=True)
+        assert (exchange.status_code, len(plain.requests)) == (200, 1)
+        assert exchange.tls_expires_at == LATER
+
+
+class TestConnectionThatIsResetAtOnce:
+    @pytest.mark.parametrize(
+        ("scheme", "code"),
+        [("http", FailureCode.CONNECTION_FAILED), ("https", FailureCode.TLS_INVALID)],
+    )
+    async def test_is_a_failure_like_one_that_is_reset_later(
+        self, client: HttpClient, monkeypatch: pytest.MonkeyPatch, scheme: str, code: FailureCode
+    ) -> None:
+        connect = connections._connect_to  # noqa: SLF001 - nothing else comes between the two steps
+
+        async def connect_and_be_reset(peer: tuple[str, int]) -> socket.socket:
+            connected = await connect(peer)
+            await until(lambda: is_reset(connected))
+            return connected
+
+        before = count_sockets()
+        monkeypatch.setattr(connections, "_connect_to", connect_and_be_reset)
+        async with impolite_server(reset) as port:
+            exchange = await ask(client, f"{scheme}://127.0.0.2:{port}/")
+        assert code_of(exchange) == code
+        await until(lambda: count_sockets() == before)
+
+
+class TestHandshake:
+    async def test_is_made_anew_for_each_request(self, authority: trustme.CA, tls_client: HttpClient) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert(HOST).configure_cert(context)
+        async with scripted_server("127.0.0.2", tls=context) as server:
+            for _ in range(3):
+                await ask(tls_client, f"https://{HOST}:{server.port}/")
+        assert context.session_stats()["hits"] == 0
+        assert context.session_stats()["accept_good"] == 3
+
+    async def test_with_who_answers_in_plain_text_says_so(self, client: HttpClient) -> None:
+        plain = answer("400 Bad Request", body=b"plain HTTP request sent to HTTPS port")
+        async with impolite_server(lambda writer: writer.write(plain)) as port:
+            exchange = await ask(client, f"https://127.0.0.2:{port}/")
+        assert code_of(exchange) == FailureCode.TLS_INVALID
+        assert exchange.failure
+        assert exchange.failure.message == "The server does not speak TLS on this port"
+
+    async def test_with_who_hangs_up_fails(self, client: HttpClient) -> None:
+        async with impolite_server(lambda writer: writer.transport.abort()) as port:
+            exchange = await ask(client, f"https://127.0.0.2:{port}/")
+        assert code_of(exchange) == FailureCode.TLS_INVALID
+
+    async def test_with_who_says_nothing_is_a_timeout_and_leaves_nothing_open(
+        self, client: HttpClient
+    ) -> None:
+        before = count_sockets()
+        async with impolite_server(lambda _: None) as port:
+            exchange = await ask(client, f"https://127.0.0.2:{port}/", timeout_seconds=0.15)
+        assert code_of(exchange) == FailureCode.TIMEOUT
+        assert exchange.failure
+        assert exchange.failure.message == "No answer within 0.15 seconds (during the TLS handshake)"
+        await until(lambda: count_sockets() == before)
+
+    async def test_without_a_safe_version_in_common_fails(
+        self, authority: trustme.CA, tls_client: HttpClient
+    ) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert(HOST).configure_cert(context)
+        with pytest.warns(DeprecationWarning, match="TLSv1_1"):
+            context.maximum_version = ssl.TLSVersion.TLSv1_1
+        context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+        async with scripted_server("127.0.0.2", tls=context) as server:
+            exchange = await ask(tls_client, f"https://{HOST}:{server.port}/")
+        assert code_of(exchange) == FailureCode.TLS_INVALID
+
+    async def test_that_demands_our_certificate_fails_with_a_sentence(
+        self, authority: trustme.CA, tls_client: HttpClient
+    ) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert(HOST).configure_cert(context)
+        authority.configure_trust(context)
+        context.verify_mode = ssl.CERT_REQUIRED
+
+        def refuse() -> None:
+            # A blocking socket, for asyncio's servers close without the alert.
+            connection, _ = listener.accept()
+            with context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False) as refused:
+                refused.settimeout(10)
+                with pytest.raises(ssl.SSLError):
+                    refused.do_handshake()
+                while socket.socket.recv(refused, 4096):
+                    pass
+
+        with socket.create_server(("127.0.0.2", 0)) as listener:
+            port = listener.getsockname()[1]
+            _, exchange = await asyncio.gather(
+                asyncio.to_thread(refuse), ask(tls_client, f"https://{HOST}:{port}/")
+            )
+        assert code_of(exchange) == FailureCode.TLS_INVALID
+        assert exchange.failure
+        assert exchange.failure.message == "The server demands a certificate of its clients"
+
+
+class TestChoice:
+    def test_takes_the_families_in_turn_so_that_one_that_does_not_work_hides_no_other(self) -> None:
+        sixes = [ip_address(f"2001:db8::{number}") for number in range(1, 6)]
+        four = ip_address("192.0.2.1")
+        assert choose([*sixes, four]) == [sixes[0], four, sixes[1], sixes[2]]

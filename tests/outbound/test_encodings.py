@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+import zlib
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitoring.outbound.encodings import MAX_GZIP_MEMBERS, decode
+from monitoring.outbound.exchanges import FailureCode
+from monitoring.outbound.failures import ExchangeFailed
+
+CAP = 1000
+
+gzipped = partial(gzip.compress, mtime=0)  # the same in every process: ids of tests are made of it
+
+
+def raw_deflate(body: bytes) -> bytes:
+    return zlib.compress(body, wbits=-zlib.MAX_WBITS)
+
+
+class TestDecoding:
+    @given(st.binary(max_size=CAP))
+    def test_brings_back_what_was_encoded(self, body: bytes) -> None:
+        assert decode(body, "", CAP) == body
+        assert decode(body, "identity", CAP) == body
+        assert decode(gzipped(body), "gzip", CAP) == body
+        assert decode(gzipped(body), "X-GZIP ", CAP) == body
+        assert decode(zlib.compress(body), "deflate", CAP) == body
+        assert decode(raw_deflate(body), "deflate", CAP) == body
+
+    @given(st.lists(st.binary(max_size=CAP // 4), min_size=1, max_size=4))
+    def test_joins_all_members_of_a_gzip_file(self, parts: list[bytes]) -> None:
+        assert decode(b"".join(map(gzipped, parts)), "gzip", CAP) == b"".join(parts)
+
+    def test_ignores_what_follows_and_is_no_member(self) -> None:
+        assert decode(gzipped(b"a") + bytes(8), "gzip", CAP) == b"a"
+        assert decode(zlib.compress(b"a") + gzipped(b"b"), "deflate", CAP) == b"a"
+
+    @pytest.mark.parametrize("encoding", ["gzip, identity", "identity,gzip", ", Gzip ,,IDENTITY"])
+    def test_takes_identity_for_no_coding(self, encoding: str) -> None:
+        assert decode(gzipped(b"body"), encoding, CAP) == b"body"
+
+    def test_takes_a_limited_number_of_members(self) -> None:
+        member = gzipped(b"a")
+        assert decode(member * MAX_GZIP_MEMBERS, "gzip", CAP) == b"a" * MAX_GZIP_MEMBERS
+        with pytest.raises(ExchangeFailed, match="compressed in more than 256 parts") as raised:
+            decode(member * (MAX_GZIP_MEMBERS + 1), "gzip", CAP)
+        assert raised.value.failure.code == FailureCode.INVALID_RESPONSE
+
+    @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+    def test_takes_nothing_for_nothing(self, encoding: str) -> None:
+        assert decode(b"", encoding, CAP) == b""
+
+    @pytest.mark.parametrize(
+        ("body", "encoding"),
+        [
+            (gzipped(b"a" * (CAP + 1)), "gzip"),
+            (gzipped(b"a" * CAP) + gzipped(b"a"), "gzip"),
+            (gzipped(b"a" * 600) * 2, "gzip"),
+            (zlib.compress(b"a" * (CAP + 1)), "deflate"),
+            (b"a" * (CAP + 1), ""),
+        ],
+    )
+    def test_stops_above_the_cap(self, body: bytes, encoding: str) -> None:
+        with pytest.raises(ExchangeFailed, match="larger than 1,000 bytes") as raised:
+            decode(body, encoding, CAP)
+        assert raised.value.failure.code == FailureCode.RESPONSE_TOO_LARGE
+
+    def test_never_inflates_a_bomb(self) -> None:
+        bomb = gzipped(b"small") + gzipped(bytes(100_000_000))
+        tracemalloc.start()
+        try:
+            with pytest.raises(ExchangeFailed):
+                decode(bomb, "gzip", 1_000_000)
+            _, peak_bytes = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak_bytes < 5_000_000
+
+    @pytest.mark.parametrize(
+        ("body", "encoding"),
+        [
+            (b"no gzip at all", "gzip"),
+            (gzipped(b"a" * 500)[:-10], "gzip"),
+            (gzipped(b"a")[:-1], "gzip"),
+            (gzipped(b"a") + gzipped(b"a" * 500)[:-10], "gzip"),
+            (b"\xff" * 20, "deflate"),
+            (b"body", "br"),
+            (gzipped(b"a"), "gzip, gzip"),
+        ],
+    )
+    def test_refuses_what_is_broken_or_was_not_asked_for(self, body: bytes, encoding: str) -> None:
+        with pytest.raises(ExchangeFailed) as raised:
+            decode(body, encoding, CAP)
+        assert raised.value.failure.code == FailureCode.INVALID_RESPONSE
