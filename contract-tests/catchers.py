@@ -7,6 +7,8 @@ from promises import OPERATIONS
 SENTENCES = "contract-tests/test_every_sentence.py"
 SAYS = f"{SENTENCES}::test_the_service_says_it_as_written"
 JOURNEYS = "contract-tests/test_journeys.py"
+INCIDENTS = "contract-tests/test_journeys_of_incidents.py"
+LISTS = "contract-tests/test_lists.py"
 PUBLISHED = "contract-tests/test_published_document.py"
 EXAMPLES = "contract-tests/test_examples.py"
 TEST_DOCUMENT = "contract-tests/test_document.py"

@@ -82,6 +82,8 @@ def _demand_rate_limit(answer: Answer, settings: Settings) -> None:
             settings.rate_limit_api,
             settings.rate_limit_token,
             settings.rate_limit_webhook_failures,
+            settings.rate_limit_check_now,
+            settings.rate_limit_notifications,
         )
     }
     matched = re.fullmatch('"([a-z_]+)";r=([0-9]+);t=([0-9]+)', answer.headers["ratelimit"])

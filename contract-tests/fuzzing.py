@@ -8,33 +8,41 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 from uuid import UUID
 
 import pytest
 
 import engine_room
 from cast import Player, form_team
+from monitoring import worker
 from monitoring.auth.credentials import hash_secret
 from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import revoke_key
+from monitoring.incidents.models import Incident
 from monitoring.monitors.service import create_monitor
-from promises import OPERATIONS, PUBLISHED
-from running_service import WEBHOOK_SECRET
+from monitoring.monitors.watching import begin_watch
+from monitoring.notifications import service as notification_service
+from monitoring.notifications.deliveries import queue_test
+from monitoring.notifications.service import create_webhook
+from promises import EXAMPLE_IDS, OPERATIONS, PUBLISHED
+from running_service import WEBHOOK_SECRET, RunningService, running_service
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from running_service import RunningService
+    from collections.abc import Iterator, Sequence
 
 HERE = Path(__file__).parent
 TESTS = HERE.parent / "tests"
 EXAMPLES = int(os.environ.get("FUZZING_EXAMPLES", "100"))
 TIMEOUT_SECONDS = 300 + 5 * EXAMPLES
-MAX_MONITORS = 1_000_000  # the plan's limit would hide everything behind it
+MANY = 1_000_000  # limits that would hide everything behind them
+
+ADDRESS = {"url": "https://shop.example.com/"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,17 @@ ROLES = [
     Role("revoked key", SCOPES, is_revoked=True),
     Role("nothing", webhook_secret=""),
 ]
+
+
+@contextmanager
+def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
+    """Start a service that sends no notifications: addresses that are made up may be somebody's."""
+    with (
+        patch.object(worker, "open_sender", lambda _: nullcontext()),
+        patch.object(notification_service, "MAX_WEBHOOKS_A_TEAM", MANY),
+        running_service(folder, **changes) as service,
+    ):
+        yield service
 
 
 def credentials_of(service: RunningService, role: Role) -> dict[str, str]:
@@ -120,9 +139,9 @@ def fetch_token(service: RunningService, role: Role) -> str:
     """Ask the token endpoint for one; without scopes there is no key, and no token."""
     if not role.scopes:
         return ""
-    with Player(service, form_team(service, MAX_MONITORS), role.scopes) as player:
+    with Player(service, form_team(service, MANY), role.scopes) as player:
         service.run(use_the_documents_credentials(player))
-        service.run(create_the_documents_monitor(player.team_id))
+        service.run(create_the_documents_things(player.team_id))
         token = player.fetch_token()
         if role.is_revoked:
             service.run(revoke_key(player.client_id))
@@ -139,7 +158,21 @@ async def use_the_documents_credentials(player: Player) -> None:
     player.client_id, player.client_secret = example["client_id"], example["client_secret"]
 
 
-async def create_the_documents_monitor(team_id: UUID) -> None:
-    """Make one that has the id of the document's examples, so that most requests find it."""
-    monitor = await create_monitor(team_id, {"url": "https://shop.example.com/"})
-    await monitor.clone(pk=UUID(OPERATIONS["get_monitor"].parameters[0]["example"])).save(force_create=True)
+async def create_the_documents_things(team_id: UUID) -> None:
+    """Make one of each that has the id of the document's examples, so that most requests find it."""
+    monitor = (await create_monitor(team_id, ADDRESS)).clone(pk=UUID(EXAMPLE_IDS["monitor_id"]))
+    await monitor.save(force_create=True)
+    await begin_watch(monitor, monitor.created_at)
+    webhook = (await create_webhook(team_id, ADDRESS)).clone(pk=UUID(EXAMPLE_IDS["webhook_id"]))
+    await webhook.save(force_create=True)
+    delivery = await queue_test(team_id, webhook.id)
+    await delivery.clone(pk=UUID(EXAMPLE_IDS["delivery_id"])).save(force_create=True)
+    await Incident.create(
+        id=UUID(EXAMPLE_IDS["incident_id"]),
+        team_id=team_id,
+        monitor_id=monitor.id,
+        started_at=monitor.created_at,
+        confirmed_at=monitor.created_at,
+        error="unexpected_status",
+        error_message="Answered 503 instead of 2xx",
+    )

@@ -8,6 +8,8 @@ unless something is wrong with the service on purpose.
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -19,10 +21,12 @@ from hypothesis import strategies
 
 from monitoring.auth.scopes import SCOPES
 from monitoring.contract.document import METHODS, Operation
-from promises import DOCUMENT, OPERATIONS
+from promises import DOCUMENT, EXAMPLE_IDS, OPERATIONS
 from spoken_errors import documented_answers, name_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from schemathesis import Case, CheckContext, DeserializationContext, HookContext, Response
 
 PERMISSIONS = set(os.environ["FUZZING_PERMISSIONS"].split())
@@ -57,8 +61,26 @@ STRANGER = httpx.Client(
     base_url=os.environ["FUZZING_URL"], headers={"Authorization": os.environ["FUZZING_STRANGER"]}, timeout=30
 )
 
-# The monitor of the document's examples exists and is never deleted: examples are sent most of all.
-EXAMPLE_ID = OPERATIONS["get_monitor"].parameters[0]["example"]
+# What the document's examples name exists and is never deleted: examples are sent most of all.
+THINGS = {"monitor_id", "webhook_id", "delivery_id", "incident_id"}
+
+# Operations whose success tells of something of ours by all the ids that these parameters take.
+TELL_IDS = {
+    "create_monitor": {"monitor_id"},
+    "get_incident": {"incident_id"},
+    "create_notification_webhook": {"webhook_id"},
+    "test_notification_webhook": {"webhook_id", "delivery_id"},
+}
+
+# Operations whose success makes something, and the parameters that take its id.
+MAKE = {
+    "create_monitor": "monitor_id",
+    "create_notification_webhook": "webhook_id",
+    "deliver_article": "article_id",
+}
+
+# What was made outside of stories, by the parameters that take its id: it may be read, or deleted.
+MADE: dict[str, list[str]] = {"article_id": [], "monitor_id": [], "webhook_id": []}
 
 SERIAL_NUMBERS = count(1)
 
@@ -73,29 +95,57 @@ schemathesis.openapi.format(
     "entity-tags", strategies.sampled_from(["*", '"1"', 'W/"1"', '"1", "2"', '"", "2"'])
 )
 
+# Of all moments there are, hardly any two make a range that is not too long; of these days, most do.
+MIDNIGHT = int(datetime.now(UTC).timestamp()) // 86_400 * 86_400
+SECONDS = strategies.integers(0, 4_102_444_799) | strategies.integers(
+    MIDNIGHT - 40 * 86_400, MIDNIGHT + 2 * 86_400
+)
+FRACTIONS = strategies.sampled_from(["", ".5", ".999999", ".123456789"])
+OFFSETS = strategies.sampled_from(["Z", "+00:00", "-00:00", "+14:59", "-09:30"])
+schemathesis.openapi.format(
+    "moments",
+    strategies.builds(
+        lambda seconds, fraction, offset: (
+            f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}{fraction}{offset}"
+        ),
+        *(SECONDS, FRACTIONS, OFFSETS),
+    ),
+)
+
 
 @schemathesis.hook
 def before_load_schema(_: HookContext, raw_schema: dict[str, Any]) -> None:
     raw_schema["components"]["parameters"]["IfMatch"]["schema"]["format"] = "entity-tags"
+    raw_schema["components"]["schemas"]["Moment"]["format"] = "moments"
 
 
 @schemathesis.hook
 def before_call(_: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> None:
     """Lead most valid requests to what exists: refused for what others did, they would test little."""
     operation_id = _operation_of(case).operation_id
-    is_in_a_story = case.meta is not None and case.meta.phase.name == "stateful"
-    names_a_monitor = "monitor_id" in case.path_parameters and not is_in_a_story
+    is_in_a_story = _is_in_a_story(case)
     if _is_valid(case) and not _is_sent_as_made_up(case):
         if "Idempotency-Key" in case.headers:
             case.headers["Idempotency-Key"] = f"fresh-{next(SERIAL_NUMBERS)}"
         if "If-Match" in case.headers:
             case.headers["If-Match"] = "*"
-        if names_a_monitor:
-            case.path_parameters["monitor_id"] = EXAMPLE_ID
-    if operation_id == "create_monitor" and is_in_a_story:
-        case.headers.pop("Idempotency-Key", None)  # the first answer may name a monitor deleted since
-    if operation_id == "delete_monitor" and case.path_parameters["monitor_id"] == EXAMPLE_ID:
-        case.path_parameters["monitor_id"] = str(uuid4())
+        if not is_in_a_story:
+            case.path_parameters.update(_find_existing(case.path_parameters))
+    if operation_id in TELL_IDS and is_in_a_story:
+        case.headers.pop("Idempotency-Key", None)  # the first answer may name what was deleted since
+    if case.operation.method == "delete":
+        for name in case.path_parameters:
+            if case.path_parameters[name] == EXAMPLE_IDS[name]:
+                case.path_parameters[name] = MADE[name].pop() if MADE[name] else str(uuid4())
+
+
+@schemathesis.hook
+def after_call(_: HookContext, case: Case[Any], response: Response) -> None:
+    """Remember what was made, unless a story goes on with it."""
+    name = MAKE.get(_operation_of(case).operation_id)
+    if name and response.status_code < 300 and not _is_in_a_story(case):
+        made_id = response.json()["article_id" if name == "article_id" else "id"]
+        MADE[name] += [made_id] if made_id else []
 
 
 @schemathesis.deserializer("text/html")
@@ -137,26 +187,31 @@ def nobody_does_what_is_not_allowed(_: CheckContext, response: Response, case: C
 
 
 @schemathesis.check
+def strangers_see_nothing_in_lists(_: CheckContext, response: Response, case: Case[Any]) -> None:
+    """Another team's key finds nothing of ours in its own lists, whatever page or filter it takes over."""
+    operation = _operation_of(case)
+    if TROUBLE or response.status_code != 200 or not operation.definition["security"]:
+        return
+    if _ids_taken(operation) or "next_cursor" not in response.json():
+        return
+    cursor = response.json()["next_cursor"]
+    ours = {"monitor_id": EXAMPLE_IDS["monitor_id"]} if operation.operation_id == "list_incidents" else {}
+    listed = STRANGER.get(operation.path, params=ours | ({"cursor": cursor} if cursor else {}))
+    assert {name: rows or None for name, rows in listed.json().items()} == dict.fromkeys(response.json())
+
+
+@schemathesis.check
 def strangers_see_and_change_nothing(_: CheckContext, response: Response, case: Case[Any]) -> None:
-    """Another team's key is told the same about our monitor as about one that does not exist."""
-    if TROUBLE:
+    """Another team's key is told the same about what is ours as about what does not exist."""
+    ids = TELL_IDS.get(_operation_of(case).operation_id)
+    if TROUBLE or not ids or response.status_code >= 300:
         return
-    if _operation_of(case).operation_id == "list_monitors" and response.status_code == 200:
-        cursor = response.json()["next_cursor"]
-        listed = STRANGER.get("/api/monitors", params={"cursor": cursor} if cursor else {})
-        assert listed.json() == {"monitors": [], "next_cursor": None}
-    if _operation_of(case).operation_id != "create_monitor" or response.status_code != 201:
-        return
+    told = {name: case.path_parameters.get(name) or response.json()["id"] for name in ids}
     for operation in OPERATIONS.values():
-        if "{monitor_id}" in operation.path:
-            ours, nobodys = (
-                STRANGER.request(
-                    operation.method, operation.path.format(monitor_id=monitor_id), json=TAKE_OVER
-                )
-                for monitor_id in (response.json()["id"], uuid4())
-            )
-            assert (ours.status_code, ours.content) == (nobodys.status_code, nobodys.content)
-            assert ours.status_code == 404
+        if _ids_taken(operation) == ids:
+            answer = _ask_as_stranger(operation, told)
+            assert (answer.status_code, answer.content) == _answer_about_nobodys(operation.operation_id)
+            assert answer.status_code == 404
 
 
 @schemathesis.check
@@ -200,6 +255,29 @@ class TroubleIsTold:
         assert not self.silent, f"{TROUBLE}, and never told by {sorted(self.silent)}"
 
 
+def _find_existing(names: Iterable[str]) -> dict[str, str]:
+    """Look up ids that exist, by the parameters that take them."""
+    existing = {name: EXAMPLE_IDS[name] for name in THINGS}
+    if articles := MADE["article_id"]:
+        existing["article_id"] = articles[-1]
+    return {name: existing[name] for name in names if name in existing}
+
+
+@cache
+def _answer_about_nobodys(operation_id: str) -> tuple[int, bytes]:
+    operation = OPERATIONS[operation_id]
+    answer = _ask_as_stranger(operation, {name: str(uuid4()) for name in _ids_taken(operation)})
+    return answer.status_code, answer.content
+
+
+def _ask_as_stranger(operation: Operation, ids: Mapping[str, str]) -> httpx.Response:
+    return STRANGER.request(operation.method, operation.path.format_map(ids), json=TAKE_OVER)
+
+
+def _ids_taken(operation: Operation) -> set[str]:
+    return {parameter["name"] for parameter in operation.parameters if parameter["in"] == "path"} & THINGS
+
+
 def _operation_of(case: Case[Any]) -> Operation:
     return OPERATIONS[case.operation.definition.raw["operationId"]]
 
@@ -208,6 +286,11 @@ def _is_sent_as_made_up(case: Case[Any]) -> bool:
     """Choose one in eight by what it says, without its token: what is tried again is treated alike."""
     said = f"{case.path_parameters} {case.query} {case.body!r}"
     return crc32(said.encode("utf-8", "surrogatepass")) % 8 == 0
+
+
+def _is_in_a_story(case: Case[Any]) -> bool:
+    """Say whether a request follows from the answer to another one."""
+    return case.meta is not None and case.meta.phase.name == "stateful"
 
 
 def _is_valid(case: Case[Any]) -> bool:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from catchers import DELIVER, EXAMPLES, FUZZING, INTERFACE, JOURNEYS, PUBLISHED, SAYS, TEST_DOCUMENT
+from catchers import (
+    DELIVER,
+    EXAMPLES,
+    FUZZING,
+    INCIDENTS,
+    INTERFACE,
+    JOURNEYS,
+    PUBLISHED,
+    SAYS,
+    TEST_DOCUMENT,
+)
 from planting import DOCUMENT, Edit, Lie
 
 
@@ -72,6 +82,30 @@ IN_THE_DOCUMENT = [
         "KeyError: 'id'",
     ),
     Lie(
+        "A link takes the id of one thing for that of another",
+        (
+            in_document(
+                "delivery_id: '$response.body#/id'",
+                "delivery_id: '$request.path.webhook_id'",
+                "    RedeliverNotification:",
+            ),
+        ),
+        f"{JOURNEYS}::TestLinks::test_a_link_leads_to_the_same_thing",
+        "assert 404 == 202",
+    ),
+    Lie(
+        "A key that may only read can have notifications sent",
+        (
+            in_document(
+                "x-required-scope: monitors:write",
+                "x-required-scope: monitors:read",
+                "operationId: redeliver_notification",
+            ),
+        ),
+        f"{PUBLISHED}::TestWhoMayCall::test_whoever_may_only_read_can_change_nothing",
+        "redeliver_notification",
+    ),
+    Lie(
         "An example of an answer breaks its own schema",
         (in_document("interval_seconds: 60", "interval_seconds: 10", "last_page:"),),
         f"{EXAMPLES}::test_an_example_is_what_its_schema_allows",
@@ -119,7 +153,7 @@ IN_WHAT_IS_PUBLISHED = [
         "A field is promised that no answer has",
         (
             in_document("last_response_time_ms, last_error,", "last_response_time_ms, last_failure,"),
-            in_document("        last_error: {", "        last_failure: {"),
+            in_document("        last_error:\n", "        last_failure:\n"),
         ),
         f"{JOURNEYS}::TestMonitor::test_lives_from_a_token_to_its_end",
         "last_error",
@@ -134,6 +168,24 @@ IN_WHAT_IS_PUBLISHED = [
         ),
         f"{JOURNEYS}::TestArticle::test_is_translated_and_translated_again_when_it_changes",
         "'translated' is not one of ['queued', 'translating', 'failed']",
+        only_published=True,
+    ),
+    Lie(
+        "What a check can find lacks a value",
+        (
+            in_document(
+                "enum: [up, degraded, down, unknown]", "enum: [up, degraded, unknown]", "CheckOutcome:"
+            ),
+        ),
+        f"{INCIDENTS}::TestWatchedServer::test_breaks_and_heals_and_all_of_it_is_told",
+        "'down' is not one of ['up', 'degraded', 'unknown']",
+        only_published=True,
+    ),
+    Lie(
+        "Notifications have no field that says what happened when",
+        (in_document("required: [type, timestamp, data]", "required: [type, happened_at, data]"),),
+        f"{INCIDENTS}::TestNotificationWebhook::test_lives_until_it_is_deleted",
+        "'happened_at' is a required property",
         only_published=True,
     ),
     Lie(

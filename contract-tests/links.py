@@ -57,6 +57,11 @@ def all_links() -> list[Link]:
     ]
 
 
+def link_of(source: Operation, target: str) -> Link:
+    """Find the link from an operation's success to another operation."""
+    return next(link for link in all_links() if link.source == source and link.target.operation_id == target)
+
+
 def way_to(link: Link) -> list[Link]:
     """Find the shortest chain of links that ends with this one and begins where no id is needed."""
     ways = deque([[link]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from callback_changes import find_callback_changes
 from places import Place, quote, whole
 from schema_changes import Way, find_schema_changes
 
@@ -28,6 +29,7 @@ def find_operation_changes(former_path: Place, present_path: Place, method: str)
     yield from _compare_security(former, present)
     yield from _compare_parameters(_parameters(former_path, former), _parameters(present_path, present))
     yield from _compare_request_bodies(former / "requestBody", present / "requestBody")
+    yield from find_callback_changes(former / "callbacks", present / "callbacks")
     for status, response in (former / "responses").children().items():
         yield from find_response_changes(response, present / "responses" / status)
     for status in present.value["responses"].keys() - former.value["responses"].keys():

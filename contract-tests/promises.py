@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jsonschema.validators import extend  # type: ignore[import-untyped]
 from openapi_schema_validator import OAS30ReadValidator, OAS30WriteValidator, oas30_format_checker
 
 from monitoring.contract.document import Node, Operation, load_document
@@ -16,6 +17,8 @@ from raw_http import connect, request
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from jsonschema import ValidationError  # type: ignore[import-untyped]
+
     from running_service import RunningService
 
 # What is published stands at the root. What the service runs on is in its package, and must be the same.
@@ -23,9 +26,26 @@ PUBLISHED = Path(__file__).parent.parent / "openapi.yaml"
 DOCUMENT = load_document(PUBLISHED)
 OPERATIONS = DOCUMENT.operations
 
+# The ids of the document's story, by the parameters that take them.
+EXAMPLE_IDS: dict[str, str] = {
+    parameter["name"]: parameter["example"]
+    for operation in OPERATIONS.values()
+    for parameter in operation.parameters
+    if parameter["in"] == "path"
+}
+
 JSON = "application/json"
 HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date", "server"}
 REQUEST_ID = "a-request-of-the-contract-tests"
+
+
+def _all_of(validator: Any, schemas: list[Node], value: Any, schema: Node) -> Iterator[ValidationError]:
+    """Take `nullable` beside `allOf` for "or null", which OpenAPI leaves open: docs/decisions/0012."""
+    if value is not None or not schema.get("nullable"):
+        yield from OAS30ReadValidator.VALIDATORS["allOf"](validator, schemas, value, schema)
+
+
+ANSWERS, REQUESTS = (extend(kind, {"allOf": _all_of}) for kind in (OAS30ReadValidator, OAS30WriteValidator))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +92,7 @@ def judge(answer: Answer, responses: Node) -> None:
 
 def judge_value(value: Any, schema: Node, *, is_request: bool = False) -> None:
     """Demand that a schema of the document allows a value."""
-    kind = OAS30WriteValidator if is_request else OAS30ReadValidator
+    kind = REQUESTS if is_request else ANSWERS
     whole = {"components": DOCUMENT.root["components"], **schema}  # references lead into it
     kind(whole, format_checker=oas30_format_checker).validate(value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -24,6 +25,8 @@ BASIC = "Authorization: Basic {alice_basic}"
 MIXED_UP = "Authorization: Basic {alice_mixed_up}"  # her id, and a secret that is another key's
 SECRET = f"X-Webhook-Secret: {WEBHOOK_SECRET}"
 CREDENTIALS = {"bearerAuth": ALICE, "webhookSecret": SECRET}
+
+LAST_ID = re.compile(r"\{(\w+)\}(?=[^{]*$)")  # of a path
 
 MAX_BODY_BYTES = 1_048_576
 FORM = "application/x-www-form-urlencoded"
@@ -66,7 +69,7 @@ def good_ask(
 
 
 def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
-    """Create or change a monitor."""
+    """Create or change a monitor or a notification webhook."""
     needed = {"url": "https://a.example/"} if operation.method == "post" else {}
     return good_ask(operation, *headers, body=json.dumps(needed | fields).encode())
 
@@ -89,12 +92,25 @@ def lack_the_scope(operation: Operation) -> list[Ask]:
     return [good_ask(operation, f"Authorization: {{{other}}}")]
 
 
+def ask_for_nothing(operation: Operation) -> list[Ask]:
+    return [good_ask(operation, path=LAST_ID.sub("{nothing}", operation.path))]
+
+
+def rest_before(path: str, **resting: bool) -> Callable[[Operation], list[Ask]]:
+    """Change something first, so that it rests when the operation wants it."""
+    patch = Ask("PATCH", path, (ALICE, "Content-Type: application/json"), json.dumps(resting).encode())
+    return lambda operation: [patch, good_ask(operation)]
+
+
 def use_a_key_twice(operation: Operation) -> list[Ask]:
     """Do two different things under one Idempotency-Key."""
     key = "Idempotency-Key: {fresh_key}"
-    if operation.method == "delete":
+    if operation.operation_id == "delete_monitor":
         return [good_ask(operation, key, 'If-Match: "1"'), good_ask(operation, key)]
-    return [write(operation, key, name="One"), write(operation, key, name="Another")]
+    if "requestBody" in operation.definition:
+        return [write(operation, key, name="One"), write(operation, key, name="Another")]
+    other_path = LAST_ID.sub(r"{another_\1}", operation.path)
+    return [good_ask(operation, key, path=other_path), good_ask(operation, key)]
 
 
 # What is told where no operation is found.
@@ -136,8 +152,8 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "idempotency_key_reused": use_a_key_twice,
     "keyword_without_body": lambda operation: [write(operation, method="HEAD", required_keyword="ok")],
     "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
-    "monitor_limit_reached": lambda operation: [write(operation)] * 10,  # and one is there
-    "monitor_not_found": lambda operation: [good_ask(operation, path="/api/monitors/{nothing}")],
+    "monitor_limit_reached": lambda operation: [write(operation)] * 9,  # and two are there
+    "monitor_not_found": ask_for_nothing,
     "request_body_without_content": lambda operation: [write(operation, request_body="a")],
     "request_header_name_invalid": lambda operation: [write(operation, request_headers={"no name": "a"})],
     "request_header_reserved": lambda operation: [write(operation, request_headers={"Content-Length": "1"})],
@@ -150,8 +166,22 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
         write(operation, interval_seconds=60, timeout_seconds=60)
     ],
     "url_host_invalid": lambda operation: [write(operation, url="http://999.1.1.1/")],
+    # Checks
+    "monitor_paused": rest_before("/api/monitors/{monitor_id}", paused=True),
+    "range_reversed": lambda operation: [
+        good_ask(operation, query="?from=2024-11-20T00:00:00Z&to=2024-11-19T00:00:00Z")
+    ],
+    "range_too_long": lambda operation: [
+        good_ask(operation, query="?from=2024-01-01T00:00:00Z&to=2024-02-02T00:00:00Z&window=hour")
+    ],
+    # Incidents and notifications
+    "incident_not_found": ask_for_nothing,
+    "notification_webhook_not_found": ask_for_nothing,
+    "notification_delivery_not_found": ask_for_nothing,
+    "notification_webhook_disabled": rest_before("/api/notification-webhooks/{webhook_id}", enabled=False),
+    "notification_webhook_limit_reached": lambda operation: [write(operation)] * 19,  # and two are there
     # Articles
-    "article_not_found": lambda operation: [good_ask(operation, path="/api/articles/{nothing}")],
+    "article_not_found": ask_for_nothing,
     "blog_storage_not_configured": lambda operation: [good_ask(operation)],
     "webhook_secret_invalid": lambda operation: [good_ask(operation, "X-Webhook-Secret: a-wrong-one")],
     "webhook_secret_not_configured": lambda operation: [good_ask(operation)],

@@ -84,14 +84,17 @@ def read_notes(folder: Path) -> dict[str, set[Answer]]:
 def report(seen: Mapping[str, set[Answer]], documented: set[Answer]) -> Iterator[str]:
     """Count seen of documented answers, a line an operation and a column for each kind of backends."""
     columns = {**seen, "together": {answer for answers in seen.values() for answer in answers}}
-    yield f"{'':20}" + "".join(f"  {name:^20}" for name in columns)
-    yield f"{'seen/documented':20}" + f"  {'statuses':>9}  {'sentences':>9}" * len(columns)
+    width = max(len(f"{operation_id} ") for operation_id in OPERATIONS)
+    yield f"{'':{width}}" + "".join(f"  {name:^20}" for name in columns)
+    yield f"{'seen/documented':{width}}" + f"  {'statuses':>9}  {'sentences':>9}" * len(columns)
     for operation_id in [*OPERATIONS, NO_OPERATION]:
         its_own = {answer for answer in documented if answer[0] == operation_id}
         counts = [_count(answers, its_own) for answers in columns.values()]
-        yield f"{operation_id or '(no operation)':20}" + "".join(counts)
+        yield f"{operation_id or '(no operation)':{width}}" + "".join(counts)
     operations = len({operation_id for operation_id, *_ in documented})
-    yield f"{f'all {operations}':20}" + "".join(_count(answers, documented) for answers in columns.values())
+    yield f"{f'all {operations}':{width}}" + "".join(
+        _count(answers, documented) for answers in columns.values()
+    )
 
 
 def _count(answers: set[Answer], documented: set[Answer]) -> str:

@@ -38,6 +38,18 @@ DOCUMENT = yaml.safe_load(
               application/json:
                 x-also-as: [application/merge-patch+json]
                 schema: {$ref: '#/components/schemas/PetPut'}
+          callbacks:
+            found:
+              '{$request.body#/url}':
+                post:
+                  parameters:
+                    - {name: signature, in: header, required: true, schema: {type: string, maxLength: 64}}
+                  requestBody:
+                    content:
+                      application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Pet'}}}
+                  responses:
+                    '204': {description: Received.}
+                    '410': {description: No more of this.}
           responses:
             '200':
               headers:
@@ -90,6 +102,7 @@ DOCUMENT = yaml.safe_load(
 )
 
 PUT = "/paths/~1pets~1{pet_id}/put"
+CALLBACK = f"{PUT}/callbacks/found/{{$request.body#~1url}}/post"
 TAKEN = "/components/schemas/PetPut"
 ANSWERED = "/components/schemas/Pet"
 
@@ -151,6 +164,18 @@ BREAKING = [
     ("an array's items may be longer", f"{ANSWERED}/properties/colours/items/maxLength", 10),
     ("a map's values may be longer", f"{ANSWERED}/properties/labels/additionalProperties/maxLength", 10),
     ("another option is answered", f"{ANSWERED}/properties/chip/anyOf/2", {"type": "boolean"}),
+    ("a callback is gone", f"{PUT}/callbacks/found", GONE),
+    ("a callback's header is gone", f"{CALLBACK}/parameters/0", GONE),
+    ("a callback's header may be missing", f"{CALLBACK}/parameters/0/required", False),
+    ("a callback's header may be longer", f"{CALLBACK}/parameters/0/schema/maxLength", 65),
+    ("a callback's media type is gone", f"{CALLBACK}/requestBody/content/application~1json", GONE),
+    ("a callback's body is gone", f"{CALLBACK}/requestBody", GONE),
+    (
+        "a callback's body is another",
+        f"{CALLBACK}/requestBody/content/application~1json/schema",
+        {"type": "object"},
+    ),
+    ("an answer to a callback is not understood", f"{CALLBACK}/responses/410", GONE),
     (
         "a sentence is another",
         "/components/responses/PetNotFound/content/application~1json/examples/pet_not_found/x-sentence",
@@ -166,6 +191,9 @@ BREAKING = [
 HARMLESS = [
     ("a title is another", "/info/title", "Animals"),
     ("a description is new", f"{PUT}/description", "Puts a pet."),
+    ("a callback is new", f"{PUT}/callbacks/lost", {}),
+    ("a callback's header is new", f"{CALLBACK}/parameters/1", {"name": "a", "in": "header", "schema": {}}),
+    ("an answer to a callback is understood", f"{CALLBACK}/responses/429", {"description": "Later."}),
     ("an operation is new", "/paths/~1pets", {"get": {"operationId": "list_pets", "responses": {}}}),
     ("no credential is required", f"{PUT}/security", []),
     ("another credential is enough", f"{PUT}/security", [{"token": []}, {"secret": []}]),
@@ -221,7 +249,14 @@ def changed(document: Any, pointer: str, value: Any) -> Any:
 
 def parts(document: Any) -> Iterator[tuple[Any, Any]]:
     """Name every operation, parameter and field: as what holds it and where it stands in that."""
-    paths = document["paths"].values()
+    asked = [*document["paths"].values()]
+    callbacks = [
+        callback
+        for path in asked
+        for method in METHODS
+        for callback in path.get(method, {}).get("callbacks", {}).values()
+    ]
+    paths = [*asked, *(path for callback in callbacks for path in callback.values())]
     operations = [(path, method) for path in paths for method in path if method in METHODS]
     yield from operations
     for holder in [*paths, *(path[method] for path, method in operations)]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -18,7 +19,11 @@ from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.auth.tokens import sign_token
 from monitoring.contract.endpoint import Endpoint
+from monitoring.incidents.models import Incident
+from monitoring.incidents.service import open_incident
 from monitoring.monitors.service import create_monitor
+from monitoring.notifications.deliveries import queue_test
+from monitoring.notifications.service import create_webhook
 from promises import DOCUMENT, OPERATIONS
 from provocations import NOWHERE, PROVOCATIONS, good_ask
 from real_servers import running_postgres
@@ -28,11 +33,13 @@ from spoken_errors import CATALOGUE, SUCCESS, documented_answers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+    from uuid import UUID
 
 Stage = tuple[RunningService, dict[str, str]]  # who answers, and the words for who asks for what
 
 MAX_MONITORS = 10  # as the document's example has it
 LIMIT = "1/12"  # so has this: 12 seconds to wait
+LONG_AGO = datetime(2026, 11, 20, 9, 40, tzinfo=UTC)
 
 # What is different about the service that says it, where something must be.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -107,11 +114,10 @@ async def break_down(*_: object) -> None:
 
 
 def set_scene(service: RunningService) -> dict[str, str]:
-    """Set up Alice's team with a monitor and its keys, one of them revoked."""
+    """Set up Alice's team with its keys, one of them revoked, and two of everything there can be."""
     team = form_team(service, MAX_MONITORS)
     alice, revoked = (service.run(create_key(team, "A key", SCOPES)) for _ in range(2))
     service.run(revoke_key(revoked.key.client_id))
-    monitor = service.run(create_monitor(team.id, {"url": "https://a.example/"}))
 
     def bear(client_id: str, scopes: Sequence[str] = SCOPES) -> str:
         return f"Bearer {sign_token(service.settings, client_id, scopes, now_seconds=int(time.time()))}"
@@ -123,12 +129,34 @@ def set_scene(service: RunningService) -> dict[str, str]:
         "reader": bear(alice.key.client_id, ["monitors:read"]),
         "writer": bear(alice.key.client_id, ["monitors:write"]),
         "revoked": bear(revoked.key.client_id),
-        "monitor_id": str(monitor.id),
+        **service.run(create_things(team.id)),
         "article_id": str(uuid4()),
         "nothing": str(uuid4()),
         "guide": "quick-start",
         "fresh_key": str(uuid4()),
     }
+
+
+async def create_things(team_id: UUID) -> dict[str, str]:
+    """Return the ids of two monitors, two webhooks, two deliveries to the first of these, and an incident."""
+    address = {"url": "https://a.example/"}
+    monitor, other_monitor = [await create_monitor(team_id, address) for _ in range(2)]
+    webhook, other_webhook = [await create_webhook(team_id, address) for _ in range(2)]
+    delivery, other_delivery = [await queue_test(team_id, webhook.id) for _ in range(2)]
+    await open_incident(
+        monitor, started_at=LONG_AGO, confirmed_at=LONG_AGO, error="timeout", error_message="No answer"
+    )
+    incident = await Incident.get(monitor_id=monitor.id)
+    things = {
+        "monitor_id": monitor,
+        "another_monitor_id": other_monitor,
+        "webhook_id": webhook,
+        "another_webhook_id": other_webhook,
+        "delivery_id": delivery,
+        "another_delivery_id": other_delivery,
+        "incident_id": incident,
+    }
+    return {name: str(thing.pk) for name, thing in things.items()}
 
 
 def write_basic(client_id: str, client_secret: str) -> str:
@@ -170,3 +198,16 @@ def test_a_lenient_operation_does_not_see_unknown_query_parameters(ordinary_serv
     ask = good_ask(OPERATIONS["issue_token"], "Authorization: Basic {alice_basic}", body=b"")
     for query in ("", "?unknown=1"):
         assert replace(ask, query=query).of(ordinary_service, scene).status == 200
+
+
+def test_a_team_that_asks_for_many_checks_is_told_when_to_come_back(tmp_path: Path) -> None:
+    check = OPERATIONS["check_monitor_now"]
+    other_check = good_ask(check, path="/api/monitors/{another_monitor_id}/check")
+    with running_service(tmp_path, rate_limit_check_now=LIMIT) as service:
+        scene = set_scene(service)
+        assert good_ask(check).of(service, scene).status == 202
+        answer = other_check.of(service, scene)
+        promises.judge(answer, check.responses)
+        demand_exactly(answer, find_error(check, "rate_limited"), other_check.path, service.settings)
+        assert good_ask(OPERATIONS["get_monitor"]).of(service, scene).status == 200
+        assert good_ask(check).of(service, set_scene(service)).status == 202

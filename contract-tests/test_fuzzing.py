@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzzing import ROLES, Role, credentials_of, fuzz
-from running_service import running_service
+from fuzzing import ROLES, Role, credentials_of, fuzz, fuzzed_service
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,5 +14,5 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
 def test_the_service_keeps_every_promise_of_the_document(role: Role, tmp_path: Path) -> None:
-    with running_service(tmp_path) as service:
+    with fuzzed_service(tmp_path) as service:
         fuzz(service, role, credentials_of(service, role))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cast import Player, form_team
-from fuzzing import FULL_KEY, WRONG_SECRET, credentials_of, fuzz
+from fuzzing import FULL_KEY, WRONG_SECRET, credentials_of, fuzz, fuzzed_service
 from real_servers import running_postgres
 from running_service import running_service
 from service_process import wait_until
@@ -21,10 +21,10 @@ CONFIG = "in_trouble.toml"
 
 def test_beyond_the_limits_every_answer_says_when_to_come_back(tmp_path: Path) -> None:
     guesser = replace(FULL_KEY, webhook_secret=WRONG_SECRET)
-    with running_service(tmp_path) as generous:
+    with fuzzed_service(tmp_path) as generous:
         credentials = credentials_of(generous, guesser)
     low = dict.fromkeys(["rate_limit_api", "rate_limit_token", "rate_limit_webhook_failures"], "3/1")
-    with running_service(tmp_path, **low) as service:
+    with fuzzed_service(tmp_path, **low) as service:
         fuzz(service, guesser, credentials, config=CONFIG, trouble="low limits")
 
 
@@ -41,7 +41,7 @@ def test_when_the_window_is_over_the_service_answers_again(tmp_path: Path) -> No
 def test_without_its_database_the_service_says_so(tmp_path: Path) -> None:
     with (
         running_postgres() as server,
-        running_service(tmp_path, database_url=server.create_database()) as service,
+        fuzzed_service(tmp_path, database_url=server.create_database()) as service,
     ):
         credentials = credentials_of(service, FULL_KEY)
         server.stop()
@@ -52,6 +52,6 @@ def test_without_its_database_the_service_says_so(tmp_path: Path) -> None:
     ("trouble", "setting"), [("no secret", "webhook_secrets"), ("no blog storage", "blog_storage_url")]
 )
 def test_without_what_the_webhook_needs_it_says_so(trouble: str, setting: str, tmp_path: Path) -> None:
-    with running_service(tmp_path, **{setting: None}) as service:
+    with fuzzed_service(tmp_path, **{setting: None}) as service:
         credentials = credentials_of(service, FULL_KEY)
         fuzz(service, FULL_KEY, credentials, "--include-tag", "Articles", config=CONFIG, trouble=trouble)

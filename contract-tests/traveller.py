@@ -71,6 +71,13 @@ class Traveller:
             stops.append(self.follow(link, stops[-1]))
         return stops
 
+    def reach(self, operation: Operation) -> Exchange:
+        """Call an operation with its first example, coming along links if it takes an id."""
+        if not links.needs_an_id(operation):
+            return self.call(operation)
+        arrival = next(link for link in links.all_links() if link.target == operation)
+        return self.walk(links.way_to(arrival))[-1]
+
 
 @contextmanager
 def setting_out(service: RunningService) -> Iterator[Traveller]:

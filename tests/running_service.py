@@ -13,9 +13,11 @@ import engine_room
 from monitoring.app import MonitoringApp
 from monitoring.backends.assembly import open_backends
 from monitoring.backends.database import migrate
+from monitoring.checks.checker import run_checker
 from monitoring.contract.server import protocol_for
 from monitoring.settings import Settings
 from monitoring.worker import run_worker
+from temporary_backends import NO_CHECKS
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -87,9 +89,9 @@ class RunningService:
         asyncio.run(serve())
 
     async def _work(self) -> None:
-        """Be the worker that the service has not in itself when its queue is on Redis."""
+        """Be the worker and the checker that the service has not in itself when its queue is on Redis."""
         if self.settings.redis_url:
-            async with open_backends(self.settings) as backends, run_worker(backends):
+            async with open_backends(self.settings) as backends, run_worker(backends), run_checker(backends):
                 await asyncio.Event().wait()
 
 
@@ -106,6 +108,9 @@ def make_settings(folder: Path, **changes: Any) -> Settings:
         "rate_limit_token": "100000/60",
         "rate_limit_webhook_failures": "100000/60",
         "sweep_interval_seconds": 0.2,
+        "rate_limit_check_now": "100000/60",
+        "rate_limit_notifications": "100000/60",
+        **NO_CHECKS,
     } | changes
     return Settings(**{name: value for name, value in settings.items() if value is not None})
 

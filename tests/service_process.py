@@ -39,6 +39,8 @@ class Installation:
             "PORT": "0",
             "TRANSLATION_LEASE_SECONDS": "10",  # what a killed worker had claimed is free again
             "SWEEP_INTERVAL_SECONDS": "1",
+            "CHECKS_AT_ONCE": "0",
+            "DNS_SERVERS": "127.0.0.1:1",
         }
 
     def run(self, *arguments: str) -> str:

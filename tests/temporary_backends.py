@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import engine_room
 from monitoring.backends.assembly import Backends, open_backends
+from monitoring.backends.database import migrate
 from monitoring.backends.engines.configuration import MODEL_MODULES
 from monitoring.settings import Settings
 
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
 
 SIGNING_KEY = "a signing key for tests which is long enough"
 
+# Who wants checks says so; and no name is ever asked for outside this machine.
+NO_CHECKS = {"checks_at_once": 0, "dns_servers": ("127.0.0.1:1",)}
+
 
 def make_settings(folder: Path, **settings: Any) -> Settings:
     """Describe a service with the engines of the folder. The environment is not read."""
     unread = {"_env_prefix": "NOT_READ_BY_TESTS_"}
     engines = engine_room.settings_for(folder)
-    return Settings(**{"data_dir": folder, "signing_keys": SIGNING_KEY, **unread, **engines, **settings})
+    defaults = {"data_dir": folder, "signing_keys": SIGNING_KEY, **NO_CHECKS}
+    return Settings(**{**defaults, **unread, **engines, **settings})
 
 
 @asynccontextmanager
@@ -34,9 +39,12 @@ async def temporary_backends(
     tasks: Sequence[Task] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Backends]:
-    """Open and activate backends whose database has the tables of the models, made without migrations."""
-    opening = open_backends(make_settings(folder, **settings), model_modules=model_modules, tasks=tasks)
-    async with opening as backends:
+    """Open and activate migrated backends. Models of a test's own get their tables without migrations."""
+    described = make_settings(folder, **settings)
+    if model_modules is MODEL_MODULES:
+        await migrate(described)
+    async with open_backends(described, model_modules=model_modules, tasks=tasks) as backends:
         with backends.activate():
-            await backends.database.context.generate_schemas()
+            if model_modules is not MODEL_MODULES:
+                await backends.database.context.generate_schemas()
             yield backends

@@ -13,10 +13,16 @@ import pytest
 from monitoring.contract.docs.pages import CONTENT_SECURITY_POLICY, read_guides
 from monitoring.contract.docs.samples import write_samples
 from monitoring.contract.document import load_document
+from monitoring.incidents.models import Incident
+from monitoring.incidents.service import open_incident
 from monitoring.monitors.service import create_monitor
+from monitoring.notifications.deliveries import queue_test
+from monitoring.notifications.service import create_webhook
 from running_service import WEBHOOK_SECRET
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     import httpx
 
     from cast import Player
@@ -81,14 +87,32 @@ def test_a_sample_runs(
 def with_values(code: str, service: RunningService, alice: Player, publisher: httpx.Client) -> str:
     """Put in what a reader would: ids of things that are there, and credentials of their own."""
     delivered = publisher.post("/api/webhooks/publisher", json={"article": {"title": "Sample"}}).json()
-    monitor = service.run(create_monitor(alice.team_id, {"url": "https://a.example/"}))
+    ids = {"article_id": delivered["article_id"], **service.run(create_things(alice.team_id))}
     credentials = DOCUMENT.root["components"]["schemas"]["TokenRequest"]["properties"]
     values = {
-        DOCUMENT.root["components"]["parameters"]["MonitorId"]["example"]: str(monitor.id),
-        DOCUMENT.operations["get_article"].parameters[0]["example"]: delivered["article_id"],
         credentials["client_id"]["example"]: alice.client_id,
         credentials["client_secret"]["example"]: alice.client_secret,
     }
+    for operation in DOCUMENT.operations.values():
+        examples = {parameter["name"]: parameter["example"] for parameter in operation.parameters}
+        values |= {examples[name]: value for name, value in ids.items() if name in examples}
     for example, value in values.items():
         code = code.replace(example, value)
     return code
+
+
+async def create_things(team_id: UUID) -> dict[str, str]:
+    """Make one of everything that checks lead to, and return the ids by the names of parameters."""
+    address = {"url": "https://a.example/"}
+    monitor = await create_monitor(team_id, address)
+    webhook = await create_webhook(team_id, address)
+    delivery = await queue_test(team_id, webhook.id)
+    now = monitor.created_at
+    await open_incident(monitor, started_at=now, confirmed_at=now, error="timeout", error_message="No answer")
+    things = {
+        "monitor_id": monitor,
+        "webhook_id": webhook,
+        "delivery_id": delivery,
+        "incident_id": await Incident.get(monitor_id=monitor.id),
+    }
+    return {name: str(thing.pk) for name, thing in things.items()}

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import socket
 import subprocess
 import sys
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import httpx
 import pytest
 from markdown_it import MarkdownIt
 
+from monitoring.contract.document import load_document
+from monitoring.notifications.rules import WAITS
 from service_process import MONITORING, TIMEOUT_SECONDS, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from markdown_it.token import Token
 
 pytestmark = pytest.mark.embedded("the guides are about what `make run` starts")
 
 ROOT = Path(__file__).parent.parent
 GUIDES = ROOT / "docs" / "guides"
 DEFAULT_URL = "http://127.0.0.1:8000"
+DEFAULT_PORT = "9100"  # of the server that the guides watch
 EXPECTED_BLOCKS = 2  # of the quick start: the other guides expect its variables and its token
+NOT_RUN_HERE = {"generate-an-sdk"}  # `make sdks` does what it says
+JAVASCRIPT_PACKAGES = ROOT / "build" / "sdks"
 LISTENING = re.compile(r"listening on (http\S+)")
 
 
@@ -34,23 +49,32 @@ class Block(NamedTuple):
     answer: str
 
 
+def read_fences(name: str) -> list[Token]:
+    tokens = MarkdownIt().parse((GUIDES / f"{name}.md").read_text())
+    return [token for token in tokens if token.type == "fence"]
+
+
 def read_blocks(name: str) -> list[Block]:
-    fences = [
-        token for token in MarkdownIt().parse((GUIDES / f"{name}.md").read_text()) if token.type == "fence"
-    ]
-    following = [*fences[1:], None]
+    answers = ("json", "text")
     return [
-        Block(fence.content, *((after.info, after.content) if after and after.info != "sh" else ("", "")))
-        for fence, after in zip(fences, following, strict=True)
-        if fence.info == "sh" and fence.content != "make run\n"
+        Block(fence.content, *((after.info, after.content) if after and after.info in answers else ("", "")))
+        for fence, after in pairwise([*read_fences(name), None])
+        if fence and fence.info == "sh" and fence.content != "make run\n"
     ]
+
+
+def read_code(name: str, language: str) -> str:
+    """Return the one piece of code in a language."""
+    (code,) = (fence.content for fence in read_fences(name) if fence.info == language)
+    return code
 
 
 @pytest.fixture
 def newcomer(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """Clone the repository, as far as the guides see it, and start the service: folder and address."""
     folder = tmp_path
-    (folder / "docs").symlink_to(ROOT / "docs")
+    for name in ("docs", "examples"):
+        (folder / name).symlink_to(ROOT / name)
     commands = folder / ".venv" / "bin"
     commands.mkdir(parents=True)
     (commands / "monitoring").write_text(f'#!/bin/sh\nexec {sys.executable} -c "{MONITORING[-1]}" "$@"\n')
@@ -70,28 +94,58 @@ def newcomer(tmp_path: Path) -> Iterator[tuple[Path, str]]:
         service.wait(TIMEOUT_SECONDS)
 
 
+@pytest.fixture
+def unused_port() -> Iterator[int]:
+    """Hold a port that nobody else gets, and that a server can listen on all the same."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
+
+
 def run_blocks(folder: Path, blocks: list[Block]) -> list[str]:
-    """Run blocks in one shell that stops at the first command that fails; return what each printed."""
+    """Run blocks in one shell that stops at the first command that fails; return what each printed.
+
+    What they leave running in the background ends with the shell.
+    """
     script = [f"{{\n{block.commands}}} > printed-{number}" for number, block in enumerate(blocks)]
-    run = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", "\n".join(script)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=TIMEOUT_SECONDS,
-    )
-    assert run.returncode == 0, run.stderr
+    errors = folder / "errors"
+    with errors.open("w") as stderr:
+        shell = subprocess.Popen(
+            ["bash", "-euo", "pipefail", "-c", "\n".join(script)],
+            cwd=folder,
+            stderr=stderr,
+            start_new_session=True,
+        )
+    try:
+        status = shell.wait(TIMEOUT_SECONDS)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+        shell.wait(TIMEOUT_SECONDS)
+    assert status == 0, errors.read_text()
     return [(folder / f"printed-{number}").read_text() for number in range(len(blocks))]
 
 
-@pytest.mark.parametrize("name", ["quick-start", "errors-and-retries", "publisher-webhook", "authentication"])
-def test_every_command_of_a_guide_works_and_answers_as_it_says(name: str, newcomer: tuple[Path, str]) -> None:
+def guide_names() -> list[str]:
+    names: list[str] = load_document().root["components"]["schemas"]["GuideName"]["enum"]
+    return names
+
+
+@pytest.mark.parametrize("name", [name for name in guide_names() if name not in NOT_RUN_HERE])
+def test_every_command_of_a_guide_works_and_answers_as_it_says(
+    name: str, newcomer: tuple[Path, str], unused_port: int
+) -> None:
     folder, base_url = newcomer
     blocks = read_blocks("quick-start")
     if name != "quick-start":
         blocks = [*blocks[:EXPECTED_BLOCKS], *read_blocks(name)]
-    blocks = [block._replace(commands=block.commands.replace(DEFAULT_URL, base_url)) for block in blocks]
+    blocks = [
+        block._replace(
+            commands=block.commands.replace(DEFAULT_URL, base_url).replace(DEFAULT_PORT, str(unused_port))
+        )
+        for block in blocks
+    ]
     for block, printed in zip(blocks, run_blocks(folder, blocks), strict=True):
         if block.kind == "json":
             assert outline(json.loads(printed)) == outline(json.loads(block.answer)), block.commands
@@ -103,3 +157,112 @@ def test_every_command_of_a_guide_works_and_answers_as_it_says(name: str, newcom
 def outline(answer: dict[str, Any]) -> dict[str, Any]:
     """Keep what is the same in every run: the fields, and an error's sentence."""
     return answer if "error" in answer else dict.fromkeys(answer)
+
+
+class TestNotifications:
+    """What the guide says about messages, held against one that the service sends."""
+
+    PAGE = "notification-webhooks"
+
+    def test_the_retries_are_those_that_there_are(self) -> None:
+        page = (GUIDES / f"{self.PAGE}.md").read_text()
+        rows = re.findall(r"^\| (\d) \| (?:(\d+) (second|minute|hour)s?|none) \|$", page, re.MULTILINE)
+        unit_seconds = {"second": 1, "minute": 60, "hour": 3600, "": 0}
+        told = [(int(attempt), int(count or 0) * unit_seconds[unit]) for attempt, count, unit in rows]
+        pauses = [0.0, *(wait.total_seconds() for wait in WAITS)]
+        assert told == list(enumerate(pauses, start=1))
+
+    def test_the_fields_are_those_that_arrive(self, newcomer: tuple[Path, str]) -> None:
+        headers, body = receive_a_test_message(*newcomer)[1:]
+        head, _, shown = read_code(self.PAGE, "http").partition("\n\n")
+        assert json.loads(shown).keys() == json.loads(body).keys()
+        names = {line.partition(":")[0].lower() for line in head.splitlines()[1:]}
+        assert names <= {name.lower() for name in headers}
+
+    @pytest.mark.parametrize(
+        ("language", "command", "call"),
+        [
+            (
+                "python",
+                [sys.executable, "-c"],
+                """
+import json, os
+given = [os.environ["SECRET"], json.loads(os.environ["HEADERS"]), os.environ["BODY"].encode()]
+print(json.dumps(read_notification(*given)))
+""",
+            ),
+            (
+                "javascript",
+                ["node", "--input-type=module", "-e"],
+                """
+const {SECRET, HEADERS, BODY} = process.env;
+console.log(JSON.stringify(readNotification(SECRET, JSON.parse(HEADERS), Buffer.from(BODY))));
+""",
+            ),
+        ],
+        ids=["Python", "JavaScript"],
+    )
+    def test_its_code_believes_the_service_and_nobody_else(
+        self, language: str, command: list[str], call: str, newcomer: tuple[Path, str]
+    ) -> None:
+        packages = JAVASCRIPT_PACKAGES if language == "javascript" else None
+        if packages and not (packages / "node_modules" / "standardwebhooks").is_dir():
+            pytest.skip("`make sdks` installs the package")
+        secret, headers, body = receive_a_test_message(*newcomer)
+
+        def run(body: str) -> subprocess.CompletedProcess[str]:
+            return subprocess.run(
+                [*command, read_code(self.PAGE, language) + call],
+                cwd=packages,
+                env={"PATH": os.environ["PATH"], "SECRET": secret, "HEADERS": headers_text, "BODY": body},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=TIMEOUT_SECONDS,
+            )
+
+        headers_text = json.dumps(headers)
+        believed = run(body)
+        assert believed.returncode == 0, believed.stderr
+        assert json.loads(believed.stdout) == json.loads(body)
+        refused = run(body.replace('"test"', '"incident.opened"'))
+        assert refused.returncode
+        assert "WebhookVerificationError" in refused.stderr
+
+
+def receive_a_test_message(folder: Path, base_url: str) -> tuple[str, dict[str, str], str]:
+    """Register a webhook and have it tested; return its secret, and headers and body of what came."""
+    client_id, client_secret = (folder / "data" / "demo_key").read_text().split()
+    with receiving() as (url, received), httpx.Client(base_url=base_url) as client:
+        credentials = {"client_id": client_id, "client_secret": client_secret}
+        token = client.post("/api/oauth/token", data=credentials).json()["access_token"]
+        client.headers["Authorization"] = f"Bearer {token}"
+        webhook = client.post("/api/notification-webhooks", json={"url": url}).json()
+        client.post(f"/api/notification-webhooks/{webhook['id']}/test").raise_for_status()
+        wait_until(lambda: received)
+    return webhook["secret"], *received[0]
+
+
+@contextmanager
+def receiving() -> Iterator[tuple[str, list[tuple[dict[str, str], str]]]]:
+    """Receive what is posted, as headers and body, at an address."""
+    received: list[tuple[dict[str, str], str]] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            self.send_response(204)
+            self.end_headers()
+            received.append((dict(self.headers), body))
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Receiver) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/hooks", received
+        finally:
+            server.shutdown()
+            thread.join()

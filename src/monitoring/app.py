@@ -1,4 +1,4 @@
-"""The web application: document, security, backends, and in the embedded mode the worker too."""
+"""The web application: document, security, backends, and in the embedded mode worker and checker too."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import find_pending_migrations
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable
+from monitoring.checks.checker import run_checker
 from monitoring.contract.application import build_contract_app
 from monitoring.contract.cut_off import ServerStopped
 from monitoring.contract.document import load_document
@@ -60,9 +61,10 @@ class MonitoringApp:
     async def _open(self, _: object) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             self.backends = await stack.enter_async_context(open_backends(self._settings))
-            if self._settings.redis_url is None:  # embedded: the queue is here, and so is its worker
+            if self._settings.redis_url is None:  # embedded: the queue is here, its worker, and the checker
                 is_alone = not self._settings.is_on_postgresql
                 await stack.enter_async_context(run_worker(self.backends, is_alone=is_alone))
+                await stack.enter_async_context(run_checker(self.backends))
             yield
 
     async def _judge_readiness(self) -> Reply:

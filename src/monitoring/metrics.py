@@ -74,6 +74,11 @@ OLDEST_UNTRANSLATED_SECONDS = Gauge(
     ["locale"],
     multiprocess_mode=SHARED,
 )
+NOTIFICATION_ATTEMPTS = Counter(
+    "monitoring_notification_attempts",
+    "Notifications sent to webhooks, by outcome: delivered, retried or failed.",
+    ["outcome"],
+)
 QUEUE_MESSAGES = Gauge(
     "monitoring_queue_messages",
     "Messages waiting or being worked on; those of a queue that ends in .DQ wait for their time.",
@@ -83,6 +88,37 @@ QUEUE_MESSAGES = Gauge(
 BACKLOG_MEASUREMENTS = Counter(
     "monitoring_backlog_measurements",
     "How often translations and queues were counted; when it stands still, those gauges are old.",
+)
+
+# Checks of monitors
+CHECKS = Counter("monitoring_checks", "Checks made, by outcome: up, degraded, down or unknown.", ["outcome"])
+CHECK_SECONDS = Histogram(
+    "monitoring_check_duration_seconds",
+    "From the beginning of a check to its verdict, whatever it is.",
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60),
+)
+CHECK_DELAY_SECONDS = Histogram(
+    "monitoring_check_delay_seconds",
+    "How late checks begin: those of checkers that died, and all of them under too much load.",
+    buckets=(0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600),
+)
+CHECKS_IN_FLIGHT = Gauge(
+    "monitoring_checks_in_flight", "Checks that are being made.", multiprocess_mode="livesum"
+)
+CHECKER_BUSY_RATIO = Gauge(
+    "monitoring_checker_busy_ratio",
+    "What part of the last second the thread that makes the checks worked; above 0.6 it begins few.",
+    multiprocess_mode="livemax",
+)
+CHECKER_LAG_SECONDS = Gauge(
+    "monitoring_checker_lag_seconds",
+    "How late the checks' event loop noticed the end of the last second.",
+    multiprocess_mode="livemax",
+)
+CHECKER_BLIND = Gauge(
+    "monitoring_checker_blind",
+    "1 while no reference answers, so that failed checks count as unknown.",
+    multiprocess_mode="livemax",
 )
 
 

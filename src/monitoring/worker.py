@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.articles.backlog import measure_backlog
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.articles.translators import open_translator
 from monitoring.backends.errors import BackendUnavailable
-from monitoring.monitors.idempotency import delete_expired_keys
+from monitoring.checks.upkeep import keep_up
+from monitoring.idempotency.service import delete_expired_keys
+from monitoring.notifications.sending import open_sender
+from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
 
 # Dearer than a sweep: it counts every row that is not done.
 MEASURE_INTERVAL_SECONDS = 30.0
+
+# Rollups wait for the end of an hour; how soon after it they come matters little.
+UPKEEP_INTERVAL_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -34,12 +41,15 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
     process had claimed is free again at once, without waiting for its lease to end.
     """
     with backends.activate():
-        async with open_translator(backends.settings):
+        async with open_translator(backends.settings), open_sender(backends.settings):
             if is_alone:
                 with suppress(BackendUnavailable):  # then the leases run out by themselves
                     await release_abandoned_claims()
             backends.start_worker()
-            repeated = [_repeat(_sweeping(), backends.settings.sweep_interval_seconds, "The sweep")]
+            repeated = [
+                _repeat(_sweeping(), backends.settings.sweep_interval_seconds, "The sweep"),
+                _repeat(_keep_up, UPKEEP_INTERVAL_SECONDS, "The upkeep"),
+            ]
             if backends.settings.metrics_port is not None:
                 repeated.append(_repeat(_measure, MEASURE_INTERVAL_SECONDS, "Measuring the backlog"))
             background = [asyncio.create_task(each) for each in repeated]
@@ -72,6 +82,7 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
 
     async def sweep_once() -> None:
         nonlocal knows_all_locales
+        await sweep_notifications()  # first: an incident is news, an article can wait
         await sweep()
         await delete_expired_keys()
         if not knows_all_locales:  # last: it may take long, and must not keep the others from their work
@@ -79,6 +90,12 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
             knows_all_locales = True
 
     return sweep_once
+
+
+async def _keep_up() -> None:
+    now = datetime.now(UTC)
+    await keep_up(now)
+    await delete_old_deliveries(now)
 
 
 async def _measure() -> None:

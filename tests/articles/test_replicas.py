@@ -16,8 +16,8 @@ from monitoring.articles.service import NEVER
 from monitoring.articles.sweeping import queue_missing_locales, sweep
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import Backends, open_backends
-from monitoring.monitors.idempotency import LIFETIME, delete_expired_keys
-from monitoring.monitors.models import IdempotencyKey
+from monitoring.idempotency.models import IdempotencyKey
+from monitoring.idempotency.service import LIFETIME, delete_expired_keys
 from temporary_backends import make_settings, temporary_backends
 
 if TYPE_CHECKING:

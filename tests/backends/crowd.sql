@@ -24,6 +24,52 @@ SELECT
     'shop ' || n || E'\nhttps://shop.example.com/' || n
 FROM generate_series(1, 30000) n;
 
+-- Every 1,000th monitor is due.
+INSERT INTO watches (id, monitor_id, due_at, next_check_at, settled, is_degraded, is_blind, streak)
+SELECT id_of(n), id_of(n), due_at, due_at, 'up', false, false, 0
+FROM (
+    SELECT n, now() + interval '1 second' * CASE WHEN n % 1000 = 7 THEN -1 ELSE n END AS due_at
+    FROM generate_series(1, 30000) n
+) AS dated;
+
+INSERT INTO state_changes (id, monitor_id, changed_at, state)
+SELECT id_of(n * 10 + position), id_of(n), now() - interval '1 day' * (position * 30), state
+FROM generate_series(1, 30000) n, unnest('{up,down,up,pending}'::text[]) WITH ORDINALITY AS states (state, position);
+
+-- Every 500th is open.
+INSERT INTO incidents (
+    id, team_id, monitor_id, started_at, confirmed_at, resolved_at, resolution, error, error_message
+)
+SELECT
+    id_of(n), id_of(CASE WHEN n % 30 = 7 THEN 1 ELSE 2 + n % 1999 END), id_of(n), now(), now(),
+    CASE WHEN n % 500 <> 7 THEN now() END, CASE WHEN n % 500 <> 7 THEN 'recovered' END, 'timeout', 'No answer'
+FROM generate_series(1, 30000) n;
+
+INSERT INTO notification_webhooks (id, team_id, name, url, events, enabled, secret, created_at, updated_at)
+SELECT
+    id_of(n), id_of(n), 'Pager', 'https://pager.example.com/', '["incident.opened", "incident.resolved"]', true,
+    'whsec_', now(), now()
+FROM generate_series(1, 2000) n;
+
+-- The first 20 are due, the last thousand are old.
+INSERT INTO notification_deliveries (
+    id, webhook_id, event, payload, status, attempts, due_at, created_at
+)
+SELECT
+    id_of(n), id_of(1 + n % 2000), 'incident.opened', '{}', CASE WHEN n <= 20 THEN 'pending' ELSE 'delivered' END, 0,
+    CASE WHEN n <= 20 THEN now() - interval '1 hour' END, now() - interval '31 days' * n / 30000
+FROM generate_series(1, 30000) n;
+
+CREATE TABLE checks_of_the_crowd PARTITION OF checks DEFAULT;
+INSERT INTO checks (monitor_id, checked_at, outcome, response_time_ms)
+SELECT id_of(n), now() - interval '5 minutes' * m, CASE WHEN m % 100 = 7 THEN 'down' ELSE 'up' END, 100
+FROM generate_series(1, 30000, 30) n, generate_series(1, 200) m;
+
+INSERT INTO rollups (id, monitor_id, "window", starts_at, check_count, failed_check_count, latencies)
+SELECT
+    id_of(n * 1000 + m), id_of(n), 'hour', date_trunc('hour', now()) - interval '1 hour' * m, 12, 0, '{"100": 12}'
+FROM generate_series(1, 30000, 30) n, generate_series(1, 100) m;
+
 INSERT INTO idempotency_keys (
     id, team_id, key, request_sha256, reply_status, reply_headers, reply_body, created_at
 )

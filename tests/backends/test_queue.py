@@ -48,9 +48,14 @@ async def wait_for_rain(plant_id: str) -> None:
     received.put_nowait((plant_id, current_backends(), "watered"))
 
 
+@task(queue_name="greenhouse", at_once=6)
+async def wait_for_the_sun(plant_id: str) -> None:
+    await wait_for_rain.function(plant_id)
+
+
 TESTS = Path(__file__).parents[1]
 GARDEN = ("backends.garden_models",)
-TASKS = (water_plant, trip_over, wait_for_rain)
+TASKS = (water_plant, trip_over, wait_for_rain, wait_for_the_sun)
 
 
 @pytest.fixture
@@ -100,6 +105,17 @@ class TestTaskQueue:
             await wait_for_rain.send(str(number))
         waiting = {(await _next_received())[0] for _ in range(backends.settings.worker_threads)}
         assert waiting == {"0", "1", "2", "3"}
+
+    async def test_a_queue_has_turns_of_its_own_as_many_as_its_tasks_ask_for(
+        self, backends: Backends
+    ) -> None:
+        backends.start_worker()
+        for number in range(backends.settings.worker_threads):
+            await wait_for_rain.send(str(number))
+            await _next_received()
+        for number in range(6):
+            await wait_for_the_sun.send(str(number))
+        assert {(await _next_received())[0] for _ in range(6)} == set("012345")
 
     async def test_stopping_cancels_what_is_in_flight_and_takes_less_than_two_seconds(
         self, backends: Backends

@@ -53,6 +53,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "follow_redirects": st.booleans(),
     "verify_tls": st.booleans(),
     "tls_expiry_warning_days": st.integers(0, 90),
+    "slow_threshold_ms": st.none() | st.integers(1, 60000),
     "failure_threshold": st.integers(1, 10),
     "recovery_threshold": st.integers(1, 10),
     "paused": st.booleans(),

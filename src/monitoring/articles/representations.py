@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from monitoring.contract.timestamps import write_timestamp
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from monitoring.articles.models import Article, Translation
 
@@ -29,8 +30,8 @@ def represent_article(article: Article) -> dict[str, Any]:
         "slug": article.slug,
         "title": article.title,
         "revision": article.revision,
-        "received_at": write_moment(article.received_at),
-        "updated_at": write_moment(article.updated_at),
+        "received_at": write_timestamp(article.received_at),
+        "updated_at": write_timestamp(article.updated_at),
         "translations": [_represent_translation(translation) for translation in translations],
     }
 
@@ -42,10 +43,5 @@ def _represent_translation(translation: Translation) -> dict[str, Any]:
         "revision": translation.revision,
         "attempts": translation.attempts,
         "reason": translation.reason,
-        "translated_at": translation.translated_at and write_moment(translation.translated_at),
+        "translated_at": write_timestamp(translation.translated_at),
     }
-
-
-def write_moment(moment: datetime) -> str:
-    """Write RFC 3339 in UTC, with microseconds and `Z`."""
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")

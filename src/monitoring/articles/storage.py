@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from monitoring.articles.markdown_export import export_page
-from monitoring.articles.representations import write_moment
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
+from monitoring.contract.timestamps import write_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -66,8 +66,8 @@ async def put_page(  # noqa: PLR0913 - keywords, named like the fields of the fi
         "locale": locale,
         "source_locale": SOURCE_LOCALE,
         "revision": article.revision,
-        "received_at": write_moment(article.updated_at),
-        "translated_at": translated_at and write_moment(translated_at),
+        "received_at": write_timestamp(article.updated_at),
+        "translated_at": write_timestamp(translated_at),
         "engine": engine,
         "is_demonstration": is_demonstration,
         "untranslated_segments": untranslated_segments,

@@ -17,7 +17,7 @@ from monitoring.backends.outage import Outage
 from monitoring.backends.redis_broker import NAMESPACE, PatientBroker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dramatiq import Broker
     from pydantic import SecretStr
@@ -47,6 +47,7 @@ class TaskQueue:
             else StubBroker(middleware=[])
         )
         self._worker: _Worker | None = None
+        self._at_once = {task.queue_name: task.at_once for task in tasks}
         for task in tasks:
             declare = dramatiq.actor(broker=self._broker, actor_name=task.name, queue_name=task.queue_name)
             declare(self._actor_of(task))
@@ -92,11 +93,13 @@ class TaskQueue:
     def start_worker(self, threads: int) -> None:
         """Consume messages in threads of this process; their tasks run on the running loop.
 
+        Each queue has so many threads of its own, or as many as its tasks ask for: none waits for another's.
         Every task starts in a copy of the caller's context: what is active here is active there.
         """
         if self._worker:
             raise RuntimeError("the worker of this queue is running already")
-        self._worker = _Worker(self._broker, asyncio.get_running_loop(), threads)
+        threads_by_queue = {name: at_once or threads for name, at_once in self._at_once.items()}
+        self._worker = _Worker(self._broker, asyncio.get_running_loop(), threads_by_queue)
         self._worker.start()  # only now: its threads look for it at the first message
 
     async def stop_worker(self, finishing_seconds: float = 0.0) -> None:
@@ -128,15 +131,22 @@ class TaskQueue:
 class _Worker:
     """Dramatiq's threads on one side, one event loop on the other."""
 
-    def __init__(self, broker: Broker, loop: asyncio.AbstractEventLoop, threads: int) -> None:
+    def __init__(
+        self, broker: Broker, loop: asyncio.AbstractEventLoop, threads_by_queue: Mapping[str, int]
+    ) -> None:
         self._loop = loop
         self._context = copy_context()
         self._in_flight: set[asyncio.Task[None]] = set()
         self._is_stopping = False
-        self._dramatiq = dramatiq.Worker(broker, worker_timeout=IDLE_POLL_MS, worker_threads=threads)
-        # Messages in flight count: none waits here for minutes while another process has a thread to spare.
-        self._dramatiq.queue_prefetch = threads
-        self.start = self._dramatiq.start
+        self._dramatiq = [
+            _consume_queue(broker, queue_name, threads) for queue_name, threads in threads_by_queue.items()
+        ]
+
+    def start(self) -> None:
+        for each in self._dramatiq:
+            each.start()
+            # What it left there only watches for queues to come, and the next one's would be a warning.
+            each.broker.middleware.clear()
 
     def run(self, task: Task, args: Sequence[str]) -> bool:
         """Run the task on the loop and wait for it; False if the stop came first. For Dramatiq's threads."""
@@ -164,10 +174,11 @@ class _Worker:
 
     async def stop(self, finishing_seconds: float) -> None:
         self._is_stopping = True
-        for consumer in self._dramatiq.consumers.values():
-            consumer.stop()
-        for thread in self._dramatiq.workers:
-            thread.stop()
+        for each in self._dramatiq:
+            for consumer in each.consumers.values():
+                consumer.stop()
+            for thread in each.workers:
+                thread.stop()
         try:
             if self._in_flight:
                 await asyncio.wait(self._in_flight, timeout=finishing_seconds)
@@ -176,4 +187,13 @@ class _Worker:
                 running.cancel("the worker stops")
             if self._in_flight:
                 await asyncio.wait(self._in_flight)
-            await asyncio.to_thread(self._dramatiq.stop, timeout=LAST_COMMANDS_TIMEOUT_MS)
+            await asyncio.gather(
+                *[asyncio.to_thread(each.stop, timeout=LAST_COMMANDS_TIMEOUT_MS) for each in self._dramatiq]
+            )
+
+
+def _consume_queue(broker: Broker, queue_name: str, threads: int) -> dramatiq.Worker:
+    worker = dramatiq.Worker(broker, queues={queue_name}, worker_timeout=IDLE_POLL_MS, worker_threads=threads)
+    # Messages in flight count: none waits here for minutes while another process has a thread to spare.
+    worker.queue_prefetch = threads
+    return worker

@@ -11,7 +11,7 @@ from monitoring.backends.current import current_backends
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
-TASK_MODULES = ("monitoring.articles.tasks",)
+TASK_MODULES = ("monitoring.articles.tasks", "monitoring.notifications.tasks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class Task:
 
     function: Callable[..., Coroutine[Any, Any, None]]
     queue_name: str
+    at_once: int | None = None
 
     @property
     def name(self) -> str:
@@ -31,9 +32,14 @@ class Task:
         await current_backends().queue.send(self, args, delay_seconds)
 
 
-def task(*, queue_name: str) -> Callable[[Callable[..., Coroutine[Any, Any, None]]], Task]:
-    """Make an async function a task: `@task(queue_name="articles")`."""
-    return lambda function: Task(function, queue_name)
+def task(
+    *, queue_name: str, at_once: int | None = None
+) -> Callable[[Callable[..., Coroutine[Any, Any, None]]], Task]:
+    """Make an async function a task: `@task(queue_name="articles")`.
+
+    `at_once` is how many of its queue a process runs at once; WORKER_THREADS if it does not say.
+    """
+    return lambda function: Task(function, queue_name, at_once)
 
 
 def find_tasks(modules: Iterable[str] = TASK_MODULES) -> tuple[Task, ...]:

@@ -13,6 +13,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 app.command()(serving.dev)
 app.command()(serving.serve)
 app.command()(serving.worker)
+app.command()(serving.checker)
 app.command()(serving.migrate)
 app.add_typer(teams.app, name="teams")
 app.add_typer(keys.app, name="keys")

@@ -1,4 +1,4 @@
-"""`monitoring dev`, `serve`, `worker` and `migrate`: the processes of the service."""
+"""`monitoring dev`, `serve`, `worker`, `checker` and `migrate`: the processes of the service."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from monitoring.backends.database import find_pending_migrations
 from monitoring.backends.database import migrate as migrate_database
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.objects import open_blog_storage
+from monitoring.checks.checker import run_checker
 from monitoring.cli import demo
 from monitoring.cli.commands import fail, run_command
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
@@ -73,7 +74,8 @@ def serve(
 def worker(
     processes: Annotated[int, typer.Option(min=1, help="Processes that run tasks.")] = 1,
     threads: Annotated[
-        int | None, typer.Option(min=1, max=256, help="Tasks each runs at once; WORKER_THREADS if left out.")
+        int | None,
+        typer.Option(min=1, max=256, help="Articles each has at once; WORKER_THREADS if left out."),
     ] = None,
 ) -> None:
     """Run background tasks from Redis, until SIGTERM or Ctrl-C."""
@@ -96,6 +98,27 @@ def worker(
     _supervise(settings, supervisor)
 
 
+def checker(
+    processes: Annotated[int, typer.Option(min=1, help="Processes that check; one a core.")] = 1,
+) -> None:
+    """Check monitors, until SIGTERM or Ctrl-C. Any number of these share the work."""
+    settings = read_settings()
+    configure_logging(settings)
+    if settings.checks_at_once == 0:
+        fail("CHECKS_AT_ONCE is 0: nothing would be checked")
+    if settings.redis_url is None:
+        fail("REDIS_URL is not set: without it `monitoring serve` makes the checks itself")
+    if not settings.reference_urls:
+        log.warning("REFERENCE_URLS is not set: if this machine is offline, every monitor looks down")
+    _demand_migrated_database(settings)
+    if processes == 1:
+        with serve_metrics(settings):
+            _check(settings)
+        return
+    supervisor = Supervisor(processes, _check_as_child, finishing_seconds=settings.shutdown_timeout_seconds)
+    _supervise(settings, supervisor)
+
+
 def migrate() -> None:
     """Bring the database to the newest schema. Safe at every start, and by several processes at once."""
     _migrate(read_settings())
@@ -112,7 +135,7 @@ def _serve_alone(settings: Settings, announce: Callable[[str], None]) -> None:
     finishing_seconds = settings.shutdown_timeout_seconds
     if settings.redis_url is None:
         _demand_working_engine(settings)
-        finishing_seconds *= 2  # first the requests, then the tasks
+        finishing_seconds *= 3  # first the requests, then the checks, then the tasks
     config = configure_server(settings)
 
     async def work(stop: Stop) -> None:
@@ -151,6 +174,22 @@ def _work(settings: Settings, threads: int, lifeline: Connection | None = None) 
 
     async def work(stop: Stop) -> None:
         async with open_backends(settings) as backends, run_worker(backends):
+            if lifeline:
+                say_ready(lifeline)
+            await stop.wait()
+
+    run_until_stopped(work, settings.shutdown_timeout_seconds, lifeline=lifeline)
+
+
+def _check_as_child(lifeline: Connection) -> None:
+    settings = read_settings()
+    configure_logging(settings)
+    _check(settings, lifeline)
+
+
+def _check(settings: Settings, lifeline: Connection | None = None) -> None:
+    async def work(stop: Stop) -> None:
+        async with open_backends(settings) as backends, run_checker(backends):
             if lifeline:
                 say_ready(lifeline)
             await stop.wait()

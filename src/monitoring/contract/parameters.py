@@ -1,5 +1,6 @@
 """Path, query and header parameters: text cast to what the document says, then validated as one object."""
 
+import keyword
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -25,23 +26,27 @@ class Parameters:
         self._query = _Group(operation, "query", document, validation, closed=not lenient)
         self._header = _Group(operation, "header", document, validation)
         self._header_names = {name.lower().encode(): name for name in self._header.schemas}
-        self._argument_names = {name: snake_case(name) for name in self._header.schemas}
+        self._argument_names = {
+            name: argument_name(name) for name in (*self._query.schemas, *self._header.schemas)
+        }
         self._absent = next((item["x-absent"] for item in operation.parameters if "x-absent" in item), None)
 
     @property
     def names(self) -> set[str]:
         """The arguments that `read` can give."""
-        return {*self._path.schemas, *self._query.schemas, *self._argument_names.values()}
+        return {*self._path.schemas, *self._argument_names.values()}
 
     def read(self, scope: Scope) -> dict[str, Json]:
         """Read, cast, validate and fill in defaults; raises Problem."""
         arguments = self._read_path(scope) if self._path.schemas else {}
         if scope["query_string"] or self._query.schemas:
-            arguments |= self._query.read(_query_pairs(scope["query_string"]))
+            arguments |= self._named(self._query.read(_query_pairs(scope["query_string"])))
         if self._header_names:
-            headers = self._header.read(self._header_pairs(scope["headers"]))
-            arguments |= {self._argument_names[name]: value for name, value in headers.items()}
+            arguments |= self._named(self._header.read(self._header_pairs(scope["headers"])))
         return arguments
+
+    def _named(self, values: Mapping[str, Json]) -> dict[str, Json]:
+        return {self._argument_names.get(name, name): value for name, value in values.items()}
 
     def _read_path(self, scope: Scope) -> dict[str, Json]:
         """Read the path. An id that cannot be one is an id nobody has: `x-absent` names that answer."""
@@ -110,9 +115,10 @@ class _Group:
         return {**self._defaults, **values}
 
 
-def snake_case(header_name: str) -> str:
-    """`Idempotency-Key` reaches a handler as `idempotency_key`."""
-    return header_name.lower().replace("-", "_")
+def argument_name(name: str) -> str:
+    """`Idempotency-Key` reaches a handler as `idempotency_key`, and `from` as `from_`."""
+    argument = name.lower().replace("-", "_")
+    return f"{argument}_" if keyword.iskeyword(argument) else argument
 
 
 def cast_for(schema: Node, document: Document) -> Callable[[str], Json]:

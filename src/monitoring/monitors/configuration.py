@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
-from monitoring.contract.document import Json, Node, load_document
+from monitoring.contract.configurations import Configuration, read_configuration, read_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from monitoring.contract.document import Json
     from monitoring.monitors.models import Monitor
 
-Configuration = dict[str, Json]
+__all__ = ["Configuration", "configuration_of", "default_configuration"]
+
+_SCHEMA = "MonitorCreate"
 
 
 def configuration_of(monitor: Monitor) -> Configuration:
     """Read a monitor's configuration, in the order of the document."""
-    return {name: getattr(monitor, name) for name in _fields()}
+    return read_configuration(monitor, _SCHEMA)
 
 
-@cache
 def default_configuration() -> Mapping[str, Json]:
     """Return the default of every field that has one; `name` has none here, its default is the URL's host."""
-    return {name: schema["default"] for name, schema in _fields().items() if "default" in schema}
-
-
-@cache
-def _fields() -> Mapping[str, Node]:
-    document = load_document()
-    properties = document.root["components"]["schemas"]["MonitorCreate"]["properties"]
-    return {name: document.follow(schema) for name, schema in properties.items()}
+    return read_defaults(_SCHEMA)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.replies import Reply
+from monitoring.idempotency.service import act_once
 from monitoring.monitors import service
-from monitoring.monitors.cursors import decode_cursor
 from monitoring.monitors.entity_tags import entity_tag
-from monitoring.monitors.idempotency import act_once
 from monitoring.monitors.representations import represent_monitor, represent_page
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Monitors, and the writes that are answered once."""
+"""Monitors, what is known of them, and what their time counts as."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class Monitor(Model):
     follow_redirects = fields.BooleanField()
     verify_tls = fields.BooleanField()
     tls_expiry_warning_days = fields.IntField()
+    slow_threshold_ms = fields.IntField(null=True)
     failure_threshold = fields.IntField()
     recovery_threshold = fields.IntField()
     paused = fields.BooleanField()
@@ -43,36 +44,67 @@ class Monitor(Model):
 
     status = fields.CharField(max_length=10)
     status_changed_at: UtcDatetimeField[datetime] = UtcDatetimeField()
-    last_checked_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
-    next_check_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
-    last_response_time_ms = fields.IntField(null=True)
-    last_error = fields.CharField(max_length=255, null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
     version = fields.IntField(default=1)
     search_text = fields.TextField()
 
+    watch: Watch
+    _watch: Watch
+
     class Meta:
         table = "monitors"
         indexes = (("team_id", "id"),)
 
+    def remember(self, watch: Watch) -> None:
+        """Have the watch at hand without another query, as `select_related` does."""
+        self._watch = watch
 
-class IdempotencyKey(Model):
-    """The first answer to a write, kept for its repetitions."""
+
+class Watch(Model):
+    """What checks move: when a monitor is checked next, by whom, and what was last seen.
+
+    A narrow row beside the wide one, so that a check that changes nothing writes little.
+    """
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
-    team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField(
-        "monitoring.Team", related_name="idempotency_keys"
+    monitor: fields.OneToOneRelation[Monitor] = fields.OneToOneField(
+        "monitoring.Monitor", related_name="watch"
     )
-    team_id: UUID
-    key = fields.CharField(max_length=255)
-    request_sha256 = fields.CharField(max_length=64)
-    reply_status = fields.IntField()
-    reply_headers: JsonTextField[dict[str, str]] = JsonTextField()
-    reply_body = fields.TextField()
-    created_at: UtcDatetimeField[datetime] = UtcDatetimeField(db_index=True)
+    monitor_id: UUID
+
+    # While a monitor is claimed, `due_at` is the end of the lease; while it is paused, there is none.
+    due_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True, db_index=True)
+    claim = fields.UUIDField(null=True)
+    next_check_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    last_checked_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    last_response_time_ms = fields.IntField(null=True)
+    last_error = fields.CharField(max_length=32, null=True)
+
+    # The monitor's Health, field by field.
+    settled = fields.CharField(max_length=10, default="pending")
+    is_degraded = fields.BooleanField(default=False)
+    is_blind = fields.BooleanField(default=False)
+    streak = fields.IntField(default=0)
+    streak_started_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    seen_until: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
 
     class Meta:
-        table = "idempotency_keys"
-        unique_together = (("team_id", "key"),)
+        table = "watches"
+
+
+class StateChange(Model):
+    """From this moment on a monitor's time counts as `state`, until its next change."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    monitor: fields.ForeignKeyRelation[Monitor] = fields.ForeignKeyField(
+        "monitoring.Monitor", related_name="state_changes"
+    )
+    monitor_id: UUID
+    changed_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    state = fields.CharField(max_length=10)
+
+    class Meta:
+        table = "state_changes"
+        unique_together = (("monitor_id", "changed_at"),)

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
+from monitoring.backends.pages import Page, read_page
 from monitoring.contract.problems import Problem
+from monitoring.incidents.models import Resolution
+from monitoring.incidents.service import resolve_incident
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import configuration_of, default_configuration
 from monitoring.monitors.entity_tags import is_current
-from monitoring.monitors.models import Monitor
+from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.watching import begin_watch, check_changed, restart_watch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,18 +36,11 @@ class MonitorFilter:
     search: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Monitors in order, and whether others follow."""
-
-    monitors: list[Monitor]
-    has_more: bool
-
-
-async def list_monitors(team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None) -> Page:
+async def list_monitors(
+    team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None
+) -> Page[Monitor]:
     """Return up to `limit` monitors of a team, newest first, from the one after `after_id` on."""
     conditions = {
-        "id__lt": after_id,
         "status": wanted.status,
         # The column is JSON text: its quotes keep `shop` from matching `shopping`.
         "tags__contains": f'"{wanted.tag}"' if wanted.tag else None,
@@ -51,8 +48,7 @@ async def list_monitors(team_id: UUID, wanted: MonitorFilter, limit: int, after_
         "search_text__contains": wanted.search.casefold() if wanted.search else None,
     }
     given = {name: value for name, value in conditions.items() if value is not None}
-    monitors = await Monitor.filter(team_id=team_id, **given).order_by("-id").limit(limit + 1)
-    return Page(monitors[:limit], has_more=len(monitors) > limit)
+    return await read_page(Monitor.filter(team_id=team_id, **given).select_related("watch"), limit, after_id)
 
 
 async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
@@ -65,7 +61,7 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
         if await Monitor.filter(team_id=team_id).count() >= team.max_monitors:
             raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
         now = datetime.now(UTC)
-        return await Monitor.create(
+        monitor = await Monitor.create(
             team_id=team_id,
             status=rules.status_after("pending", paused=configuration["paused"]),
             status_changed_at=now,
@@ -74,11 +70,13 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
             search_text=_search_text(configuration),
             **configuration,
         )
+        await begin_watch(monitor, now)
+        return monitor
 
 
 async def get_monitor(team_id: UUID, monitor_id: UUID) -> Monitor:
     """Return a monitor of the team. Raises Problem if there is none, or if it is another team's."""
-    monitor = await Monitor.get_or_none(id=monitor_id, team_id=team_id)
+    monitor = await Monitor.get_or_none(id=monitor_id, team_id=team_id).select_related("watch")
     if monitor is None:
         raise Problem("monitor_not_found")
     return monitor
@@ -99,17 +97,23 @@ async def update_monitor(
 
 
 async def delete_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None = None) -> None:
-    """Delete a monitor, which frees its place in the plan."""
+    """Delete a monitor, which frees its place in the plan. An open incident ends first; incidents stay."""
     async with transaction():
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
+        await resolve_incident(monitor, resolved_at=datetime.now(UTC), resolution=Resolution.DELETED)
         await monitor.delete()
 
 
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:
-    """Hold a monitor's row until the transaction ends, provided it is what `If-Match` expects."""
+    """Hold a monitor's rows until the transaction ends, provided it is what `If-Match` expects.
+
+    The watch comes first, as where checks are stored: the two never wait for each other.
+    """
+    watch = await Watch.select_for_update().get_or_none(monitor_id=monitor_id)
     monitor = await Monitor.select_for_update().get_or_none(id=monitor_id, team_id=team_id)
-    if monitor is None:
+    if watch is None or monitor is None:
         raise Problem("monitor_not_found")
+    monitor.remember(watch)
     if not is_current(if_match, monitor.version):
         raise Problem("monitor_changed")
     return monitor
@@ -117,13 +121,16 @@ async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -
 
 async def _store_change(monitor: Monitor, configuration: Configuration) -> None:
     now = datetime.now(UTC)
-    status = rules.status_after(monitor.status, paused=configuration["paused"])
-    if status != monitor.status:
-        monitor.status, monitor.status_changed_at = status, now
+    before = configuration_of(monitor)
     monitor.update_from_dict(configuration)
     monitor.search_text = _search_text(configuration)
     monitor.updated_at = now
     monitor.version += 1
+    if monitor.paused != before["paused"]:
+        monitor.status = rules.status_after(monitor.status, paused=monitor.paused)
+        monitor.status_changed_at = await restart_watch(monitor, now)
+    elif rules.is_checked_otherwise(before, configuration):
+        await check_changed(monitor.watch, now)
     await monitor.save()
 
 

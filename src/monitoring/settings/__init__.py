@@ -102,6 +102,33 @@ class Settings(BaseSettings):
         RateLimitPolicy, NoDecode, values.read_rate_limit("webhook_failures")
     ] = _setting("Wrong webhook secrets of one address / window in seconds", "20/60")
 
+    rate_limit_check_now: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("check_now")] = (
+        _setting("Checks a team asks for beside the regular ones / window in seconds", "10/60")
+    )
+    rate_limit_notifications: Annotated[
+        RateLimitPolicy, NoDecode, values.read_rate_limit("notifications")
+    ] = _setting("Notifications a team asks for (tests, redeliveries) / window in seconds", "30/60")
+
+    # Checks of monitors, and notifications
+    allowed_networks: values.Networks = _setting(
+        "Networks that may be reached although they are not public, such as 10.0.0.0/8", ()
+    )
+    dns_servers: values.Names = _setting(
+        "Servers that resolve the names of monitors, address or address:port; without them the system's", ()
+    )
+    ca_file: Path | None = _setting(
+        "Certificate authorities that are trusted, a PEM file; without it the usual ones", None
+    )
+    reference_urls: values.ReferenceUrls = _setting(
+        "Addresses that tell whether this machine is online: when none answers, failures are unknown", ()
+    )
+    checks_at_once: int = _setting("Checks a process makes at once; 0 makes none here", 200, ge=0, le=5000)
+    checks_per_team: int = _setting("Of these, checks of one team", 100, ge=1, le=5000)
+    checks_per_host: int = _setting("Of these, checks of one host", 20, ge=1, le=5000)
+    check_retention_days: int = _setting("Days for which results of checks are kept", 14, ge=2, le=400)
+    hourly_retention_days: int = _setting("Days for which hourly response times are kept", 100, ge=2, le=4000)
+    daily_retention_days: int = _setting("Days for which daily response times are kept", 800, ge=2, le=4000)
+
     # Translation
     locales: values.Locales = _setting("Locales every article is translated into", "es,pt,fr,it,ca")
     translator: Literal["none", "pseudo", "apertium", "deepl", "libretranslate", "openai"] = _setting(
@@ -134,7 +161,9 @@ class Settings(BaseSettings):
     translation_max_attempts: int = _setting("Attempts until a translation is failed", 8, ge=1, le=100)
     translation_lease_seconds: int = _setting("How long a worker owns a translation", 30, ge=5, le=3600)
     sweep_interval_seconds: float = _setting("How often idle work is looked for", 5.0, gt=0, le=3600)
-    worker_threads: int = _setting("Tasks a worker process runs at once", 4, ge=1, le=256)
+    worker_threads: int = _setting(
+        "Articles a worker process translates at once; notifications have turns of their own", 4, ge=1, le=256
+    )
 
     @property
     def is_on_postgresql(self) -> bool:

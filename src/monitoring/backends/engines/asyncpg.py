@@ -14,13 +14,14 @@ from tortoise.backends.base.client import (
     PoolConnectionWrapper,
     TransactionContextPooled,
 )
+from tortoise.backends.base_postgres.client import translate_exceptions
 from tortoise.connection import get_connections
 from tortoise.exceptions import DBConnectionError
 
 from monitoring.backends.errors import DatabaseUnavailable, TransactionConflict
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from tortoise.backends.base.client import TransactionalDBClient, TransactionContext
 
@@ -113,6 +114,14 @@ class _Transaction(TransactionWrapper):
     async def rollback(self) -> None:
         with _translated_errors(self._connection):
             await super().rollback()
+
+    @translate_exceptions
+    async def copy_records(
+        self, table: str, columns: Sequence[str], records: Sequence[Sequence[object]]
+    ) -> None:
+        """Load many rows at once, by COPY. Raises `IntegrityError` when one of them may not be."""
+        async with self.acquire_connection() as connection:
+            await connection.copy_records_to_table(table, columns=columns, records=records)
 
 
 class _TransactionContext(TransactionContextPooled):

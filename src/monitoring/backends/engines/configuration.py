@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
 APP_LABEL = "monitoring"
 MIGRATIONS_PACKAGE = "monitoring.backends.migrations"
-MODEL_MODULES = ("monitoring.auth.models", "monitoring.monitors.models", "monitoring.articles.models")
+MODEL_MODULES = (
+    "monitoring.auth.models",
+    "monitoring.idempotency.models",
+    "monitoring.notifications.models",
+    "monitoring.incidents.models",
+    "monitoring.monitors.models",
+    "monitoring.checks.models",
+    "monitoring.articles.models",
+)
 
 MAX_CONNECT_TIMEOUT_SECONDS = 5.0
 

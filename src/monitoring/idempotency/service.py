@@ -12,7 +12,7 @@ from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
-from monitoring.monitors.models import IdempotencyKey
+from monitoring.idempotency.models import IdempotencyKey
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cast import Player, form_team
-from monitoring.monitors.idempotency import LIFETIME, delete_expired_keys
-from monitoring.monitors.models import IdempotencyKey
+from monitoring.idempotency.models import IdempotencyKey
+from monitoring.idempotency.service import LIFETIME, delete_expired_keys
 from monitors.conversations import MONITORS, URL, create, is_problem, list_ids, path_of, read
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitoring.contract.cursors import decode_cursor, encode_cursor
 from monitoring.contract.problems import Problem
-from monitoring.monitors.cursors import decode_cursor, encode_cursor
 
 
 class TestCursor:

@@ -1,4 +1,4 @@
-"""Where a page ends: the id of its last monitor, opaque to clients."""
+"""Where a page ends: the id of its last row, opaque to clients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CURSOR_CHARACTERS = 22  # 16 bytes in base64url without padding
 
 
 def encode_cursor(last_id: UUID) -> str:
-    """Write the cursor of the page after a monitor."""
+    """Write the cursor of the page after a row."""
     return urlsafe_b64encode(last_id.bytes)[:CURSOR_CHARACTERS].decode()
 
 

@@ -1,0 +1,172 @@
+"""The lists of checks, incidents, webhooks and deliveries: every row is met once, and filters filter."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from monitoring.backends.database import transaction
+from monitoring.checks.results import CheckResult, insert_results
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.incidents.models import Resolution
+from monitoring.incidents.service import open_incident, resolve_incident
+from monitoring.monitors.models import Monitor
+from monitoring.notifications.models import NotificationDelivery
+from promises import OPERATIONS
+from traveller import Traveller, setting_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from uuid import UUID
+
+    from running_service import RunningService
+
+# What a list is called in its answer, and what tells its rows apart.
+LISTS = {
+    "list_checks": ("checks", "checked_at"),
+    "list_incidents": ("incidents", "id"),
+    "list_notification_webhooks": ("notification_webhooks", "id"),
+    "list_notification_deliveries": ("deliveries", "id"),
+}
+
+ROWS = 5
+FIRST_MOMENT = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
+MOMENTS = [FIRST_MOMENT + timedelta(minutes=number) for number in range(ROWS)]
+
+# Filters that find the newest row and nothing else, and some that find all the others; {words} are filled in.
+NEWEST = [
+    ("list_checks", "outcome", "down"),
+    ("list_checks", "from", "{newest_moment}"),
+    ("list_incidents", "monitor_id", "{other_monitor_id}"),
+    ("list_incidents", "state", "open"),
+    ("list_notification_deliveries", "status", "failed"),
+]
+OTHERS = [
+    ("list_checks", "outcome", "up"),
+    ("list_checks", "to", "{newest_moment}"),
+    ("list_incidents", "monitor_id", "{monitor_id}"),
+    ("list_incidents", "state", "resolved"),
+    ("list_notification_deliveries", "status", "pending"),
+]
+
+
+class FilledLists:
+    """A team's lists with some rows in each; the newest one is unlike the others."""
+
+    def __init__(self, traveller: Traveller, service: RunningService) -> None:
+        self._traveller = traveller
+        monitors = [traveller.call(OPERATIONS["create_monitor"]) for _ in range(2)]
+        monitor_id, other_monitor_id = (each.answer.json["id"] for each in monitors)
+        service.run(check(monitor_id))
+        service.run(break_and_heal(monitor_id, other_monitor_id))  # while no webhook wants to be told
+        webhooks = [traveller.call(OPERATIONS["create_notification_webhook"]) for _ in range(ROWS)]
+        webhook_id = webhooks[0].answer.json["id"]
+        test = OPERATIONS["test_notification_webhook"]
+        *_, tested = [traveller.call(test, webhook_id=webhook_id) for _ in range(ROWS)]
+        service.run(give_up(tested.answer.json["id"]))
+        self.ids = {
+            "monitor_id": monitor_id,
+            "other_monitor_id": other_monitor_id,
+            "webhook_id": webhook_id,
+        }
+        self._words = {**self.ids, "newest_moment": write_timestamp(MOMENTS[-1])}
+
+    def read(self, operation_id: str, **query: str) -> tuple[list[str], str | None]:
+        """Return what tells the rows of a page apart, and the cursor of the next page."""
+        operation, (name, key) = OPERATIONS[operation_id], LISTS[operation_id]
+        path = {name: value for name, value in self.ids.items() if f"{{{name}}}" in operation.path}
+        answer = self._traveller.call(operation, **path, **query).answer
+        assert answer.status == 200, answer.body
+        return [row[key] for row in answer.json[name]], answer.json["next_cursor"]
+
+    def read_filtered(self, operation_id: str, name: str, value: str) -> list[str]:
+        """Return what tells the rows apart that a filter finds."""
+        rows, _ = self.read(operation_id, **{name: value.format_map(self._words)})
+        return rows
+
+
+@pytest.fixture(scope="module")
+def lists(service: RunningService) -> Iterator[FilledLists]:
+    with setting_out(service) as traveller:
+        yield FilledLists(traveller, service)
+
+
+@pytest.mark.parametrize("operation_id", LISTS)
+def test_whoever_turns_the_pages_meets_every_row_once(lists: FilledLists, operation_id: str) -> None:
+    whole, cursor = lists.read(operation_id)
+    assert (len(whole), cursor) == (ROWS, None)
+    assert whole == sorted(whole, reverse=True)
+    met, cursor = lists.read(operation_id, limit="2")
+    while cursor and len(met) < ROWS:
+        page, cursor = lists.read(operation_id, limit="2", cursor=cursor)
+        met += page
+    assert (met, cursor) == (whole, None)
+
+
+@pytest.mark.parametrize(("operation_id", "name", "value"), NEWEST)
+def test_a_filter_finds_what_it_says(lists: FilledLists, operation_id: str, name: str, value: str) -> None:
+    assert lists.read_filtered(operation_id, name, value) == lists.read(operation_id)[0][:1]
+
+
+@pytest.mark.parametrize(("operation_id", "name", "value"), OTHERS)
+def test_a_filter_leaves_out_what_it_does_not_say(
+    lists: FilledLists, operation_id: str, name: str, value: str
+) -> None:
+    assert lists.read_filtered(operation_id, name, value) == lists.read(operation_id)[0][1:]
+
+
+def test_every_list_and_every_filter_is_tried() -> None:
+    queries = {
+        name: {parameter["name"] for parameter in operation.parameters if parameter["in"] == "query"}
+        for name, operation in OPERATIONS.items()
+    }
+    filters = {(name, each) for name, query in queries.items() for each in query if "cursor" in query}
+    tried = {(name, each) for name, each, _ in NEWEST + OTHERS}
+    paging = {(name, each) for name in LISTS for each in ("limit", "cursor")}
+    assert {row for row in filters if row[0] != "list_monitors"} == tried | paging
+
+
+async def check(monitor_id: str) -> None:
+    """Store what some checks found, of which the last one failed."""
+    monitor = await Monitor.get(id=monitor_id)
+    async with transaction() as connection:
+        await insert_results(connection, [result_of(monitor.id, moment) for moment in MOMENTS])
+
+
+def result_of(monitor_id: UUID, moment: datetime) -> CheckResult:
+    is_up = moment != MOMENTS[-1]
+    return CheckResult(
+        monitor_id=monitor_id,
+        checked_at=moment,
+        outcome="up" if is_up else "down",
+        status_code=200 if is_up else 503,
+        response_time_ms=17,
+        dns_ms=1,
+        connect_ms=2,
+        tls_ms=3,
+        first_byte_ms=5,
+        error=None if is_up else "unexpected_status",
+        error_message=None if is_up else "Answered 503 instead of 2xx",
+    )
+
+
+async def break_and_heal(monitor_id: str, other_monitor_id: str) -> None:
+    """Give one monitor incidents that are over, and then the other one an incident that goes on."""
+    monitor, other_monitor = [await Monitor.get(id=each) for each in (monitor_id, other_monitor_id)]
+    for moment in MOMENTS[:-1]:
+        await fail(monitor, moment)
+        await resolve_incident(monitor, resolved_at=moment, resolution=Resolution.RECOVERED)
+    await fail(other_monitor, MOMENTS[-1])
+
+
+async def fail(monitor: Monitor, moment: datetime) -> None:
+    await open_incident(
+        monitor, started_at=moment, confirmed_at=moment, error="timeout", error_message="No answer"
+    )
+
+
+async def give_up(delivery_id: str) -> None:
+    """Fail a delivery for good, and have nobody change that who is just sending it."""
+    await NotificationDelivery.filter(id=delivery_id).update(status="failed", due_at=None, claim=None)

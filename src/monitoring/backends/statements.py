@@ -1,0 +1,21 @@
+"""SQL that says the same to both databases."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tortoise.backends.base.client import BaseDBAsyncClient
+
+_PLACEHOLDER = re.compile(r"\$(\d+)")
+
+
+def is_postgres(connection: BaseDBAsyncClient) -> bool:
+    """Say which of the two dialects a connection speaks."""
+    return connection.capabilities.dialect == "postgres"
+
+
+def spell(connection: BaseDBAsyncClient, sql: str) -> str:
+    """Write PostgreSQL's placeholders, `$1`, as the connection's database does: SQLite's are `?1`."""
+    return sql if is_postgres(connection) else _PLACEHOLDER.sub(r"?\1", sql)

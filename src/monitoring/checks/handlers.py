@@ -1,0 +1,98 @@
+"""The operations of the Checks tag."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from monitoring.auth.limits import count_request
+from monitoring.backends.current import current_backends
+from monitoring.checks.cursors import decode_moment
+from monitoring.checks.ranges import WindowName, read_limits, read_range
+from monitoring.checks.representations import (
+    represent_page,
+    represent_request,
+    represent_response_times,
+    represent_uptime,
+)
+from monitoring.checks.requests import request_check
+from monitoring.checks.response_times import measure_response_times
+from monitoring.checks.results import list_results
+from monitoring.checks.uptime import measure_uptime
+from monitoring.contract.replies import Reply
+from monitoring.idempotency.service import act_once
+from monitoring.monitors.service import get_monitor
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from monitoring.auth.callers import Caller
+
+UPTIME_RANGE = timedelta(days=30)
+RESPONSE_TIMES_RANGE = timedelta(hours=24)
+
+
+async def check_monitor_now(
+    monitor_id: str, caller: Caller, request: Request, idempotency_key: str | None = None
+) -> Reply:
+    """Ask for a check, once."""
+    monitor = await get_monitor(caller.team_id, UUID(monitor_id))
+    await count_request(request, current_backends().settings.rate_limit_check_now, str(caller.team_id))
+
+    async def ask() -> Reply:
+        now = datetime.now(UTC)
+        await request_check(monitor.id, now)
+        location = {"Location": f"/api/monitors/{monitor.id}/checks"}
+        return Reply(represent_request(monitor.id, now), 202, location)
+
+    return await act_once(caller.team_id, idempotency_key, ("check_monitor_now", monitor_id), ask)
+
+
+async def list_checks(  # noqa: PLR0913 - one argument a parameter of the document
+    *,
+    monitor_id: str,
+    caller: Caller,
+    limit: int,
+    cursor: str | None = None,
+    from_: str | None = None,
+    to: str | None = None,
+    outcome: str | None = None,
+) -> Reply:
+    """Answer a page of a monitor's checks."""
+    before = decode_moment(cursor) if cursor else None
+    start, end = read_limits(from_, to)
+    monitor = await get_monitor(caller.team_id, UUID(monitor_id))
+    results = await list_results(
+        monitor.id, start=start, end=end, outcome=outcome, before=before, limit=limit + 1
+    )
+    return Reply(represent_page(results, limit))
+
+
+async def get_uptime(
+    *,
+    monitor_id: str,
+    caller: Caller,
+    from_: str | None = None,
+    to: str | None = None,
+    window: WindowName | None = None,
+) -> Reply:
+    """Answer how long a monitor was up."""
+    asked = read_range(from_, to, window, now=datetime.now(UTC), default=UPTIME_RANGE)
+    monitor = await get_monitor(caller.team_id, UUID(monitor_id))
+    return Reply(represent_uptime(monitor.id, await measure_uptime(monitor, asked)))
+
+
+async def get_response_times(
+    *,
+    monitor_id: str,
+    caller: Caller,
+    from_: str | None = None,
+    to: str | None = None,
+    window: WindowName | None = None,
+) -> Reply:
+    """Answer how fast a monitor answered."""
+    now = datetime.now(UTC)
+    asked = read_range(from_, to, window, now=now, default=RESPONSE_TIMES_RANGE)
+    monitor = await get_monitor(caller.team_id, UUID(monitor_id))
+    return Reply(represent_response_times(monitor.id, await measure_response_times(monitor.id, asked, now)))

@@ -1,0 +1,43 @@
+"""How busy the loop is that makes the checks. On a crowded loop, response times would be its own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from monitoring.metrics import CHECKER_BUSY_RATIO, CHECKER_LAG_SECONDS
+
+MEASURE_SECONDS = 1.0
+MAX_BUSY_RATIO = 0.6
+
+# Whatever else keeps the loop busy (the API does, in the embedded mode), checks are slowed and never stopped.
+MAX_REFUSALS_IN_A_ROW = 2
+TRICKLE = 10
+
+
+class Load:
+    """What part of the time the loop's thread works, as of the last second."""
+
+    busy_ratio = 0.0
+    _refusals = 0
+
+    async def measure(self) -> None:
+        """Measure until cancelled."""
+        while True:
+            began_at, worked_seconds = time.perf_counter(), time.thread_time()
+            await asyncio.sleep(MEASURE_SECONDS)
+            elapsed_seconds = time.perf_counter() - began_at
+            self.busy_ratio = (time.thread_time() - worked_seconds) / elapsed_seconds
+            CHECKER_BUSY_RATIO.set(self.busy_ratio)
+            CHECKER_LAG_SECONDS.set(max(0.0, elapsed_seconds - MEASURE_SECONDS))
+
+    def admit(self, count: int) -> int:
+        """Say how many of `count` checks to begin: all, or while the loop is busy none or a few."""
+        if self.busy_ratio <= MAX_BUSY_RATIO:
+            self._refusals = 0
+            return count
+        self._refusals += 1
+        if self._refusals <= MAX_REFUSALS_IN_A_ROW:
+            return 0
+        self._refusals = 0
+        return min(count, TRICKLE)

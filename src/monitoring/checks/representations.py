@@ -1,0 +1,78 @@
+"""What the document's schemas of checks, uptime and response times look like on the wire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from monitoring.checks.cursors import encode_moment
+from monitoring.checks.results import COLUMNS
+from monitoring.contract.timestamps import write_timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from monitoring.checks.response_times import ResponseTimes
+    from monitoring.checks.results import CheckResult
+    from monitoring.checks.tallies import Tally
+    from monitoring.checks.timeline import Durations, Window
+    from monitoring.checks.uptime import Uptime
+
+PERCENTS = (50, 90, 95, 99)
+
+
+def represent_request(monitor_id: UUID, requested_at: datetime) -> dict[str, Any]:
+    """Write a `CheckRequested`."""
+    return {"monitor_id": str(monitor_id), "requested_at": write_timestamp(requested_at)}
+
+
+def represent_page(results: Sequence[CheckResult], limit: int) -> dict[str, Any]:
+    """Write a `CheckList` of at most `limit` results; one more says that others follow."""
+    page = results[:limit]
+    return {
+        "checks": [_represent_check(result) for result in page],
+        "next_cursor": encode_moment(page[-1].checked_at) if len(results) > limit else None,
+    }
+
+
+def represent_uptime(monitor_id: UUID, uptime: Uptime) -> dict[str, Any]:
+    """Write an `Uptime`."""
+    windows = [_represent_durations(*window) for window in uptime.windows]
+    return {"monitor_id": str(monitor_id), **_represent_durations(*uptime.whole), "windows": windows}
+
+
+def represent_response_times(monitor_id: UUID, response_times: ResponseTimes) -> dict[str, Any]:
+    """Write a `ResponseTimes`."""
+    windows = [_represent_tally(*window) for window in response_times.windows]
+    return {"monitor_id": str(monitor_id), **_represent_tally(*response_times.whole), "windows": windows}
+
+
+def _represent_check(result: CheckResult) -> dict[str, Any]:
+    fields = {name: getattr(result, name) for name in COLUMNS if name != "monitor_id"}
+    return fields | {"checked_at": write_timestamp(result.checked_at)}
+
+
+def _represent_durations(window: Window, durations: Durations) -> dict[str, Any]:
+    return {
+        **_represent_window(window),
+        "uptime_ratio": durations.uptime_ratio,
+        "up_seconds": durations.up_seconds,
+        "down_seconds": durations.down_seconds,
+        "paused_seconds": durations.paused_seconds,
+        "unknown_seconds": durations.unknown_seconds,
+    }
+
+
+def _represent_tally(window: Window, tally: Tally) -> dict[str, Any]:
+    return {
+        **_represent_window(window),
+        "check_count": tally.check_count,
+        "failed_check_count": tally.failed_check_count,
+        **{f"p{percent}_ms": tally.latencies.percentile(percent) for percent in PERCENTS},
+    }
+
+
+def _represent_window(window: Window) -> dict[str, Any]:
+    starts_at, ends_at = window
+    return {"starts_at": write_timestamp(starts_at), "ends_at": write_timestamp(ends_at)}

@@ -1,0 +1,30 @@
+"""A client asks for a check beside the regular ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.backends.database import transaction
+from monitoring.contract.problems import Problem
+from monitoring.monitors.models import Watch
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+
+async def request_check(monitor_id: UUID, now: datetime) -> None:
+    """Make a monitor due now, or once the check that is under way has ended.
+
+    Raises Problem if it is paused, or deleted meanwhile.
+    """
+    async with transaction():
+        watch = await Watch.select_for_update().get_or_none(monitor_id=monitor_id)
+        if watch is None:
+            raise Problem("monitor_not_found")
+        if watch.due_at is None:
+            raise Problem("monitor_paused")
+        watch.next_check_at = now  # which whoever stores a check that is under way leaves alone
+        if watch.claim is None:
+            watch.due_at = min(watch.due_at, now)
+        await watch.save(update_fields=["due_at", "next_check_at"])

@@ -1,0 +1,98 @@
+"""Response times: percentiles of any hours or days, from rollups and from what is not rolled up yet."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from monitoring.backends.current import current_backends
+from monitoring.checks.models import Rollup
+from monitoring.checks.results import tally_results
+from monitoring.checks.retention import oldest_kept
+from monitoring.checks.rollups import DAILY, HOURLY, read_progress, tally_of
+from monitoring.checks.tallies import Tally
+from monitoring.checks.timeline import divide
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+    from uuid import UUID
+
+    from monitoring.checks.ranges import Range, WindowName
+    from monitoring.checks.timeline import Window
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_HOUR, _DAY = HOURLY.length, DAILY.length
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseTimes:
+    """What a range amounts to, and each of its windows."""
+
+    whole: tuple[Window, Tally]
+    windows: list[tuple[Window, Tally]]
+
+
+async def measure_response_times(monitor_id: UUID, asked: Range, now: datetime) -> ResponseTimes:
+    """Measure whole hours, and whole days where hours are no longer kept: the range is rounded outwards.
+
+    What is not kept at all is cut off. Divided into hours, a range goes back as far as hours are kept.
+    """
+    start, end = _round(asked, now)
+    windows = divide(start, end, asked.window) if asked.window else []
+    beginnings = [beginning for beginning, _ in windows]
+    tallies = [Tally() for _ in windows]
+    total = Tally()
+    for moment, tally in await _read_parts(monitor_id, start, end, asked.window):
+        total.merge(tally)
+        if windows:
+            tallies[bisect_right(beginnings, moment) - 1].merge(tally)
+    return ResponseTimes(((start, end), total), list(zip(windows, tallies, strict=True)))
+
+
+def _round(asked: Range, now: datetime) -> Window:
+    settings = current_backends().settings
+    hours_since = oldest_kept(HOURLY.window, now, settings)
+    oldest = hours_since if asked.window == "hour" else oldest_kept(DAILY.window, now, settings)
+    start = _floor(asked.start, _HOUR if asked.start >= hours_since else _DAY)
+    if asked.start == asked.end:
+        return start, start
+    end = _ceil(asked.end, _HOUR if asked.end >= hours_since else _DAY)
+    return min(max(start, oldest), end), end
+
+
+async def _read_parts(
+    monitor_id: UUID, start: datetime, end: datetime, window: WindowName | None
+) -> list[tuple[datetime, Tally]]:
+    """Read as few rows as will do: days, hours around them, and results of the last hour or two."""
+    hourly_until = await read_progress(HOURLY.name) or start
+    daily_until = await read_progress(DAILY.name) or start
+    days_start, days_end = _ceil(start, _DAY), min(_floor(end, _DAY), daily_until)
+    if window == "hour" or days_start >= days_end:
+        days_start = days_end = start
+    rollups = [
+        *await _read_rollups(HOURLY.window, monitor_id, start, days_start),
+        *await _read_rollups(DAILY.window, monitor_id, days_start, days_end),
+        *await _read_rollups(HOURLY.window, monitor_id, days_end, min(end, hourly_until)),
+    ]
+    parts = [(rollup.starts_at, tally_of(rollup)) for rollup in rollups]
+    connection = current_backends().database.context.db()
+    for raw_start, raw_end in divide(max(start, hourly_until), end, window or "day"):
+        tallies = await tally_results(connection, [monitor_id], raw_start, raw_end)
+        parts += [(raw_start, tally) for tally in tallies.values()]
+    return parts
+
+
+async def _read_rollups(window: str, monitor_id: UUID, start: datetime, end: datetime) -> list[Rollup]:
+    if start >= end:
+        return []
+    return await Rollup.filter(monitor_id=monitor_id, window=window, starts_at__gte=start, starts_at__lt=end)
+
+
+def _floor(moment: datetime, length: timedelta) -> datetime:
+    return moment - (moment - _EPOCH) % length
+
+
+def _ceil(moment: datetime, length: timedelta) -> datetime:
+    return moment + (_EPOCH - moment) % length

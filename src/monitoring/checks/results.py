@@ -1,0 +1,136 @@
+"""Results of checks: written many at once, read by monitor, newest first.
+
+They are no model: PostgreSQL takes them by COPY into partitions, and nothing else is as many.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from tortoise.exceptions import IntegrityError
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
+from monitoring.backends.statements import is_postgres, spell
+from monitoring.checks.partitions import create_partitions
+from monitoring.checks.tallies import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tortoise.backends.base.client import BaseDBAsyncClient
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """What one check found: the columns of `checks`, which are the fields of the document's Check."""
+
+    monitor_id: UUID
+    checked_at: datetime
+    outcome: str
+    status_code: int | None
+    response_time_ms: int | None
+    dns_ms: int | None
+    connect_ms: int | None
+    tls_ms: int | None
+    first_byte_ms: int | None
+    error: str | None
+    error_message: str | None
+
+
+COLUMNS = tuple(field.name for field in fields(CheckResult))
+
+_values_of = attrgetter(*COLUMNS)
+_PLACEHOLDERS = ", ".join(f"${number}" for number, _ in enumerate(COLUMNS, start=1))
+_INSERT = f"INSERT INTO checks ({', '.join(COLUMNS)}) VALUES ({_PLACEHOLDERS}) ON CONFLICT DO NOTHING"  # noqa: S608 - names of our own
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM checks WHERE monitor_id = $1"  # noqa: S608 - names of our own
+
+
+async def insert_results(connection: BaseDBAsyncClient, results: Sequence[CheckResult]) -> None:
+    """Store results in the caller's transaction, and make the partitions that they lack.
+
+    Claims keep a monitor from being checked twice at one moment. Should it happen, the first result stays and
+    the others of the batch are stored.
+    """
+    rows = [_values_of(result) for result in results]
+    if is_postgres(connection) and rows:
+        await create_partitions(connection, {result.checked_at.astimezone(UTC).date() for result in results})
+        if await _copy(rows):
+            return
+    await connection.execute_many(spell(connection, _INSERT), [_spell_row(connection, row) for row in rows])
+
+
+async def list_results(  # noqa: PLR0913 - what a client can ask for
+    monitor_id: UUID,
+    *,
+    start: datetime | None = None,
+    end: datetime | None = None,
+    outcome: str | None = None,
+    before: datetime | None = None,
+    limit: int,
+) -> list[CheckResult]:
+    """Return up to `limit` results of a monitor, newest first: from `start` on, until before `end`.
+
+    `before` goes on where a page ended. What is None does not matter.
+    """
+    connection = current_backends().database.context.db()
+    ends = [moment for moment in (end, before) if moment]
+    wanted = [("checked_at >=", start), ("checked_at <", min(ends, default=None)), ("outcome =", outcome)]
+    given = [(condition, value) for condition, value in wanted if value is not None]
+    conditions = "".join(
+        f" AND {condition} ${number}" for number, (condition, _) in enumerate(given, start=2)
+    )
+    sql = f"{_SELECT}{conditions} ORDER BY checked_at DESC LIMIT {limit:d}"
+    values = _spell_row(connection, (monitor_id, *(value for _, value in given)))
+    return [_read(row) for row in await connection.execute_query_dict(spell(connection, sql), values)]
+
+
+async def tally_results(
+    connection: BaseDBAsyncClient, monitor_ids: Sequence[UUID], start: datetime, end: datetime
+) -> dict[UUID, Tally]:
+    """Add up each monitor's results from `start` until before `end`; who has none is left out."""
+    ids = ", ".join(f"${number}" for number, _ in enumerate(monitor_ids, start=3))
+    sql = (
+        "SELECT monitor_id, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
+        f" WHERE monitor_id IN ({ids}) AND checked_at >= $1 AND checked_at < $2"
+    )
+    values = _spell_row(connection, (start, end, *monitor_ids))
+    _, rows = await connection.execute_query(spell(connection, sql), values)
+    tallies: defaultdict[UUID | str, Tally] = defaultdict(Tally)
+    for monitor_id, outcome, response_time_ms in rows:
+        tallies[monitor_id].add(outcome, response_time_ms)
+    return {UUID(str(monitor_id)): tally for monitor_id, tally in tallies.items()}
+
+
+async def _copy(rows: Sequence[tuple[object, ...]]) -> bool:
+    """Load rows by COPY, twice as fast as INSERT; False when one of them is there already."""
+    try:
+        async with transaction() as savepoint:
+            postgres: Any = savepoint
+            await postgres.copy_records("checks", COLUMNS, rows)
+    except IntegrityError:
+        return False
+    return True
+
+
+def _spell_row(connection: BaseDBAsyncClient, row: Sequence[object]) -> list[object]:
+    """Write values for the driver: SQLite keeps ids and moments (in UTC) as text."""
+    return list(row) if is_postgres(connection) else [_write_text(value) for value in row]
+
+
+def _write_text(value: object) -> object:
+    if isinstance(value, datetime):
+        value = value.astimezone(UTC)
+    return str(value) if isinstance(value, UUID | datetime) else value
+
+
+def _read(row: Mapping[str, Any]) -> CheckResult:
+    if isinstance(row["monitor_id"], UUID):
+        return CheckResult(**row)
+    read = {"monitor_id": UUID(row["monitor_id"]), "checked_at": datetime.fromisoformat(row["checked_at"])}
+    return CheckResult(**{**row, **read})

@@ -1,0 +1,70 @@
+"""Forgets what is older than the settings keep it, and never a result that is in no rollup yet."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
+from monitoring.backends.statements import is_postgres
+from monitoring.checks.models import Rollup
+from monitoring.checks.partitions import drop_partitions
+from monitoring.checks.rollups import DAILY, HOURLY, read_progress
+
+if TYPE_CHECKING:
+    from monitoring.settings import Settings
+
+# SQLite has one writer at a time, and this many rows keep it busy for some hundredths of a second.
+ROWS_A_PORTION = 500
+
+_DELETE_RESULTS = """
+    DELETE FROM checks WHERE (monitor_id, checked_at) IN (
+        SELECT monitor_id, checked_at FROM checks WHERE checked_at < ?1
+        ORDER BY checked_at LIMIT ?2
+    )
+"""
+
+
+async def apply_retention(now: datetime) -> None:
+    """Forget what is too old at `now`.
+
+    Rollups go by the day. So do results on PostgreSQL, where their table is dropped; SQLite deletes them as
+    they grow too old, a little each time.
+
+    Raises `DatabaseUnavailable` when somebody reads old results for too long: the next time will do.
+    """
+    settings = current_backends().settings
+    for window in (HOURLY.window, DAILY.window):
+        await _delete_rollups(window, oldest_kept(window, now, settings))
+    hourly_until = await read_progress(HOURLY.name)
+    if hourly_until is None:
+        return
+    before = min(now - timedelta(days=settings.check_retention_days), hourly_until)
+    if is_postgres(current_backends().database.context.db()):
+        await drop_partitions(before)
+    else:
+        await _delete_results(before)
+
+
+def oldest_kept(window: str, now: datetime, settings: Settings) -> datetime:
+    """Return since when rollups of this window are kept, the beginning of a day."""
+    kept_days = {"hour": settings.hourly_retention_days, "day": settings.daily_retention_days}
+    return _start_of_day(now - timedelta(days=kept_days[window]))
+
+
+async def _delete_rollups(window: str, before: datetime) -> None:
+    doomed = Rollup.filter(window=window, starts_at__lt=before).order_by("starts_at").limit(ROWS_A_PORTION)
+    while doomed_ids := await doomed.values_list("id", flat=True):
+        await Rollup.filter(id__in=doomed_ids).delete()
+
+
+async def _delete_results(before: datetime) -> None:
+    deleted_count = ROWS_A_PORTION
+    while deleted_count == ROWS_A_PORTION:
+        async with transaction() as connection:
+            deleted_count, _ = await connection.execute_query(_DELETE_RESULTS, [str(before), ROWS_A_PORTION])
+
+
+def _start_of_day(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

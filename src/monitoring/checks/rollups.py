@@ -1,0 +1,161 @@
+"""Rolls results up: ended hours become one row a monitor, and ended days another.
+
+All workers may do so at once. Work is done in small transactions, each of which holds the job's progress:
+who finds it held leaves the job to its holder.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
+from monitoring.backends.statements import is_postgres, spell
+from monitoring.checks.latencies import Latencies
+from monitoring.checks.models import Progress, Rollup
+from monitoring.checks.results import tally_results
+from monitoring.checks.tallies import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from tortoise.backends.base.client import BaseDBAsyncClient
+
+# By then the results of an hour are stored: a claim ends 75 seconds after its check began at the latest.
+SETTLING_TIME = timedelta(minutes=10)
+
+# An hour of a monitor has 120 results at an interval of 30 seconds; this many monitors are held in memory.
+MONITORS_A_PORTION = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What is rolled up into which windows; `name` is the row of its progress."""
+
+    name: str
+    window: str
+    length: timedelta
+    find_oldest: Callable[[], Awaitable[datetime | None]]
+    read: Callable[[BaseDBAsyncClient, Sequence[UUID], datetime, datetime], Awaitable[Mapping[UUID, Tally]]]
+
+
+async def roll_up(now: datetime) -> int:
+    """Roll up every hour that has settled and every day of such hours, and return how many they were.
+
+    However far behind, it goes on where it stopped; what was rolled up before is written again, not added.
+    """
+    hour_count = await _catch_up(HOURLY, now - SETTLING_TIME)
+    hourly_until = await read_progress(HOURLY.name)
+    day_count = await _catch_up(DAILY, hourly_until) if hourly_until else 0
+    return hour_count + day_count
+
+
+async def read_progress(job_name: str) -> datetime | None:
+    """Return until when a job is done; None before its first window."""
+    progress = await Progress.get_or_none(job=job_name)
+    return progress.done_until if progress else None
+
+
+async def _catch_up(job: _Job, until: datetime) -> int:
+    window_count = 0
+    starts_at = await read_progress(job.name) or await _begin(job)
+    while starts_at and starts_at + job.length <= until:
+        if not await _roll_up_window(job, starts_at):
+            break
+        starts_at += job.length
+        window_count += 1
+    return window_count
+
+
+async def _begin(job: _Job) -> datetime | None:
+    """Begin at the oldest there is, if any. Of several workers the first decides."""
+    oldest = await job.find_oldest()
+    if oldest is None:
+        return None
+    starts_at = oldest - (oldest - datetime(1970, 1, 1, tzinfo=UTC)) % job.length
+    await Progress.bulk_create([Progress(job=job.name, done_until=starts_at)], ignore_conflicts=True)
+    return await read_progress(job.name)
+
+
+async def _roll_up_window(job: _Job, starts_at: datetime) -> bool:
+    """Roll up one window of all monitors; False when another worker is at it, or was."""
+    after_id = UUID(int=0)
+    while True:
+        async with transaction() as connection:
+            progress = Progress.filter(job=job.name, done_until=starts_at)
+            if not await progress.select_for_update(skip_locked=True).first():
+                return False
+            monitor_ids = await _hold_monitors(connection, after_id)
+            if not monitor_ids:
+                await progress.update(done_until=starts_at + job.length)
+                return True
+            tallies = await job.read(connection, monitor_ids, starts_at, starts_at + job.length)
+            await _store(job.window, starts_at, tallies)
+            after_id = monitor_ids[-1]
+
+
+async def _hold_monitors(connection: BaseDBAsyncClient, after_id: UUID) -> list[UUID]:
+    """Return the next portion of monitors. None of them can be deleted before the transaction ends."""
+    sql = f"SELECT id FROM monitors WHERE id > $1 ORDER BY id LIMIT {MONITORS_A_PORTION}"  # noqa: S608
+    if is_postgres(connection):
+        rows = await connection.execute_query_dict(f"{sql} FOR KEY SHARE", [after_id])
+    else:
+        rows = await connection.execute_query_dict(spell(connection, sql), [str(after_id)])
+    return [UUID(str(row["id"])) for row in rows]
+
+
+async def _store(window: str, starts_at: datetime, tallies: Mapping[UUID, Tally]) -> None:
+    rollups = [
+        Rollup(
+            monitor_id=monitor_id,
+            window=window,
+            starts_at=starts_at,
+            check_count=tally.check_count,
+            failed_check_count=tally.failed_check_count,
+            latencies=tally.latencies.to_json(),
+        )
+        for monitor_id, tally in tallies.items()
+        if tally.check_count
+    ]
+    await Rollup.bulk_create(
+        rollups,
+        on_conflict=("monitor_id", "window", "starts_at"),
+        update_fields=("check_count", "failed_check_count", "latencies"),
+    )
+
+
+async def _read_hours(
+    _: BaseDBAsyncClient, monitor_ids: Sequence[UUID], start: datetime, end: datetime
+) -> Mapping[UUID, Tally]:
+    tallies: defaultdict[UUID, Tally] = defaultdict(Tally)
+    for rollup in await Rollup.filter(
+        monitor_id__in=monitor_ids, window=HOURLY.window, starts_at__gte=start, starts_at__lt=end
+    ):
+        tallies[rollup.monitor_id].merge(tally_of(rollup))
+    return tallies
+
+
+def tally_of(rollup: Rollup) -> Tally:
+    """Read what a rollup says."""
+    return Tally(rollup.check_count, rollup.failed_check_count, Latencies.from_json(rollup.latencies))
+
+
+async def _find_oldest_result() -> datetime | None:
+    """Look at all results: only ever asked while there are hardly any."""
+    connection = current_backends().database.context.db()
+    [row] = await connection.execute_query_dict("SELECT min(checked_at) AS oldest FROM checks")
+    oldest = row["oldest"]
+    return datetime.fromisoformat(oldest) if isinstance(oldest, str) else oldest
+
+
+async def _find_oldest_hour() -> datetime | None:
+    oldest = await Rollup.filter(window=HOURLY.window).order_by("starts_at").first()
+    return oldest.starts_at if oldest else None
+
+
+HOURLY = _Job("hourly", "hour", timedelta(hours=1), _find_oldest_result, tally_results)
+DAILY = _Job("daily", "day", timedelta(days=1), _find_oldest_hour, _read_hours)

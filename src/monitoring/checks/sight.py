@@ -1,0 +1,97 @@
+"""Whether it is us who are offline: asked of references when a check fails as our own network could."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from monitoring.metrics import CHECKER_BLIND
+from monitoring.outbound.exchanges import OutboundRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from monitoring.outbound.exchanges import Exchange
+
+ANSWER_SECONDS = 5.0
+
+# An answer holds for so long, and questions keep a distance, however many checks fail at once.
+HOLDING_SECONDS = 5.0
+DISTANCE_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+class Sight:
+    """Asks all references at once; we are blind when none of them answers anything at all.
+
+    Without references we never are. `clock` counts seconds and never goes back.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[OutboundRequest], Awaitable[Exchange]],
+        reference_urls: Sequence[str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._send = send
+        self._requests = [
+            OutboundRequest(method="GET", url=url, timeout_seconds=ANSWER_SECONDS) for url in reference_urls
+        ]
+        self._clock = clock
+        self._asking = asyncio.Lock()
+        self._asked_at = self._answered_at = self._blind_at = float("-inf")
+        self._is_blind = False
+
+    async def is_blind(self, check_began_at: float) -> bool:
+        """Say whether a check that has just failed did so because of us; `check_began_at` is the clock's.
+
+        Only an answer to a question asked since the check began counts. Checks that fail together share one.
+        """
+        if not self._requests:
+            return False
+        async with self._asking:  # who waited here finds the answer that somebody else has got
+            if self._blind_at >= check_began_at:
+                return True
+            if self._asked_at < check_began_at or self._clock() - self._answered_at > HOLDING_SECONDS:
+                await asyncio.sleep(max(0.0, self._asked_at + DISTANCE_SECONDS - self._clock()))
+                await self._ask()
+            return self._is_blind
+
+    async def look_for_the_end(self) -> None:
+        """While we are blind, ask now and then whether we still are; until cancelled."""
+        while True:
+            await asyncio.sleep(HOLDING_SECONDS)
+            async with self._asking:
+                if self._is_blind:
+                    await self._ask()
+
+    async def _ask(self) -> None:
+        asked_at = self._clock()
+        is_blind = not await self._is_any_reference_there()
+        self._asked_at, self._answered_at = asked_at, self._clock()
+        if is_blind:
+            self._blind_at = self._answered_at
+        if is_blind and not self._is_blind:
+            log.warning("This machine is offline: no reference answers, and failed checks count as unknown")
+        elif self._is_blind and not is_blind:
+            log.info("Over: this machine was offline")
+        self._is_blind = is_blind
+        CHECKER_BLIND.set(is_blind)
+
+    async def _is_any_reference_there(self) -> bool:
+        """Return as soon as one answers; the others are not waited for."""
+        sending = [asyncio.ensure_future(self._send(request)) for request in self._requests]
+        try:
+            for answered in asyncio.as_completed(sending):
+                with suppress(OSError):  # no socket left to ask with
+                    if (await answered).failure is None:
+                        return True
+            return False
+        finally:
+            for task in sending:
+                task.cancel()
+            await asyncio.gather(*sending, return_exceptions=True)

@@ -1,0 +1,256 @@
+"""Stores what checks found, many at once: the watches, the results, and what changes because of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from monitoring.backends.database import transaction
+from monitoring.backends.fields import uuid7
+from monitoring.backends.statements import spell
+from monitoring.checks.results import CheckResult, insert_results
+from monitoring.checks.rowsets import pack, rowset
+from monitoring.checks.slots import next_check_at
+from monitoring.incidents.models import Resolution
+from monitoring.incidents.service import Ending, Opening, open_incidents, resolve_incidents
+from monitoring.monitors.health import observe, status_of
+from monitoring.notifications.tasks import nudge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from tortoise.backends.base.client import BaseDBAsyncClient
+
+    from monitoring.checks.claims import Claimed
+    from monitoring.checks.judging import Verdict
+    from monitoring.monitors.health import Observation
+    from monitoring.outbound.exchanges import Exchange
+
+MAX_MESSAGE_CHARACTERS = 255
+MAX_MS = 86_400_000
+
+_WATCH = {
+    "monitor_id": "uuid",
+    "claim": "uuid",
+    "next_check_at": "timestamptz",
+    "last_checked_at": "timestamptz",
+    "last_response_time_ms": "int",
+    "last_error": "text",
+    "settled": "text",
+    "is_degraded": "boolean",
+    "is_blind": "boolean",
+    "streak": "int",
+    "streak_started_at": "timestamptz",
+    "seen_until": "timestamptz",
+}
+# Somebody may have asked for a check since this one began.
+_NEXT_CHECK_AT = (
+    "CASE WHEN watches.next_check_at > given.last_checked_at THEN watches.next_check_at"
+    " ELSE given.next_check_at END"
+)
+_STATE_CHANGE = {"id": "uuid", "monitor_id": "uuid", "changed_at": "timestamptz", "state": "text"}
+_STATUS = {"monitor_id": "uuid", "status": "text", "changed_at": "timestamptz"}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of a claim: the exchange that began at `checked_at`, and what it says about the monitor."""
+
+    claimed: Claimed
+    checked_at: datetime
+    exchange: Exchange
+    verdict: Verdict
+
+
+async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
+    """Store outcomes whose claims still hold, all or none, and return the ids of their monitors.
+
+    What was paused, deleted or claimed by somebody else meanwhile is dropped, and so is what was stored
+    already: after `DatabaseUnavailable` the same may be stored again.
+    """
+    weighed = {each.claimed.monitor_id: _weigh(each, now) for each in outcomes}
+    delivery_ids: list[UUID] = []
+    async with transaction() as connection:
+        # The watches first, as where monitors are changed: their locks hold off whoever pauses or deletes.
+        held = [weighed[monitor_id] for monitor_id in await _update_watches(connection, weighed)]
+        if held:
+            await insert_results(connection, [each.result for each in held])
+            await _insert_state_changes(connection, held)
+            await _update_statuses(connection, held)
+            delivery_ids = await _tell_incidents(held)
+    await nudge(delivery_ids)
+    return [each.monitor_id for each in held]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """An outcome and what follows from it."""
+
+    checked: Checked
+    observation: Observation
+    result: CheckResult
+    next_check_at: datetime
+
+    @property
+    def monitor_id(self) -> UUID:
+        return self.checked.claimed.monitor_id
+
+
+def _weigh(checked: Checked, now: datetime) -> _Weighed:
+    claimed = checked.claimed
+    observation = observe(
+        claimed.health,
+        checked.verdict.outcome,
+        checked.checked_at,
+        interval_seconds=claimed.interval_seconds,
+        failure_threshold=claimed.failure_threshold,
+        recovery_threshold=claimed.recovery_threshold,
+    )
+    is_settling = observation.health.streak > 0
+    return _Weighed(
+        checked,
+        observation,
+        _result_of(checked),
+        next_check_at(
+            claimed.monitor_id,
+            is_settling=is_settling,
+            interval_seconds=claimed.interval_seconds,
+            # A second look comes some seconds after the first has ended; slots go by when checks began.
+            now=now if is_settling else checked.checked_at,
+        ),
+    )
+
+
+def _result_of(checked: Checked) -> CheckResult:
+    exchange, verdict = checked.exchange, checked.verdict
+    timings = exchange.timings
+    return CheckResult(
+        monitor_id=checked.claimed.monitor_id,
+        checked_at=checked.checked_at,
+        outcome=str(verdict.outcome),
+        status_code=exchange.status_code,
+        response_time_ms=_in_whole_ms(timings.total_ms),
+        dns_ms=_in_whole_ms(timings.dns_ms),
+        connect_ms=_in_whole_ms(timings.connect_ms),
+        tls_ms=_in_whole_ms(timings.tls_ms),
+        first_byte_ms=_in_whole_ms(timings.first_byte_ms),
+        error=None if verdict.error is None else str(verdict.error),
+        error_message=_shorten(verdict.message),
+    )
+
+
+def _in_whole_ms(ms: float | None) -> int | None:
+    return None if ms is None else min(max(round(ms), 0), MAX_MS)
+
+
+def _shorten(message: str | None) -> str | None:
+    """Fit a sentence into its column. PostgreSQL takes no NUL, which a foreign library might quote."""
+    return None if message is None else message.replace("\0", "")[:MAX_MESSAGE_CHARACTERS]
+
+
+async def _update_watches(connection: BaseDBAsyncClient, weighed: Mapping[UUID, _Weighed]) -> list[UUID]:
+    """Free the watches whose claims still hold, and return whose they are."""
+    rows = [_watch_of(weighed[monitor_id]) for monitor_id in sorted(weighed)]
+    changed = [name for name in _WATCH if name not in ("monitor_id", "claim", "next_check_at")]
+    updated = await connection.execute_query_dict(
+        spell(
+            connection,
+            f"UPDATE watches SET claim = NULL, due_at = {_NEXT_CHECK_AT},"  # noqa: S608 - names of our own
+            f" next_check_at = {_NEXT_CHECK_AT},"
+            f" {', '.join(f'{name} = given.{name}' for name in changed)} FROM {rowset(connection, _WATCH)}"
+            " WHERE watches.monitor_id = given.monitor_id AND watches.claim = given.claim"
+            " RETURNING watches.monitor_id",
+        ),
+        [pack(rows)],
+    )
+    held = {str(row["monitor_id"]) for row in updated}
+    return [monitor_id for monitor_id in sorted(weighed) if str(monitor_id) in held]
+
+
+def _watch_of(weighed: _Weighed) -> dict[str, Any]:
+    health, result = weighed.observation.health, weighed.result
+    return {
+        "monitor_id": weighed.monitor_id,
+        "claim": weighed.checked.claimed.claim,
+        "next_check_at": weighed.next_check_at,
+        "last_checked_at": result.checked_at,
+        "last_response_time_ms": result.response_time_ms,
+        "last_error": result.error,
+        "settled": health.settled,
+        "is_degraded": health.is_degraded,
+        "is_blind": health.is_blind,
+        "streak": health.streak,
+        "streak_started_at": health.streak_started_at,
+        "seen_until": health.seen_until,
+    }
+
+
+async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
+    """Note from when on time counts as what. A change at the moment of an earlier one replaces it."""
+    rows = [
+        {"id": uuid7(), "monitor_id": each.monitor_id, "changed_at": changed_at, "state": state}
+        for each in held
+        for changed_at, state in each.observation.changes
+    ]
+    if rows:
+        await connection.execute_query_dict(
+            spell(
+                connection,
+                "INSERT INTO state_changes (id, monitor_id, changed_at, state)"  # noqa: S608 - our own names
+                f" SELECT id, monitor_id, changed_at, state FROM {rowset(connection, _STATE_CHANGE)}"
+                " WHERE true"  # without it, SQLite takes ON for a join's
+                " ON CONFLICT (monitor_id, changed_at) DO UPDATE SET state = excluded.state",
+            ),
+            [pack(rows)],
+        )
+
+
+async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
+    """Touch the rows of monitors whose status is another one now. A check is no edit: versions stay."""
+    rows = [
+        {"monitor_id": each.monitor_id, "status": status, "changed_at": each.result.checked_at}
+        for each in held
+        if (status := status_of(each.observation.health)) != each.checked.claimed.status
+    ]
+    if rows:
+        await connection.execute_query_dict(
+            spell(
+                connection,
+                "UPDATE monitors SET status = given.status, status_changed_at = given.changed_at"  # noqa: S608
+                f" FROM {rowset(connection, _STATUS)} WHERE monitors.id = given.monitor_id",
+            ),
+            [pack(rows)],
+        )
+
+
+async def _tell_incidents(held: Sequence[_Weighed]) -> list[UUID]:
+    """Open and resolve the monitors' incidents, and return deliveries that tell of them."""
+    opened = await open_incidents([_opening_of(each) for each in held if each.observation.opened_at])
+    resolved = await resolve_incidents(
+        [
+            Ending(
+                monitor=each.checked.claimed.subject,
+                resolved_at=each.observation.resolved_at,
+                resolution=Resolution.RECOVERED,
+            )
+            for each in held
+            if each.observation.resolved_at
+        ]
+    )
+    return opened + resolved
+
+
+def _opening_of(weighed: _Weighed) -> Opening:
+    observation, result = weighed.observation, weighed.result
+    assert observation.opened_at is not None  # noqa: S101 - asked before
+    assert result.error is not None  # noqa: S101 - only a failure opens one
+    assert result.error_message is not None  # noqa: S101
+    return Opening(
+        monitor=weighed.checked.claimed.subject,
+        started_at=observation.opened_at,
+        confirmed_at=result.checked_at,
+        error=result.error,
+        error_message=result.error_message,
+    )

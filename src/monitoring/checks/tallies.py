@@ -1,0 +1,36 @@
+"""A tally: what any number of checks add up to. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from monitoring.checks.latencies import Latencies
+from monitoring.monitors.health import Outcome
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many checks there were, how many of them failed, and how fast the others were answered.
+
+    A check of unknown outcome is none: it was us who could not see.
+    """
+
+    check_count: int = 0
+    failed_check_count: int = 0
+    latencies: Latencies = field(default_factory=Latencies)
+
+    def add(self, outcome: str, response_time_ms: int | None) -> None:
+        """Count a check."""
+        if outcome == Outcome.UNKNOWN:
+            return
+        self.check_count += 1
+        if outcome == Outcome.DOWN:
+            self.failed_check_count += 1
+        elif response_time_ms is not None:
+            self.latencies.add(response_time_ms)
+
+    def merge(self, other: Tally) -> None:
+        """Count all that another tally has."""
+        self.check_count += other.check_count
+        self.failed_check_count += other.failed_check_count
+        self.latencies.merge(other.latencies)

@@ -1,0 +1,123 @@
+"""How long a monitor was what: sums over its state changes. Pure."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Literal
+
+from monitoring.monitors.health import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from monitoring.monitors.health import StateChange
+
+Window = tuple[datetime, datetime]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_FOREVER = sys.maxsize
+_LENGTHS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Durations:
+    """How long a monitor was what, in seconds; while it did not exist it was nothing.
+
+    The sums are made in whole microseconds: nothing is lost or counted twice.
+    """
+
+    up_seconds: float = 0.0
+    down_seconds: float = 0.0
+    paused_seconds: float = 0.0
+    unknown_seconds: float = 0.0
+
+    @property
+    def uptime_ratio(self) -> float | None:
+        """What part of the time that counts it was up, in 0..1; None when no time counts."""
+        counted_seconds = self.up_seconds + self.down_seconds
+        return self.up_seconds / counted_seconds if counted_seconds else None
+
+
+class Timeline:
+    """Sums up windows change by change: a long history can be told in portions, and none of it is kept.
+
+    Windows are in order and do not overlap. Pending time counts as unknown.
+    """
+
+    def __init__(self, windows: Sequence[Window]) -> None:
+        self._windows = [(_in_microseconds(start), _in_microseconds(end)) for start, end in windows]
+        self._sums = [dict.fromkeys(State, 0) for _ in windows]
+        self._next_window = 0
+        self._since = 0
+        self._state: State | None = None
+
+    def go_on(self, changes: Iterable[StateChange]) -> None:
+        """Go on with what follows, in order. Of changes at one moment the last counts."""
+        for changed_at, state in changes:
+            moment = _in_microseconds(changed_at)
+            self._count_until(moment)
+            self._since, self._state = moment, state
+
+    def end(self, seen_until: datetime | None) -> tuple[Durations, list[Durations]]:
+        """Return what all windows amount to together, and each of them.
+
+        The last state lasts for ever, except that UP and DOWN are not believed beyond `seen_until` (None:
+        they are), after which time is unknown.
+        """
+        if seen_until and self._state in (State.UP, State.DOWN):
+            moment = max(_in_microseconds(seen_until), self._since)
+            self._count_until(moment)
+            self._since, self._state = moment, State.UNKNOWN
+        self._count_until(_FOREVER)
+        whole = {state: sum(sums[state] for sums in self._sums) for state in State}
+        return _in_seconds(whole), [_in_seconds(sums) for sums in self._sums]
+
+    def _count_until(self, until: int) -> None:
+        if self._state is None:
+            return
+        while self._next_window < len(self._windows):
+            start, end = self._windows[self._next_window]
+            if start >= until:
+                return
+            self._sums[self._next_window][self._state] += max(min(end, until) - max(start, self._since), 0)
+            if end > until:
+                return
+            self._next_window += 1
+
+
+def measure(
+    changes: Iterable[StateChange], windows: Sequence[Window], seen_until: datetime | None
+) -> list[Durations]:
+    """Sum up each window of a history that is at hand."""
+    timeline = Timeline(windows)
+    timeline.go_on(changes)
+    _, durations = timeline.end(seen_until)
+    return durations
+
+
+def divide(start: datetime, end: datetime, window: Literal["hour", "day"]) -> list[Window]:
+    """Cut a span at the hours or days of UTC; the first and the last window may be shorter."""
+    length = _LENGTHS[window]
+    windows = []
+    start, end = start.astimezone(UTC), end.astimezone(UTC)
+    while start < end:
+        next_start = min(start + length - (start - _EPOCH) % length, end)
+        windows.append((start, next_start))
+        start = next_start
+    return windows
+
+
+def _in_microseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _in_seconds(sums: Mapping[State, int]) -> Durations:
+    return Durations(
+        up_seconds=sums[State.UP] / 1_000_000,
+        down_seconds=sums[State.DOWN] / 1_000_000,
+        paused_seconds=sums[State.PAUSED] / 1_000_000,
+        unknown_seconds=(sums[State.UNKNOWN] + sums[State.PENDING]) / 1_000_000,
+    )

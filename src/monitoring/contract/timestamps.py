@@ -1,0 +1,20 @@
+"""Moments on the wire (RFC 3339)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import overload
+
+
+@overload
+def write_timestamp(moment: datetime) -> str: ...
+@overload
+def write_timestamp(moment: None) -> None: ...
+def write_timestamp(moment: datetime | None) -> str | None:
+    """Write a moment in UTC, always with six digits: such timestamps sort as text."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None
+
+
+def read_timestamp(text: str) -> datetime:
+    """Read what the document's Moment allows, into UTC."""
+    return datetime.fromisoformat(text).astimezone(UTC)

@@ -1,0 +1,1 @@
+"""Writes that are repeated when in doubt, and act once."""

@@ -1,0 +1,1 @@
+"""Incidents: when monitors broke, why, and when they healed."""

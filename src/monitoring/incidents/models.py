@@ -1,0 +1,51 @@
+"""Incidents, kept for good."""
+
+from __future__ import annotations
+
+from enum import StrEnum, auto
+from typing import TYPE_CHECKING
+
+from tortoise import fields
+from tortoise.models import Model
+
+from monitoring.backends.fields import UtcDatetimeField, uuid7
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class IncidentState(StrEnum):
+    """Whether an incident goes on."""
+
+    OPEN = auto()
+    RESOLVED = auto()
+
+
+class Resolution(StrEnum):
+    """How an incident ended, as the document names it."""
+
+    RECOVERED = auto()
+    PAUSED = auto()
+    DELETED = auto()
+
+
+class Incident(Model):
+    """A time in which a monitor was down. A unique index allows one open incident a monitor.
+
+    `monitor_id` is no foreign key: an incident outlives its monitor. Nor is `team_id`, which is for lists:
+    inserts would wait for whoever locks the team.
+    """
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    team_id = fields.UUIDField()
+    monitor_id = fields.UUIDField()
+    started_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    confirmed_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    resolved_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    resolution = fields.CharField(max_length=10, null=True)
+    error = fields.CharField(max_length=32)
+    error_message = fields.CharField(max_length=255)
+
+    class Meta:
+        table = "incidents"
+        indexes = (("team_id", "id"), ("monitor_id", "id"))

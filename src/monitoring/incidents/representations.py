@@ -1,0 +1,36 @@
+"""What the document's Incident schemas look like on the wire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.incidents.models import IncidentState
+
+if TYPE_CHECKING:
+    from monitoring.backends.pages import Page
+    from monitoring.incidents.models import Incident
+
+
+def represent_incident(incident: Incident) -> dict[str, Any]:
+    """Write an `Incident`, its fields in the order of the document."""
+    return {
+        "id": str(incident.id),
+        "monitor_id": str(incident.monitor_id),
+        "state": IncidentState.RESOLVED if incident.resolved_at else IncidentState.OPEN,
+        "started_at": write_timestamp(incident.started_at),
+        "confirmed_at": write_timestamp(incident.confirmed_at),
+        "resolved_at": write_timestamp(incident.resolved_at),
+        "resolution": incident.resolution,
+        "error": incident.error,
+        "error_message": incident.error_message,
+    }
+
+
+def represent_page(page: Page[Incident]) -> dict[str, Any]:
+    """Write an `IncidentList`."""
+    return {
+        "incidents": [represent_incident(incident) for incident in page.rows],
+        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+    }

@@ -1,0 +1,167 @@
+"""Everything that is done with incidents. What opens and resolves them runs in the caller's transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from monitoring.backends.database import transaction
+from monitoring.backends.pages import Page, read_page
+from monitoring.contract.problems import Problem
+from monitoring.incidents.models import Incident, IncidentState, Resolution
+from monitoring.incidents.representations import represent_incident
+from monitoring.notifications.deliveries import Announcement, announce
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+# Such an update names each row twice: a statement for thousands gets slow.
+UPDATED_AT_ONCE = 500
+
+
+class MonitorSubject(Protocol):
+    """What incidents know of a monitor; its row is one."""
+
+    @property
+    def id(self) -> UUID:
+        """The monitor's id."""
+
+    @property
+    def team_id(self) -> UUID:
+        """Whose it is."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def url(self) -> str:
+        """What it watches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """A monitor broke: with the failure at `started_at`, and sure of it at `confirmed_at`."""
+
+    monitor: MonitorSubject
+    started_at: datetime
+    confirmed_at: datetime
+    error: str
+    error_message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """A monitor's incident, if it has an open one, is over."""
+
+    monitor: MonitorSubject
+    resolved_at: datetime
+    resolution: Resolution
+
+
+async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
+    """Open incidents and announce them. Returns deliveries to nudge after the commit.
+
+    Where one is open already, nothing is opened, and nothing announced.
+    """
+    if not openings:
+        return []
+    incidents = [
+        Incident(
+            team_id=each.monitor.team_id,
+            monitor_id=each.monitor.id,
+            started_at=each.started_at,
+            confirmed_at=each.confirmed_at,
+            error=each.error,
+            error_message=each.error_message,
+        )
+        for each in openings
+    ]
+    async with transaction():
+        await Incident.bulk_create(incidents, ignore_conflicts=True)
+        ids = [incident.id for incident in incidents]
+        opened = set(await Incident.filter(id__in=ids).values_list("id", flat=True))
+        return await announce(
+            [
+                _announcement("incident.opened", each.confirmed_at, incident, each.monitor)
+                for each, incident in zip(openings, incidents, strict=True)
+                if incident.id in opened
+            ]
+        )
+
+
+async def resolve_incidents(endings: Sequence[Ending]) -> list[UUID]:
+    """End the open incidents there are and announce it. Returns deliveries to nudge after the commit."""
+    if not endings:
+        return []
+    endings_by_monitor = {each.monitor.id: each for each in endings}
+    async with transaction():
+        open_ones = Incident.filter(monitor_id__in=list(endings_by_monitor), resolved_at=None).order_by("id")
+        incidents = await open_ones.select_for_update(no_key=True)
+        for incident in incidents:
+            ending = endings_by_monitor[incident.monitor_id]
+            incident.resolved_at, incident.resolution = ending.resolved_at, ending.resolution
+        if not incidents:
+            return []
+        await Incident.bulk_update(
+            incidents, fields=("resolved_at", "resolution"), batch_size=UPDATED_AT_ONCE
+        )
+        return await announce(
+            [
+                _announcement("incident.resolved", ending.resolved_at, incident, ending.monitor)
+                for incident in incidents
+                for ending in [endings_by_monitor[incident.monitor_id]]
+            ]
+        )
+
+
+async def open_incident(
+    monitor: MonitorSubject, *, started_at: datetime, confirmed_at: datetime, error: str, error_message: str
+) -> list[UUID]:
+    """Open an incident, unless one is open already, and announce it. Returns deliveries to nudge."""
+    opening = Opening(
+        monitor=monitor,
+        started_at=started_at,
+        confirmed_at=confirmed_at,
+        error=error,
+        error_message=error_message,
+    )
+    return await open_incidents([opening])
+
+
+async def resolve_incident(
+    monitor: MonitorSubject, *, resolved_at: datetime, resolution: Resolution
+) -> list[UUID]:
+    """End the monitor's open incident, if there is one, and announce it. Returns deliveries to nudge."""
+    ending = Ending(monitor=monitor, resolved_at=resolved_at, resolution=resolution)
+    return await resolve_incidents([ending])
+
+
+async def list_incidents(
+    team_id: UUID, monitor_id: UUID | None, state: str | None, limit: int, after_id: UUID | None
+) -> Page[Incident]:
+    """Return up to `limit` incidents of a team, newest first, from the one after `after_id` on."""
+    incidents = Incident.filter(team_id=team_id)
+    if monitor_id:
+        incidents = incidents.filter(monitor_id=monitor_id)
+    if state:
+        incidents = incidents.filter(resolved_at__isnull=state == IncidentState.OPEN)
+    return await read_page(incidents, limit, after_id)
+
+
+async def get_incident(team_id: UUID, incident_id: UUID) -> Incident:
+    """Return an incident of the team. Raises Problem if there is none, or if it is another team's."""
+    incident = await Incident.get_or_none(id=incident_id, team_id=team_id)
+    if incident is None:
+        raise Problem("incident_not_found")
+    return incident
+
+
+def _announcement(
+    event: str, happened_at: datetime, incident: Incident, monitor: MonitorSubject
+) -> Announcement:
+    about = {"id": str(monitor.id), "name": monitor.name, "url": monitor.url}
+    subject = {"incident": represent_incident(incident), "monitor": about}
+    return Announcement(monitor.team_id, event, happened_at, subject)

@@ -1,0 +1,138 @@
+"""What a monitor's checks amount to: its status, its incidents and how its time is counted. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from enum import StrEnum, auto
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+# How much later than an interval the next check may begin before nobody counts as having looked. A checker
+# that dies holds its claim for 75 seconds at most (timeout and 15 seconds), and claims may come late.
+GRACE = timedelta(seconds=120)
+
+
+class Outcome(StrEnum):
+    """What one check found; UNKNOWN is our own blindness. It describes the time until the next check."""
+
+    UP = auto()
+    DEGRADED = auto()
+    DOWN = auto()
+    UNKNOWN = auto()
+
+
+class State(StrEnum):
+    """What a stretch of time is counted as."""
+
+    PENDING = auto()
+    UP = auto()
+    DOWN = auto()
+    UNKNOWN = auto()
+    PAUSED = auto()
+
+
+class StateChange(NamedTuple):
+    """From `changed_at` on, time is counted as `state`."""
+
+    changed_at: datetime
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What is believed of a monitor, and what may yet change that.
+
+    `settled` is PENDING, UP or DOWN. The streak counts outcomes in a row that contradict it. `seen_until` is
+    how far the last outcome vouches; None before the first.
+    """
+
+    settled: State
+    is_degraded: bool = False
+    is_blind: bool = False
+    streak: int = 0
+    streak_started_at: datetime | None = None
+    seen_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What follows from a check: the new health, how time is counted, and whether an incident opens or ends.
+
+    Changes are oldest first and lie in the past when a streak is confirmed. One at the moment of an earlier
+    change (only ever the end of a blindness, believed to be as before) replaces it.
+    """
+
+    health: Health
+    changes: tuple[StateChange, ...]
+    opened_at: datetime | None
+    resolved_at: datetime | None
+
+
+def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
+    health: Health,
+    outcome: Outcome,
+    checked_at: datetime,
+    *,
+    interval_seconds: int,
+    failure_threshold: int,
+    recovery_threshold: int,
+) -> Observation:
+    """Weigh the next check of a monitor; `checked_at` is later than all before.
+
+    A monitor goes down or comes back after a threshold of outcomes in a row, and then has been so since the
+    first of them; the first success of a pending monitor is enough. Blindness, ours or a gap without checks,
+    forgets the streak and touches nothing else: a failure next to it proves nothing.
+    """
+    was_unwatched = health.seen_until is not None and checked_at > health.seen_until
+    before = _blinded(health) if was_unwatched else health
+    threshold = recovery_threshold if health.settled == State.DOWN else failure_threshold
+    after, since = _weigh(before, outcome, checked_at, threshold)
+
+    changes = []
+    if before.is_blind and not health.is_blind and health.seen_until:
+        changes.append(StateChange(health.seen_until, State.UNKNOWN))
+    if _counted_as(after) != _counted_as(before):
+        changes.append(StateChange(since, _counted_as(after)))
+    was_down, is_down = health.settled == State.DOWN, after.settled == State.DOWN
+    return Observation(
+        health=replace(after, seen_until=checked_at + timedelta(seconds=interval_seconds) + GRACE),
+        changes=tuple(changes),
+        opened_at=since if is_down and not was_down else None,
+        resolved_at=since if was_down and not is_down else None,
+    )
+
+
+def status_of(health: Health) -> str:
+    """Return the document's MonitorStatus of a monitor that is not paused."""
+    if health.is_blind:
+        return "unknown"
+    if health.settled == State.DOWN:
+        return "down"
+    if health.streak:
+        return "validating"
+    return "degraded" if health.is_degraded else str(health.settled)
+
+
+def _weigh(health: Health, outcome: Outcome, checked_at: datetime, threshold: int) -> tuple[Health, datetime]:
+    """Return what is believed now, and since when."""
+    if outcome == Outcome.UNKNOWN:
+        return _blinded(health), checked_at
+    is_contrary = (outcome == Outcome.DOWN) != (health.settled == State.DOWN)
+    streak = health.streak + 1
+    streak_started_at = health.streak_started_at or checked_at
+    if is_contrary and streak < threshold:
+        return Health(health.settled, streak=streak, streak_started_at=streak_started_at), checked_at
+    settled = State.DOWN if outcome == Outcome.DOWN else State.UP
+    believed = Health(settled, is_degraded=outcome == Outcome.DEGRADED)
+    return believed, streak_started_at if is_contrary else checked_at
+
+
+def _blinded(health: Health) -> Health:
+    return replace(health, is_blind=True, streak=0, streak_started_at=None)
+
+
+def _counted_as(health: Health) -> State:
+    return State.UNKNOWN if health.is_blind else health.settled

@@ -1,0 +1,1 @@
+"""Notification webhooks: a team's own servers are told of incidents."""

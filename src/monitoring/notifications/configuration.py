@@ -1,0 +1,27 @@
+"""What a client decides about a webhook: fields of the document's NotificationWebhookCreate, and defaults."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.contract.configurations import Configuration, read_configuration, read_defaults
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.contract.document import Json
+    from monitoring.notifications.models import NotificationWebhook
+
+__all__ = ["Configuration", "configuration_of", "default_configuration"]
+
+_SCHEMA = "NotificationWebhookCreate"
+
+
+def configuration_of(webhook: NotificationWebhook) -> Configuration:
+    """Read a webhook's configuration, in the order of the document."""
+    return read_configuration(webhook, _SCHEMA)
+
+
+def default_configuration() -> Mapping[str, Json]:
+    """Return the default of every field that has one; `name` has none here, its default is the URL's host."""
+    return read_defaults(_SCHEMA)

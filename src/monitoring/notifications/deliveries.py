@@ -1,0 +1,174 @@
+"""What is to be sent to webhooks, and what became of it: every function is one transaction."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
+
+import orjson
+
+from monitoring.backends.database import transaction
+from monitoring.backends.pages import Page, read_page
+from monitoring.backends.statements import is_postgres
+from monitoring.contract.problems import Problem
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.models import DeliveryStatus, NotificationDelivery, NotificationWebhook
+from monitoring.notifications.rules import WEBHOOK_DISABLED
+from monitoring.notifications.turns import MOST_AT_ONCE_A_WEBHOOK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tortoise.backends.base.client import BaseDBAsyncClient
+
+    from monitoring.contract.document import Json
+
+TEST_EVENT = "test"
+
+# Rows that one statement inserts: no statement gets near the longest that one may take.
+INSERTED_AT_ONCE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What a team's webhooks are told: what happened when, and to whom."""
+
+    team_id: UUID
+    event: str
+    happened_at: datetime
+    subject: Mapping[str, Json]
+
+
+async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
+    """Queue each for every webhook of its team that wants it, within the caller's transaction.
+
+    Returns deliveries to be nudged after the commit (`tasks.nudge`): for each webhook as many as may be sent
+    to it at once. Attempts that end call the others.
+    """
+    async with transaction() as connection:
+        webhooks = await _hold_webhooks(connection, {each.team_id for each in announcements})
+        deliveries = [
+            delivery
+            for each in announcements
+            for delivery in _make_deliveries(
+                each, [webhook_id for webhook_id, events in webhooks[each.team_id] if each.event in events]
+            )
+        ]
+        await NotificationDelivery.bulk_create(deliveries, batch_size=INSERTED_AT_ONCE)
+    return _first_of_each_webhook(deliveries)
+
+
+async def queue_test(team_id: UUID, webhook_id: UUID) -> NotificationDelivery:
+    """Queue a test notification. Raises Problem if there is no such webhook, or if it is disabled."""
+    async with transaction():
+        await _lock_webhook(team_id, webhook_id, absent="notification_webhook_not_found")
+        test = Announcement(team_id, TEST_EVENT, datetime.now(UTC), {})
+        [delivery] = _make_deliveries(test, [webhook_id])
+        await delivery.save()
+        return delivery
+
+
+async def list_deliveries(
+    webhook: NotificationWebhook, status: str | None, limit: int, after_id: UUID | None
+) -> Page[NotificationDelivery]:
+    """Return up to `limit` deliveries to a webhook, newest first, from the one after `after_id` on."""
+    deliveries = NotificationDelivery.filter(webhook_id=webhook.id)
+    return await read_page(deliveries.filter(status=status) if status else deliveries, limit, after_id)
+
+
+async def redeliver(team_id: UUID, webhook_id: UUID, delivery_id: UUID) -> NotificationDelivery:
+    """Make a delivery due, as if it had never been tried. Raises Problem as `queue_test` does.
+
+    An attempt that is being made goes on, but what comes of it is not stored any more; the next one begins
+    when its lease has ended: however often a client asks, nothing is sent to a server twice at once.
+    """
+    async with transaction():
+        await _lock_webhook(team_id, webhook_id, absent="notification_delivery_not_found")
+        deliveries = NotificationDelivery.select_for_update()
+        delivery = await deliveries.get_or_none(id=delivery_id, webhook_id=webhook_id)
+        if delivery is None:
+            raise Problem("notification_delivery_not_found")
+        now = datetime.now(UTC)
+        if delivery.claim and delivery.due_at and delivery.due_at > now:
+            delivery.claim = uuid4()  # nobody has it
+        else:
+            delivery.due_at, delivery.claim = now, None
+        delivery.status, delivery.attempts = DeliveryStatus.PENDING, 0
+        delivery.nudged_at = delivery.delivered_at = None
+        delivery.status_code = delivery.error_message = None
+        await delivery.save()
+        return delivery
+
+
+async def end_waiting_deliveries(webhook_id: UUID) -> None:
+    """Give up what waits to be sent to a disabled webhook. What is being sent right now finds out itself."""
+    await NotificationDelivery.filter(
+        webhook_id=webhook_id, status=DeliveryStatus.PENDING, claim=None
+    ).update(status=DeliveryStatus.FAILED, due_at=None, error_message=WEBHOOK_DISABLED)
+
+
+async def _hold_webhooks(
+    connection: BaseDBAsyncClient, team_ids: Iterable[UUID]
+) -> Mapping[UUID, list[tuple[UUID, list[str]]]]:
+    """Find the enabled webhooks of teams, each with the events it wants, and hold them until the commit.
+
+    They are kept from being deleted, as rows will point to them. Announcements do not wait for each other, as
+    they would with Tortoise's weakest lock.
+    """
+    if is_postgres(connection):
+        among, lock = "(SELECT value::uuid FROM json_array_elements_text($1::json))", "FOR KEY SHARE"
+    else:
+        among, lock = "(SELECT value FROM json_each(?1))", ""
+    rows = await connection.execute_query_dict(
+        f"SELECT id, team_id, events FROM notification_webhooks WHERE team_id IN {among}"  # noqa: S608 - ours
+        f" AND enabled ORDER BY id {lock}",
+        [orjson.dumps([str(team_id) for team_id in team_ids]).decode()],
+    )
+    webhooks = defaultdict(list)
+    for row in rows:
+        webhooks[UUID(str(row["team_id"]))].append((UUID(str(row["id"])), orjson.loads(row["events"])))
+    return webhooks
+
+
+async def _lock_webhook(team_id: UUID, webhook_id: UUID, *, absent: str) -> None:
+    """Hold an enabled webhook as it is until the transaction ends. Raises Problem: `absent`, or disabled."""
+    locked = NotificationWebhook.select_for_update(no_key=True)
+    webhook = await locked.get_or_none(id=webhook_id, team_id=team_id)
+    if webhook is None:
+        raise Problem(absent)
+    if not webhook.enabled:
+        raise Problem("notification_webhook_disabled")
+
+
+def _make_deliveries(announcement: Announcement, webhook_ids: Iterable[UUID]) -> list[NotificationDelivery]:
+    happened_at = announcement.happened_at
+    message = {
+        "type": announcement.event,
+        "timestamp": write_timestamp(happened_at),
+        "data": announcement.subject,
+    }
+    payload = orjson.dumps(message).decode()
+    return [
+        NotificationDelivery(
+            webhook_id=webhook_id,
+            event=announcement.event,
+            payload=payload,
+            status=DeliveryStatus.PENDING,
+            due_at=happened_at,
+            created_at=happened_at,
+        )
+        for webhook_id in webhook_ids
+    ]
+
+
+def _first_of_each_webhook(deliveries: Iterable[NotificationDelivery]) -> list[UUID]:
+    nudged: Counter[UUID] = Counter()
+    chosen = []
+    for delivery in deliveries:
+        nudged[delivery.webhook_id] += 1
+        if nudged[delivery.webhook_id] <= MOST_AT_ONCE_A_WEBHOOK:
+            chosen.append(delivery.id)
+    return chosen

@@ -1,0 +1,62 @@
+"""What the document's notification schemas look like on the wire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.configuration import configuration_of
+from monitoring.notifications.models import DeliveryStatus
+
+if TYPE_CHECKING:
+    from monitoring.backends.pages import Page
+    from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
+
+
+def represent_webhook(webhook: NotificationWebhook) -> dict[str, Any]:
+    """Write a `NotificationWebhook`, its fields in the order of the document."""
+    return {
+        "id": str(webhook.id),
+        **configuration_of(webhook),
+        "disabled_reason": webhook.disabled_reason,
+        "created_at": write_timestamp(webhook.created_at),
+        "updated_at": write_timestamp(webhook.updated_at),
+    }
+
+
+def represent_created_webhook(webhook: NotificationWebhook) -> dict[str, Any]:
+    """Write a `NotificationWebhookCreated`: the only answer that holds the secret."""
+    return {**represent_webhook(webhook), "secret": webhook.secret}
+
+
+def represent_webhooks(page: Page[NotificationWebhook]) -> dict[str, Any]:
+    """Write a `NotificationWebhookList`."""
+    return {
+        "notification_webhooks": [represent_webhook(webhook) for webhook in page.rows],
+        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+    }
+
+
+def represent_delivery(delivery: NotificationDelivery) -> dict[str, Any]:
+    """Write a `NotificationDelivery`, its fields in the order of the document."""
+    is_pending = delivery.status == DeliveryStatus.PENDING
+    return {
+        "id": str(delivery.id),
+        "event": delivery.event,
+        "status": delivery.status,
+        "attempts": delivery.attempts,
+        "status_code": delivery.status_code,
+        "error_message": delivery.error_message,
+        "created_at": write_timestamp(delivery.created_at),
+        "next_attempt_at": write_timestamp(delivery.due_at) if is_pending else None,
+        "delivered_at": write_timestamp(delivery.delivered_at),
+    }
+
+
+def represent_deliveries(page: Page[NotificationDelivery]) -> dict[str, Any]:
+    """Write a `NotificationDeliveryList`."""
+    return {
+        "deliveries": [represent_delivery(delivery) for delivery in page.rows],
+        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+    }

@@ -1,0 +1,50 @@
+"""The HTTP client of a worker, through which notifications leave."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager, nullcontext
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Protocol
+
+from monitoring.outbound.client import open_http_client
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
+
+    from monitoring.outbound.exchanges import Exchange, OutboundRequest
+    from monitoring.settings import Settings
+
+
+class Sender(Protocol):
+    """Sends requests to strangers' servers, and never raises because of them."""
+
+    async def send(self, request: OutboundRequest) -> Exchange:
+        """Send a request and return what came of it. Raises OSError when this machine cannot send at all."""
+
+
+_current: ContextVar[Sender | None] = ContextVar("current_sender", default=None)
+
+
+@asynccontextmanager
+async def open_sender(settings: Settings, sender: Sender | None = None) -> AsyncIterator[None]:
+    """Give tasks that are started inside a sender: this one, or an HTTP client of their own."""
+    async with nullcontext(sender) if sender else _open_client(settings) as current:
+        token = _current.set(current)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+
+def current_sender() -> Sender | None:
+    """Return the sender this task was started with; None outside of `open_sender`."""
+    return _current.get()
+
+
+def _open_client(settings: Settings) -> AbstractAsyncContextManager[Sender]:
+    return open_http_client(
+        allowed_networks=settings.allowed_networks,
+        dns_servers=settings.dns_servers,
+        ca_file=str(settings.ca_file) if settings.ca_file else None,
+    )

@@ -1,0 +1,37 @@
+"""What workers do for notifications."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from monitoring.backends.tasks import task
+from monitoring.notifications.claims import claim_delivery
+from monitoring.notifications.delivering import attempt_delivery
+from monitoring.notifications.sending import current_sender
+from monitoring.notifications.turns import call_next
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+# They only wait for strangers' servers, on the loop.
+DELIVERIES_AT_ONCE = 32
+
+
+@task(queue_name="notifications", at_once=DELIVERIES_AT_ONCE)
+async def deliver_notification(delivery_id: str) -> None:
+    """Send a notification if it is due and call the team's next one. Sent twice, it does nothing twice.
+
+    What failed is sent again once it is called, or the sweep finds it due. Without a sender the rows wait.
+    """
+    sender = current_sender()
+    if sender and (claim := await claim_delivery(UUID(delivery_id))):
+        await attempt_delivery(claim, sender)
+        await nudge(await call_next(claim.webhook.team_id))
+
+
+async def nudge(delivery_ids: Iterable[UUID]) -> None:
+    """Have deliveries sent, after the commit. Never raises: what is not nudged, the sweep finds."""
+    for delivery_id in delivery_ids:
+        await deliver_notification.send(str(delivery_id))

@@ -1,0 +1,113 @@
+"""What a monitor's month comes to, worked out again from the list of all that happened to it.
+
+Written to be unlike the code it judges: it looks ahead over whole runs of checks instead of counting streaks,
+and paints time, one stroke over another, instead of noting changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+GRACE = timedelta(seconds=120)
+
+
+class Check(NamedTuple):
+    """A check and what it found: up, down or unknown."""
+
+    at: datetime
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What counts of a monitor's configuration."""
+
+    interval: timedelta
+    failure_threshold: int
+    recovery_threshold: int
+
+
+@dataclass
+class Incident:
+    started_at: datetime
+    resolved_at: datetime | None = None
+
+
+@dataclass
+class Month:
+    """Incidents, and strokes of paint: from `start` until `end`, time is of that colour."""
+
+    incidents: list[Incident] = field(default_factory=list)
+    strokes: list[tuple[datetime, datetime, str]] = field(default_factory=list)
+
+    def seconds(self, start: datetime, end: datetime) -> dict[str, float]:
+        """Add up each colour that can be seen between two moments; the last stroke covers those before it."""
+        inner = {edge for stroke in self.strokes for edge in stroke[:2] if start < edge < end}
+        edges = sorted({start, *inner, end})
+        sums = dict.fromkeys(("up", "down", "paused", "unknown"), timedelta())
+        for one, other in pairwise(edges):
+            for stroke_start, stroke_end, colour in reversed(self.strokes):
+                if stroke_start <= one and other <= stroke_end:
+                    sums[colour] += other - one
+                    break
+        return {colour: length.total_seconds() for colour, length in sums.items()}
+
+
+def work_out(rules: Rules, stretches: list[tuple[datetime, datetime, str, list[Check]]]) -> Month:
+    """Take stretches, `active` with their checks or `paused`, one after the other."""
+    month = Month()
+    for start, end, kind, checks in stretches:
+        if kind == "paused":
+            month.strokes.append((start, end, "paused"))
+            if month.incidents and month.incidents[-1].resolved_at is None:
+                month.incidents[-1].resolved_at = start
+        else:
+            month.strokes.append((start, end, "unknown"))
+            _paint_active(rules, month, end, checks)
+    return month
+
+
+def _paint_active(rules: Rules, month: Month, end: datetime, checks: list[Check]) -> None:
+    believed = None
+    for run in _runs(rules, checks):
+        for number, check in enumerate(run):
+            before = believed
+            contrary = "up" if believed == "down" else "down"
+            needed = rules.recovery_threshold if believed == "down" else rules.failure_threshold
+            ahead = [each.outcome for each in run[number : number + needed]]
+            if believed is None and check.outcome == "up":
+                believed = "up"
+            elif ahead == [contrary] * needed:
+                believed = contrary
+                if believed == "down":
+                    month.incidents.append(Incident(check.at))
+                else:
+                    month.incidents[-1].resolved_at = check.at
+            if believed and (believed != before or number == 0):
+                month.strokes.append((check.at, end, believed))
+        month.strokes.append((_sight_ends_at(rules, run, checks), end, "unknown"))
+
+
+def _runs(rules: Rules, checks: list[Check]) -> list[list[Check]]:
+    """Cut a list of checks wherever nobody looked, or nobody could see."""
+    runs: list[list[Check]] = []
+    for sees, group in groupby(checks, key=lambda check: check.outcome != "unknown"):
+        if not sees:
+            continue
+        whole = list(group)
+        cuts = [
+            number
+            for number in range(1, len(whole))
+            if whole[number].at - whole[number - 1].at > rules.interval + GRACE
+        ]
+        runs += [whole[one:other] for one, other in pairwise([0, *cuts, len(whole)])]
+    return runs
+
+
+def _sight_ends_at(rules: Rules, run: list[Check], checks: list[Check]) -> datetime:
+    vouched_until = run[-1].at + rules.interval + GRACE
+    blind_at = [check.at for check in checks if check.at > run[-1].at and check.outcome == "unknown"]
+    return min([vouched_until, *blind_at])

@@ -1,0 +1,80 @@
+"""Monitors that are due, and what their checks find."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from monitoring.auth.service import create_team
+from monitoring.checks.claims import claim_due
+from monitoring.checks.judging import Verdict
+from monitoring.checks.storing import Checked
+from monitoring.monitors import rules
+from monitoring.monitors.configuration import default_configuration
+from monitoring.monitors.health import Outcome
+from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.outbound.exchanges import Exchange, Failure, FailureCode, Timings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from uuid import UUID
+
+    from monitoring.checks.claims import Claimed
+
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+
+UP = (Exchange(status_code=200, timings=Timings(total_ms=95.6)), Verdict(Outcome.UP))
+DEGRADED = (UP[0], Verdict(Outcome.DEGRADED, "slow", "Answered in 96 ms, slower than 50 ms"))
+DOWN = (
+    Exchange(failure=Failure(FailureCode.TIMEOUT, "No answer within 15 seconds")),
+    Verdict(Outcome.DOWN, "timeout", "No answer within 15 seconds"),
+)
+UNKNOWN = (Exchange(), Verdict(Outcome.UNKNOWN, message="The service itself was offline"))
+
+
+async def make_due(
+    count: int = 1, since: datetime = NOON, team_id: UUID | None = None, **configuration: Any
+) -> list[Monitor]:
+    """Make monitors that are due since then, as if they had been created then; none counts them."""
+    team_id = team_id or (await create_team(f"Team {uuid4()}", "free", count)).id
+    given = {"url": "https://shop.example.com/", **configuration}
+    whole = rules.complete(given, default_configuration())
+    ages = {"status_changed_at": since, "created_at": since, "updated_at": since}
+    monitors = [
+        Monitor(team_id=team_id, status="pending", search_text="", **ages, **whole) for _ in range(count)
+    ]
+    await Monitor.bulk_create(monitors)
+    await Watch.bulk_create(
+        [Watch(monitor_id=monitor.id, due_at=since, next_check_at=since) for monitor in monitors]
+    )
+    await StateChange.bulk_create(
+        [StateChange(monitor_id=monitor.id, changed_at=since, state="pending") for monitor in monitors]
+    )
+    return monitors
+
+
+async def claim_one(now: datetime = NOON) -> Claimed:
+    """Claim the only monitor that is due."""
+    [claimed] = await claim_due(now, 2)
+    return claimed
+
+
+def found(
+    claimed: Iterable[Claimed], finding: tuple[Exchange, Verdict], checked_at: datetime = NOON
+) -> list[Checked]:
+    """Say what checks of these monitors found."""
+    return [Checked(each, checked_at, *finding) for each in claimed]
+
+
+async def read_states(monitor: Monitor) -> list[tuple[datetime, str]]:
+    """Return how the time of a monitor counts, oldest first."""
+    changes = await StateChange.filter(monitor_id=monitor.id).order_by("changed_at")
+    return [(change.changed_at, change.state) for change in changes]
+
+
+def ids_of(claimed: Sequence[Claimed]) -> list[UUID]:
+    return [each.monitor_id for each in claimed]

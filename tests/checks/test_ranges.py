@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from checks.diary import DAY, HOUR, NOON
+from monitoring.checks.ranges import Range, WindowName, read_limits, read_range
+from monitoring.contract.problems import Problem
+from monitoring.contract.timestamps import write_timestamp
+
+MICROSECOND = timedelta(microseconds=1)
+
+
+def _read(
+    from_: timedelta | None = None, to: timedelta | None = None, window: WindowName | None = None
+) -> Range:
+    """Ask about a range told from now on; an hour is the default."""
+    start, end = (None if offset is None else write_timestamp(NOON + offset) for offset in (from_, to))
+    return read_range(start, end, window, now=NOON, default=HOUR)
+
+
+class TestRange:
+    def test_is_the_default_until_now_unless_asked_otherwise(self) -> None:
+        assert _read() == Range(NOON - HOUR, NOON)
+
+    def test_is_the_default_until_its_end_when_only_that_is_told(self) -> None:
+        assert _read(to=-DAY) == Range(NOON - DAY - HOUR, NOON - DAY)
+
+    def test_is_read_in_utc(self) -> None:
+        asked = read_range("2026-11-20T13:30:00+02:00", None, None, now=NOON, default=HOUR)
+        assert asked.start.isoformat() == "2026-11-20T11:30:00+00:00"
+
+    def test_ends_now_at_the_latest(self) -> None:
+        assert _read(-DAY, 1000 * DAY) == Range(NOON - DAY, NOON)
+        assert _read(to=DAY) == Range(NOON - HOUR, NOON)
+
+    def test_is_empty_when_all_of_it_lies_ahead(self) -> None:
+        assert _read(HOUR, DAY) == Range(NOON, NOON)
+
+    @pytest.mark.parametrize(
+        ("from_", "to"), [(-HOUR, -HOUR), (-HOUR, -DAY), (HOUR, None), (timedelta(0), None), (DAY, HOUR)]
+    )
+    def test_that_ends_before_it_begins_is_refused(self, from_: timedelta, to: timedelta | None) -> None:
+        with pytest.raises(Problem, match="range_reversed"):
+            _read(from_, to)
+
+    @pytest.mark.parametrize(("window", "max_days"), [("hour", 31), ("day", 400), (None, 400)])
+    def test_that_is_longer_than_can_be_told_at_once_is_refused(
+        self, window: WindowName | None, max_days: int
+    ) -> None:
+        assert _read(-max_days * DAY, window=window).window == window
+        with pytest.raises(Problem, match="range_too_long") as refused:
+            _read(-max_days * DAY - MICROSECOND, window=window)
+        assert refused.value.values == {"max_days": max_days}
+
+
+class TestLimits:
+    def test_are_those_that_were_told_in_utc(self) -> None:
+        earlier, later = "2026-11-20T11:00:00+02:00", "2026-11-20T12:00:00Z"
+        assert read_limits(None, None) == (None, None)
+        assert read_limits(earlier, None) == (NOON - 3 * HOUR, None)
+        assert read_limits(None, later) == (None, NOON)
+        assert read_limits(earlier, later) == (NOON - 3 * HOUR, NOON)
+
+    @pytest.mark.parametrize("to", ["2026-11-20T12:00:00Z", "2026-11-20T11:59:59.999999Z"])
+    def test_that_leave_nothing_between_them_are_refused(self, to: str) -> None:
+        with pytest.raises(Problem, match="range_reversed"):
+            read_limits("2026-11-20T12:00:00Z", to)

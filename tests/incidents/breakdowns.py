@@ -1,0 +1,34 @@
+"""Monitors break down and recover, at moments that tests know."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from monitoring.incidents.models import Resolution
+from monitoring.incidents.service import open_incident, resolve_incident
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from monitoring.incidents.service import MonitorSubject
+
+STARTED_AT = datetime(2026, 11, 20, 9, 39, 50, 3000, tzinfo=UTC)
+CONFIRMED_AT = datetime(2026, 11, 20, 9, 40, 0, 183000, tzinfo=UTC)
+RESOLVED_AT = CONFIRMED_AT + timedelta(minutes=5)
+SENTENCE = "Answered 503 instead of 2xx"
+
+
+async def break_down(monitor: MonitorSubject) -> list[UUID]:
+    """Open an incident, as checks would."""
+    return await open_incident(
+        monitor,
+        started_at=STARTED_AT,
+        confirmed_at=CONFIRMED_AT,
+        error="unexpected_status",
+        error_message=SENTENCE,
+    )
+
+
+async def resolve(monitor: MonitorSubject, resolution: Resolution = Resolution.RECOVERED) -> list[UUID]:
+    return await resolve_incident(monitor, resolved_at=RESOLVED_AT, resolution=resolution)
