@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import re
 from configparser import ConfigParser
+from ipaddress import ip_address, ip_network
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis.strategies import ip_addresses
 
+from monitoring.checks.load import MAX_BUSY_RATIO
+from monitoring.cli import app
 from monitoring.cli.stopping import DROPPING_SECONDS
 from monitoring.cli.supervising import REACTION_SECONDS
+from monitoring.outbound import addresses
+from monitoring.outbound.addresses import is_permitted
 from monitoring.settings.description import describe_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from monitoring.outbound.addresses import Address, Network
 
 ROOT = Path(__file__).parent.parent
 BASE = ROOT / "deploy" / "kubernetes" / "base"
 EXAMPLE = ROOT / "deploy" / "kubernetes" / "overlays" / "example"
 
-SETTINGS = {row.name for row in describe_settings()}
+DEFAULTS = {row.name: row.default for row in describe_settings()}
+SETTINGS = set(DEFAULTS)
 FOREIGN = re.compile(r"PATH|PYTHON[A-Z]+|AWS_[A-Z_]+")
 
 POSTGRESQL_CONNECTIONS = 100 - 3  # its default, less those for the superuser
@@ -61,6 +75,8 @@ def read_unit(name: str) -> ConfigParser:
 
 
 MANIFESTS = read_manifests(BASE)
+DEPLOYMENTS = [one["metadata"]["name"] for one in MANIFESTS if one["kind"] == "Deployment"]
+UNITS = {"api": "serve", "worker": "worker", "checker": "checker"}  # and the command of each
 
 
 def find_manifest(kind: str, name: str) -> Manifest:
@@ -75,10 +91,52 @@ def pod_templates() -> dict[str, Manifest]:
     }
 
 
+def container_of(name: str) -> Manifest:
+    container: Manifest
+    (container,) = find_manifest("Deployment", name)["spec"]["template"]["spec"]["containers"]
+    return container
+
+
+def own_settings(container: Manifest) -> dict[str, str]:
+    """Return what a container is told beside what all are."""
+    return {variable["name"]: variable["value"] for variable in container.get("env", [])}
+
+
 def pod_labels(template: Manifest) -> dict[str, str]:
     """Return a pod's labels as kustomize writes them."""
     added: dict[str, str] = read_kustomization(BASE)["labels"][0]["pairs"]
     return {**added, **template["metadata"]["labels"]}
+
+
+def read_blocks() -> list[tuple[Network, list[Network]]]:
+    """Return the networks that a checker may reach on any port, each with what is taken out of it."""
+    rules = find_manifest("NetworkPolicy", "monitoring-checker")["spec"]["egress"]
+    (anywhere,) = (rule["to"] for rule in rules if "ports" not in rule)
+    blocks = [target["ipBlock"] for target in anywhere]
+    return [(ip_network(block["cidr"]), list(map(ip_network, block["except"]))) for block in blocks]
+
+
+BLOCKS = read_blocks()
+
+
+def is_let_out(address: Address) -> bool:
+    """Say whether the policy lets a checker connect; the kernel sends IPv4-mapped addresses as IPv4."""
+    address = getattr(address, "ipv4_mapped", None) or address
+    return any(
+        address in network and not any(address in closed for closed in exceptions)
+        for network, exceptions in BLOCKS
+    )
+
+
+def edges() -> Iterator[str]:
+    """Name the first and the last address of every network of policy and client, and their neighbours."""
+    of_policy = chain.from_iterable((network, *exceptions) for network, exceptions in BLOCKS)
+    of_client = (*addresses._NEVER, *addresses._NOT_PUBLIC)  # noqa: SLF001
+    for network in (*of_policy, *of_client):
+        for edge in (network.network_address, network.broadcast_address):
+            for step in (-1, 0, 1):
+                if 0 <= int(edge) + step < 2**edge.max_prefixlen:
+                    yield str(edge + step)
 
 
 def unknown(names: set[str]) -> set[str]:
@@ -100,7 +158,11 @@ class TestSettings:
     def test_manifests_set_none_that_does_not_exist(self, folder: Path) -> None:
         assert not unknown(set(read_settings_file(folder)))
 
-    @pytest.mark.parametrize("name", ["api", "worker"])
+    @pytest.mark.parametrize("name", DEPLOYMENTS)
+    def test_containers_set_none_that_does_not_exist(self, name: str) -> None:
+        assert not unknown(set(own_settings(container_of(name))))
+
+    @pytest.mark.parametrize("name", UNITS)
     def test_units_set_none_that_does_not_exist(self, name: str) -> None:
         unit = read_unit(name)
         assert unit["Service"]["Environment"].split("=")[0] in SETTINGS
@@ -126,8 +188,10 @@ class TestImage:
 class TestCompose:
     def test_the_processes_run_commands_that_there_are(self) -> None:
         services = read_compose()["services"]
-        commands = {services[name]["command"][0] for name in ("api", "worker", "migrate")}
-        assert commands == {"serve", "worker", "migrate"}
+        commands = {services[name]["command"][0] for name in ("api", "worker", "checker", "migrate")}
+        assert commands == {"serve", "worker", "checker", "migrate"}
+        callbacks = [command.callback for command in app.registered_commands]
+        assert commands <= {callback.__name__ for callback in callbacks if callback}
 
     def test_only_the_api_can_be_reached_from_outside(self) -> None:
         assert [name for name, service in read_compose()["services"].items() if "ports" in service] == ["api"]
@@ -150,6 +214,12 @@ class TestCompose:
             host = re.findall(r"(?://|@)(\w+)(?=[:/])", environment[name])[-1]
             assert host in compose["services"]
 
+    def test_the_processes_leave_postgresql_connections(self) -> None:
+        compose = read_compose()
+        assert "DATABASE_POOL_MAX_CONNECTIONS" not in compose["x-monitoring"]["environment"]
+        processes = sum(int(compose["services"][name]["command"][-1]) for name in UNITS)
+        assert processes * int(DEFAULTS["DATABASE_POOL_MAX_CONNECTIONS"]) <= POSTGRESQL_CONNECTIONS
+
 
 class TestKubernetes:
     def test_every_selector_matches_the_pods_it_means(self) -> None:
@@ -166,13 +236,13 @@ class TestKubernetes:
             assert selector.items() <= pod_labels(templates[component]).items()
 
     def test_pods_spread_over_nodes_among_their_own(self) -> None:
-        for name in ("monitoring-api", "monitoring-worker"):
+        for name in DEPLOYMENTS:
             deployment = find_manifest("Deployment", name)["spec"]
             constraint = deployment["template"]["spec"]["topologySpreadConstraints"][0]
             assert constraint["labelSelector"] == deployment["selector"]
 
     def test_autoscalers_scale_what_there_is_and_own_its_number(self) -> None:
-        for name in ("monitoring-api", "monitoring-worker"):
+        for name in DEPLOYMENTS:
             target = find_manifest("HorizontalPodAutoscaler", name)["spec"]["scaleTargetRef"]
             deployment = find_manifest(target["kind"], target["name"])
             assert "replicas" not in deployment["spec"]
@@ -190,14 +260,14 @@ class TestKubernetes:
         assert example["configMapGenerator"][0]["name"] == base["configMapGenerator"][0]["name"]
         images = {pod["spec"]["containers"][0]["image"] for pod in pod_templates().values()}
         assert images == {image["name"] for image in example["images"]}
-        (ingress,) = read_manifests(EXAMPLE)
+        (ingress,) = (one for one in read_manifests(EXAMPLE) if one["kind"] == "Ingress")
         backend = ingress["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]
         ports = find_manifest("Service", backend["name"])["spec"]["ports"]
         assert backend["port"]["name"] in {port["name"] for port in ports}
 
     def test_every_port_that_is_named_is_one_of_the_container(self) -> None:
-        for name in ("monitoring-api", "monitoring-worker"):
-            (container,) = find_manifest("Deployment", name)["spec"]["template"]["spec"]["containers"]
+        for name in DEPLOYMENTS:
+            container = container_of(name)
             ports = {port["name"]: port["containerPort"] for port in container["ports"]}
             probes = [probe for key, probe in container.items() if key.endswith("Probe")]
             assert {probe["httpGet"]["port"] for probe in probes} <= set(ports)
@@ -216,7 +286,7 @@ class TestKubernetes:
 
     def test_a_process_has_time_to_stop(self) -> None:
         shutdown_seconds = int(read_settings_file(BASE)["SHUTDOWN_TIMEOUT_SECONDS"])
-        for name in ("monitoring-api", "monitoring-worker"):
+        for name in DEPLOYMENTS:
             pod = find_manifest("Deployment", name)["spec"]["template"]["spec"]
             (container,) = pod["containers"]
             before_seconds = (
@@ -228,20 +298,59 @@ class TestKubernetes:
             assert patience_seconds >= before_seconds + shutdown_seconds + ENDING_SECONDS
 
     def test_at_their_largest_they_leave_postgresql_connections(self) -> None:
-        processes = 0
-        for name in ("monitoring-api", "monitoring-worker"):
-            processes += find_manifest("HorizontalPodAutoscaler", name)["spec"]["maxReplicas"]
+        connections = 0
+        for name in DEPLOYMENTS:
+            processes = find_manifest("HorizontalPodAutoscaler", name)["spec"]["maxReplicas"]
             processes += find_manifest("Deployment", name)["spec"]["strategy"]["rollingUpdate"]["maxSurge"]
-        pool = int(read_settings_file(BASE)["DATABASE_POOL_MAX_CONNECTIONS"])
-        assert processes * pool <= POSTGRESQL_CONNECTIONS
+            settings = read_settings_file(BASE) | own_settings(container_of(name))
+            connections += processes * int(settings["DATABASE_POOL_MAX_CONNECTIONS"])
+        assert connections <= POSTGRESQL_CONNECTIONS
+
+    def test_the_checkers_scaler_acts_before_a_checker_takes_no_more_work(self) -> None:
+        scaler = find_manifest("HorizontalPodAutoscaler", "monitoring-checker")["spec"]
+        target_percent = scaler["metrics"][0]["resource"]["target"]["averageUtilization"]
+        requested = container_of("monitoring-checker")["resources"]["requests"]["cpu"]
+        cores = int(requested.removesuffix("m")) / 1000
+        assert cores * target_percent / 100 <= MAX_BUSY_RATIO * 0.75
+
+
+class TestWhatACheckerMayReach:
+    """The network policy knows what the client knows, for the day on which one of them is wrong."""
+
+    @given(ip_addresses())
+    def test_is_what_the_client_permits(self, address: Address) -> None:
+        assert is_let_out(address) == is_permitted(address)
+
+    @pytest.mark.parametrize("edge", sorted(set(edges())))
+    def test_ends_where_the_clients_permission_ends(self, edge: str) -> None:
+        assert is_let_out(ip_address(edge)) == is_permitted(ip_address(edge))
+
+    def test_in_the_cluster_it_is_names_only(self) -> None:
+        (names, _) = find_manifest("NetworkPolicy", "monitoring-checker")["spec"]["egress"]
+        assert {port["port"] for port in names["ports"]} == {53}
+
+    def test_the_policies_for_checkers_select_checkers_and_nobody_else(self) -> None:
+        labels = {name: pod_labels(pod) for name, pod in pod_templates().items()}
+        egress = [
+            one["spec"]
+            for one in [*MANIFESTS, *read_manifests(EXAMPLE)]
+            if one["kind"] == "NetworkPolicy" and "Egress" in one["spec"]["policyTypes"]
+        ]
+        assert len(egress) > 1
+        for policy in egress:
+            selected = policy["podSelector"]["matchLabels"].items()
+            assert [name for name in labels if selected <= labels[name].items()] == ["monitoring-checker"]
+
+    def test_an_overlay_opens_no_more_than_the_ports_of_what_the_service_stands_on(self) -> None:
+        (policy,) = (one for one in read_manifests(EXAMPLE) if one["kind"] == "NetworkPolicy")
+        (rule,) = policy["spec"]["egress"]
+        assert {port["port"] for port in rule["ports"]} == {5432, 6379}
 
 
 class TestUnits:
-    @pytest.mark.parametrize(("name", "command"), [("api", "serve"), ("worker", "worker")])
+    @pytest.mark.parametrize(("name", "command"), UNITS.items())
     def test_they_start_a_command_and_wait_for_its_end(self, name: str, command: str) -> None:
         service = read_unit(name)["Service"]
         assert service["ExecStart"].split()[1] == command
-        default_seconds = float(
-            next(row.default for row in describe_settings() if row.name == "SHUTDOWN_TIMEOUT_SECONDS")
-        )
+        default_seconds = float(DEFAULTS["SHUTDOWN_TIMEOUT_SECONDS"])
         assert float(service["TimeoutStopSec"]) >= 2 * default_seconds + ENDING_SECONDS
