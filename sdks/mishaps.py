@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 ISSUE_TOKEN = "POST /api/oauth/token"
 CREATE_MONITOR = "POST /api/monitors"
 LIST_MONITORS = "GET /api/monitors"
+LIST_INCIDENTS = "GET /api/incidents"
 LOST = "connection closed"
 RETRY_AFTER_SECONDS = 1
 SHORT_LIFE_SECONDS = 60
@@ -86,6 +87,14 @@ def _refuse_the_token(_: httpx.Request) -> httpx.Response:
 
 def _break(_: httpx.Request) -> httpx.Response:
     return httpx.Response(500, json={"error": "Internal server error"})
+
+
+def answer_as_of_an_old_monitor(request: httpx.Request) -> httpx.Response:
+    """Answer the uptime of a monitor that was watched for a month."""
+    response = forward(request)
+    if not request.url.path.endswith("/uptime"):
+        return response
+    return httpx.Response(response.status_code, json=response.json() | {"uptime_ratio": 0.99953})
 
 
 def answer_with_more_fields(request: httpx.Request) -> httpx.Response:

@@ -74,6 +74,11 @@ def test_no_type_is_made_up(expected: Expected) -> None:
     assert expected.read().types - expected.around() <= schema_names()
 
 
+def test_what_a_notification_webhook_receives_has_its_types(expected: Expected) -> None:
+    """Answers lead to none of them: only the callback does, and no operation comes of that."""
+    assert expected.read().types >= {"Notification", "NotificationSubject", "NotificationMonitor"}
+
+
 def test_no_name_tells_of_a_place_instead_of_a_thing(expected: Expected) -> None:
     found = expected.read()
     assert not [name for name in found.types | found.methods if UGLY.search(name)]

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import subprocess
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cast import Player, form_team
+from checks.diary import make_result, write_down
 from generators import Sdk, all_sdks, environment
+from incidents.breakdowns import SENTENCE, break_down, resolve
 from mishaps import (
     CREATE_MONITOR,
     ISSUE_TOKEN,
+    LIST_INCIDENTS,
     LIST_MONITORS,
     LOST,
     EveryFailure,
     Outcomes,
+    answer_as_of_an_old_monitor,
     answer_with_more_fields,
 )
+from monitoring.monitors.models import Monitor
+from monitors.conversations import create, path_of
 from proxy import proxy
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
@@ -40,17 +47,36 @@ def alice(service: RunningService) -> Iterator[Player]:
         yield alice
 
 
+def let_break(service: RunningService, player: Player) -> None:
+    """Give a player's team a monitor that was down, recovered, and is down again."""
+    monitor_id = create(player, name="Blog")["id"]
+
+    async def fail() -> None:
+        monitor = await Monitor.get(id=monitor_id)
+        await break_down(monitor)
+        await resolve(monitor)
+        await break_down(monitor)
+        now = datetime.now(UTC)
+        recovered = make_result(monitor.id, now - timedelta(minutes=1))
+        failed = make_result(monitor.id, now, "down", status_code=503, error="unexpected_status")
+        await write_down([recovered, failed])
+
+    service.run(fail())
+
+
 @pytest.mark.parametrize("sdk", SDKS, ids=lambda sdk: sdk.name)
 class TestJourney:
-    def test_a_monitor_lives_and_an_article_is_followed(
+    def test_monitors_are_watched_incidents_told_and_an_article_is_followed(
         self, sdk: Sdk, service: RunningService, alice: Player
     ) -> None:
+        let_break(service, alice)
         done = run(sdk, sdk.journey, alice, BASE_URL=service.base_url, WEBHOOK_SECRET=WEBHOOK_SECRET)
         assert done.returncode == 0, done.stderr
 
     def test_fields_that_answers_gain_later_harm_nobody(
         self, sdk: Sdk, service: RunningService, alice: Player
     ) -> None:
+        let_break(service, alice)
         with proxy(service.base_url, answer_with_more_fields) as base_url:
             done = run(sdk, sdk.journey, alice, BASE_URL=base_url, WEBHOOK_SECRET=WEBHOOK_SECRET)
         assert done.returncode == 0, done.stderr
@@ -65,21 +91,42 @@ class TestExample:
         with proxy(service.base_url, outcomes.answer) as base_url:
             done = run(sdk, sdk.example, alice, BASE_URL=base_url)
         assert done.returncode == 0, done.stderr
+        (monitor,) = alice.get("/api/monitors").json()["monitors"]
         assert outcomes.by_operation == {
             # At first, because that one was about to end, and because the second was refused.
             ISSUE_TOKEN: [200, 200, 200],
             CREATE_MONITOR: [LOST, 503, 201],
             LIST_MONITORS: [429, 401, 500, 200],
+            f"GET {path_of(monitor)}/uptime": [200],
+            LIST_INCIDENTS: [200],
         }
-        assert done.stdout.lower() == "pending shop.example.com https://shop.example.com/health\n"
-        assert len(alice.get("/api/monitors").json()["monitors"]) == 1
+        assert done.stdout.lower().splitlines() == [
+            "pending shop.example.com https://shop.example.com/health",
+            "uptime of 30 days: not known yet",
+        ]
+
+    def test_tells_how_long_its_monitor_was_up_and_what_is_down(
+        self, sdk: Sdk, service: RunningService, alice: Player
+    ) -> None:
+        let_break(service, alice)
+        with proxy(service.base_url, answer_as_of_an_old_monitor) as base_url:
+            done = run(sdk, sdk.example, alice, BASE_URL=base_url)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-2:] == ["uptime of 30 days: 99.953%", f"down: {SENTENCE}"]
 
     def test_asks_for_no_more_than_it_needs(self, sdk: Sdk, service: RunningService, alice: Player) -> None:
         outcomes = Outcomes()
         with proxy(service.base_url, outcomes.answer) as base_url:
             done = run(sdk, sdk.example, alice, BASE_URL=base_url)
         assert done.returncode == 0, done.stderr
-        assert outcomes.by_operation == {ISSUE_TOKEN: [200], CREATE_MONITOR: [201], LIST_MONITORS: [200]}
+        (monitor,) = alice.get("/api/monitors").json()["monitors"]
+        assert outcomes.by_operation == {
+            ISSUE_TOKEN: [200],
+            CREATE_MONITOR: [201],
+            LIST_MONITORS: [200],
+            f"GET {path_of(monitor)}/uptime": [200],
+            LIST_INCIDENTS: [200],
+        }
 
     def test_gives_up_at_once_when_its_key_is_refused(
         self, sdk: Sdk, service: RunningService, alice: Player

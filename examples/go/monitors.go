@@ -1,4 +1,4 @@
-// Create a monitor and list all of them, with a token that stays fresh and retries that never act twice.
+// Create a monitor and see how all are, with a token that stays fresh and retries that never act twice.
 //
 // How to generate the SDK and run this: docs/guides/generate-an-sdk.md. BASE_URL, CLIENT_ID and CLIENT_SECRET come from
 // the environment.
@@ -33,11 +33,16 @@ func main() {
 	wanted := monitoring.NewMonitorCreate("https://shop.example.com/health")
 	wanted.SetIntervalSeconds(60)
 	// One key a write, not one an attempt: it is what lets the service recognise a repetition.
-	_, _, err := api.MonitorsAPI.CreateMonitor(ctx).MonitorCreate(*wanted).IdempotencyKey(newKey()).Execute()
+	created, _, err := api.MonitorsAPI.CreateMonitor(ctx).MonitorCreate(*wanted).IdempotencyKey(newKey()).Execute()
 	if err != nil {
 		log.Fatal("not created: ", err)
 	}
+	printMonitors(ctx, api)
+	printUptime(ctx, api, created.Id)
+	printOpenIncidents(ctx, api)
+}
 
+func printMonitors(ctx context.Context, api *monitoring.APIClient) {
 	request := api.MonitorsAPI.ListMonitors(ctx)
 	for {
 		page, _, err := request.Execute()
@@ -51,6 +56,28 @@ func main() {
 			return
 		}
 		request = request.Cursor(*page.NextCursor.Get())
+	}
+}
+
+func printUptime(ctx context.Context, api *monitoring.APIClient, monitorId string) {
+	uptime, _, err := api.ChecksAPI.GetUptime(ctx, monitorId).Execute()
+	if err != nil {
+		log.Fatal("no uptime: ", err)
+	}
+	if ratio := uptime.UptimeRatio.Get(); ratio != nil {
+		fmt.Printf("uptime of 30 days: %.3f%%\n", *ratio*100)
+	} else {
+		fmt.Println("uptime of 30 days: not known yet")
+	}
+}
+
+func printOpenIncidents(ctx context.Context, api *monitoring.APIClient) {
+	page, _, err := api.IncidentsAPI.ListIncidents(ctx).State(monitoring.INCIDENTSTATE_OPEN).Execute()
+	if err != nil {
+		log.Fatal("no incidents: ", err)
+	}
+	for _, incident := range page.Incidents { // the newest 50
+		fmt.Println("down:", incident.ErrorMessage)
 	}
 }
 

@@ -1,19 +1,25 @@
 import com.example.monitoring.ApiClient;
 import com.example.monitoring.ApiException;
 import com.example.monitoring.api.AuthApi;
+import com.example.monitoring.api.ChecksApi;
+import com.example.monitoring.api.IncidentsApi;
 import com.example.monitoring.api.MonitorsApi;
 import com.example.monitoring.model.AccessToken;
+import com.example.monitoring.model.Incident;
+import com.example.monitoring.model.IncidentList;
+import com.example.monitoring.model.IncidentState;
 import com.example.monitoring.model.Monitor;
 import com.example.monitoring.model.MonitorCreate;
 import com.example.monitoring.model.MonitorList;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Creates a monitor and lists all of them, with a token that stays fresh and retries that never act twice.
+ * Creates a monitor and shows how all are, with a token that stays fresh and retries that never act twice.
  *
  * <p>How to generate the SDK and run this: docs/guides/generate-an-sdk.md. BASE_URL, CLIENT_ID and CLIENT_SECRET come
  * from the environment.
@@ -24,6 +30,8 @@ public final class Monitors {
 
   private final AuthApi auth = new AuthApi(newClient());
   private final MonitorsApi monitors;
+  private final ChecksApi checks;
+  private final IncidentsApi incidents;
   private String token;
   private long renewAtNanos;
 
@@ -40,13 +48,15 @@ public final class Monitors {
     ApiClient client = newClient();
     client.setRequestInterceptor(request -> request.setHeader("Authorization", "Bearer " + token));
     monitors = new MonitorsApi(client);
+    checks = new ChecksApi(client);
+    incidents = new IncidentsApi(client);
   }
 
   private void run() throws ApiException, InterruptedException {
     MonitorCreate wanted = new MonitorCreate().url("https://shop.example.com/health").intervalSeconds(60);
     // One key a write, not one an attempt: it is what lets the service recognise a repetition.
     String idempotencyKey = UUID.randomUUID().toString();
-    callWithToken(() -> monitors.createMonitor(wanted, idempotencyKey));
+    Monitor created = callWithToken(() -> monitors.createMonitor(wanted, idempotencyKey));
 
     String cursor = null;
     do {
@@ -57,6 +67,14 @@ public final class Monitors {
       }
       cursor = page.getNextCursor();
     } while (cursor != null);
+
+    Double ratio = callWithToken(() -> checks.getUptime(created.getId(), null, null, null)).getUptimeRatio();
+    String uptime = ratio == null ? "not known yet" : String.format(Locale.ROOT, "%.3f%%", ratio * 100);
+    System.out.println("uptime of 30 days: " + uptime);
+    IncidentList open = callWithToken(() -> incidents.listIncidents(null, IncidentState.OPEN, null, null));
+    for (Incident incident : open.getIncidents()) { // the newest 50
+      System.out.println("down: " + incident.getErrorMessage());
+    }
   }
 
   /** Calls with a token: a new one when there is none, when it is about to end, and when it is refused. */

@@ -1,4 +1,4 @@
-"""Create a monitor and list all of them, with a token that stays fresh and retries that never act twice.
+"""Create a monitor and see how all are, with a token that stays fresh and retries that never act twice.
 
 $ openapi-python-client generate --path openapi.yaml --meta none --output-path monitoring_client
 $ pip install attrs httpx
@@ -15,8 +15,18 @@ from uuid import uuid4
 
 import httpx
 from monitoring_client import AuthenticatedClient
+from monitoring_client.api.checks import get_uptime
+from monitoring_client.api.incidents import list_incidents
 from monitoring_client.api.monitors import create_monitor, list_monitors
-from monitoring_client.models import AccessToken, Monitor, MonitorCreate, MonitorList
+from monitoring_client.models import (
+    AccessToken,
+    IncidentList,
+    IncidentState,
+    Monitor,
+    MonitorCreate,
+    MonitorList,
+    Uptime,
+)
 from monitoring_client.types import UNSET
 
 if TYPE_CHECKING:
@@ -47,6 +57,17 @@ def main() -> None:
         raise SystemExit(f"not created: {created}")
     for monitor in list_all_monitors(client):
         print(monitor.status, monitor.name, monitor.url)
+
+    uptime = get_uptime.sync(created.id, client=client)
+    if not isinstance(uptime, Uptime):
+        raise SystemExit(f"no uptime: {uptime}")
+    ratio = uptime.uptime_ratio
+    print("uptime of 30 days:", "not known yet" if ratio is None else f"{ratio:.3%}")
+    open_incidents = list_incidents.sync(client=client, state=IncidentState.OPEN)
+    if not isinstance(open_incidents, IncidentList):
+        raise SystemExit(f"no incidents: {open_incidents}")
+    for incident in open_incidents.incidents:  # the newest 50
+        print("down:", incident.error_message)
 
 
 def list_all_monitors(client: AuthenticatedClient) -> Iterator[Monitor]:

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Create a monitor and list all of them, with a token that stays fresh and retries that never act twice.
+# Create a monitor and see how all are, with a token that stays fresh and retries that never act twice.
 #
 # How to generate the SDK and run this: docs/guides/generate-an-sdk.md. BASE_URL, CLIENT_ID and CLIENT_SECRET come
 # from the environment.
@@ -82,12 +82,15 @@ class FreshToken
 end
 
 token = FreshToken.new
-monitors = Monitoring::MonitorsApi.new(new_client { |config| config.access_token_getter = -> { token.value } })
+client = new_client { |config| config.access_token_getter = -> { token.value } }
+monitors = Monitoring::MonitorsApi.new(client)
+checks = Monitoring::ChecksApi.new(client)
+incidents = Monitoring::IncidentsApi.new(client)
 
 wanted = Monitoring::MonitorCreate.new(url: "https://shop.example.com/health", interval_seconds: 60)
 # One key a write, not one an attempt: it is what lets the service recognise a repetition.
 key = SecureRandom.uuid
-token.with_renewal { patiently { monitors.create_monitor(wanted, idempotency_key: key) } }
+created = token.with_renewal { patiently { monitors.create_monitor(wanted, idempotency_key: key) } }
 
 query = {}
 loop do
@@ -97,3 +100,10 @@ loop do
 
   query[:cursor] = page.next_cursor
 end
+
+ratio = token.with_renewal { patiently { checks.get_uptime(created.id) } }.uptime_ratio
+puts "uptime of 30 days: #{ratio ? format('%.3f%%', ratio * 100) : 'not known yet'}"
+
+open_ones = { state: Monitoring::IncidentState::OPEN }
+page = token.with_renewal { patiently { incidents.list_incidents(open_ones) } }
+page.incidents.each { |incident| puts "down: #{incident.error_message}" } # the newest 50

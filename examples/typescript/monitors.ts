@@ -1,4 +1,4 @@
-// Create a monitor and list all of them, with a token that stays fresh and retries that never act twice.
+// Create a monitor and see how all are, with a token that stays fresh and retries that never act twice.
 //
 //   npm install openapi-fetch && npm install --save-dev openapi-typescript@7 typescript@5.9 @types/node@20
 //   npx openapi-typescript openapi.yaml --default-non-nullable=false -o monitoring.ts
@@ -9,6 +9,7 @@ import createClient from "openapi-fetch";
 import type { components, paths } from "./monitoring.js";
 
 type Monitor = components["schemas"]["Monitor"];
+type Incident = components["schemas"]["Incident"];
 
 const { BASE_URL: baseUrl, CLIENT_ID: client_id = "", CLIENT_SECRET: client_secret = "" } = process.env;
 const ATTEMPTS = 6;
@@ -18,13 +19,15 @@ const tokens = createClient<paths>({ baseUrl, fetch: sendPatiently });
 const api = createClient<paths>({ baseUrl, fetch: sendWithToken });
 
 async function main(): Promise<void> {
-  const { data, error } = await api.POST("/api/monitors", {
+  const { data: created, error } = await api.POST("/api/monitors", {
     // One key a write, not one an attempt: it is what lets the service recognise a repetition.
     params: { header: { "Idempotency-Key": crypto.randomUUID() } },
     body: { url: "https://shop.example.com/health", interval_seconds: 60 },
   });
-  if (!data) throw new Error(`not created: ${error.error}`);
+  if (!created) throw new Error(`not created: ${error.error}`);
   for await (const monitor of allMonitors()) console.log(monitor.status, monitor.name, monitor.url);
+  console.log("uptime of 30 days:", await describeUptime(created.id));
+  for (const incident of await newestOpenIncidents()) console.log("down:", incident.error_message);
 }
 
 async function* allMonitors(): AsyncGenerator<Monitor> {
@@ -35,6 +38,18 @@ async function* allMonitors(): AsyncGenerator<Monitor> {
     yield* data.monitors;
     cursor = data.next_cursor ?? undefined;
   } while (cursor);
+}
+
+async function describeUptime(monitor_id: string): Promise<string> {
+  const { data, error } = await api.GET("/api/monitors/{monitor_id}/uptime", { params: { path: { monitor_id } } });
+  if (!data) throw new Error(`no uptime: ${error.error}`);
+  return data.uptime_ratio === null ? "not known yet" : `${(data.uptime_ratio * 100).toFixed(3)}%`;
+}
+
+async function newestOpenIncidents(): Promise<Incident[]> {
+  const { data, error } = await api.GET("/api/incidents", { params: { query: { state: "open" } } });
+  if (!data) throw new Error(`no incidents: ${error.error}`);
+  return data.incidents; // the newest 50
 }
 
 type Token = { value: string; renewAt: number };

@@ -1,27 +1,40 @@
-// A monitor's life and an article's way, through the SDK of @hey-api/openapi-ts.
+// A monitor's life, what it tells whom, and an article's way, through the SDK of @hey-api/openapi-ts.
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  checkMonitorNow,
   createMonitor,
+  createNotificationWebhook,
   deleteMonitor,
+  deleteNotificationWebhook,
+  deliverArticle,
   getArticle,
   getMonitor,
+  getResponseTimes,
+  getUptime,
   issueToken,
+  listChecks,
+  listIncidents,
   listMonitors,
-  deliverArticle,
+  listNotificationDeliveries,
+  testNotificationWebhook,
   updateMonitor,
+  updateNotificationWebhook,
+  type NotificationWebhookDisabledError,
 } from "./monitoring/index.js";
 import { client } from "./monitoring/client.gen.js";
 
 const { BASE_URL, CLIENT_ID, CLIENT_SECRET, WEBHOOK_SECRET } = process.env;
 
-async function liveAMonitorsLife(): Promise<void> {
+async function logIn(): Promise<void> {
   const token = await issueToken({
     body: { grant_type: "client_credentials", client_id: CLIENT_ID, client_secret: CLIENT_SECRET },
   });
   assert(token.data);
   client.setConfig({ auth: token.data.access_token });
+}
 
+async function liveAMonitorsLife(): Promise<void> {
   const ids: string[] = [];
   for (const number of [0, 1, 2]) {
     const wanted = {
@@ -51,6 +64,8 @@ async function liveAMonitorsLife(): Promise<void> {
 
   assert.deepEqual(await listIds(), ids.toReversed());
 
+  await askHowItIs(path);
+
   for (const monitor_id of ids) {
     const deleted = await deleteMonitor({ path: { monitor_id } });
     assert.equal(deleted.response?.status, 204);
@@ -63,12 +78,71 @@ async function liveAMonitorsLife(): Promise<void> {
 async function listIds(): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | undefined; ; ) {
-    const page = await listMonitors({ query: { limit: 2, cursor } });
+    const page = await listMonitors({ query: { limit: 2, cursor, tag: "shop" } });
     assert(page.data);
     ids.push(...page.data.monitors.map((monitor) => monitor.id));
     if (page.data.next_cursor === null) return ids;
     cursor = page.data.next_cursor;
   }
+}
+
+async function askHowItIs(path: { monitor_id: string }): Promise<void> {
+  const requested = await checkMonitorNow({ path });
+  assert.equal(requested.data?.monitor_id, path.monitor_id);
+
+  const now = new Date();
+  const weekAgo = new Date(now.getTime() - 7 * 24 * 60 * 60 * 1000);
+  const uptime = await getUptime({
+    path,
+    query: { from: weekAgo.toISOString(), to: now.toISOString(), window: "day" },
+  });
+  assert.equal(uptime.data?.uptime_ratio, null); // nobody looked yet
+  assert.deepEqual(new Date(uptime.data?.windows.at(0)?.starts_at ?? ""), weekAgo);
+  assert.deepEqual(new Date(uptime.data?.windows.at(-1)?.ends_at ?? ""), now);
+
+  const times = await getResponseTimes({ path });
+  assert.equal(times.data?.check_count, 0);
+  assert.equal(times.data.p95_ms, null);
+  assert.deepEqual(times.data.windows, []);
+}
+
+async function learnWhatIsDown(): Promise<void> {
+  const open = await listIncidents({ query: { state: "open" } });
+  const incident = open.data?.incidents[0];
+  assert(incident);
+  assert.equal(incident.error, "unexpected_status");
+  assert.equal(incident.resolution, null);
+
+  const path = { monitor_id: incident.monitor_id };
+  const all = await listIncidents({ query: path });
+  assert.deepEqual(all.data?.incidents.map((each) => each.resolution), [null, "recovered"]);
+
+  const checks = await listChecks({ path });
+  assert.deepEqual(checks.data?.checks.map((check) => check.error), ["unexpected_status", null]);
+}
+
+async function beToldOfIncidents(): Promise<void> {
+  const webhook = await createNotificationWebhook({
+    body: { url: "https://pager.example.com/hooks", events: ["incident.opened"] },
+  });
+  assert.deepEqual(webhook.data?.events, ["incident.opened"]);
+  assert(webhook.data.secret.startsWith("whsec_"));
+
+  const path = { webhook_id: webhook.data.id };
+  const sent = await testNotificationWebhook({ path });
+  assert.equal(sent.data?.event, "test");
+  const page = await listNotificationDeliveries({ path });
+  assert.deepEqual(page.data?.deliveries.map((delivery) => delivery.id), [sent.data.id]);
+
+  const disabled = await updateNotificationWebhook({ path, body: { enabled: false } });
+  assert.equal(disabled.data?.enabled, false);
+  const refused = await testNotificationWebhook({ path });
+  assert.equal(refused.response?.status, 409);
+  const error: NotificationWebhookDisabledError | undefined = refused.error;
+  assert.equal(error?.error, "Notification webhook is disabled");
+
+  const deleted = await deleteNotificationWebhook({ path });
+  assert.equal(deleted.response?.status, 204);
 }
 
 async function followAnArticle(): Promise<void> {
@@ -92,5 +166,8 @@ async function followAnArticle(): Promise<void> {
 }
 
 client.setConfig({ baseUrl: BASE_URL });
+await logIn();
 await liveAMonitorsLife();
+await learnWhatIsDown();
+await beToldOfIncidents();
 await followAnArticle();

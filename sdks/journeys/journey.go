@@ -1,13 +1,15 @@
-// A monitor's life and an article's way, through openapi-generator's Go SDK.
+// A monitor's life, what it tells whom, and an article's way, through openapi-generator's Go SDK.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net/http"
 	"os"
 	"reflect"
+	"strings"
 	"time"
 
 	"example.com/sdks/monitoring"
@@ -17,18 +19,24 @@ func main() {
 	configuration := monitoring.NewConfiguration()
 	configuration.Servers[0].URL = os.Getenv("BASE_URL")
 	client := monitoring.NewAPIClient(configuration)
-	liveAMonitorsLife(client)
+	ctx := logIn(client)
+	liveAMonitorsLife(ctx, client)
+	learnWhatIsDown(ctx, client)
+	beToldOfIncidents(ctx, client)
 	followAnArticle(client)
 }
 
-func liveAMonitorsLife(client *monitoring.APIClient) {
+func logIn(client *monitoring.APIClient) context.Context {
 	token, _, err := client.AuthAPI.IssueToken(context.Background()).
 		GrantType("client_credentials").
 		ClientId(os.Getenv("CLIENT_ID")).
 		ClientSecret(os.Getenv("CLIENT_SECRET")).
 		Execute()
 	must(err)
-	ctx := context.WithValue(context.Background(), monitoring.ContextAccessToken, token.AccessToken)
+	return context.WithValue(context.Background(), monitoring.ContextAccessToken, token.AccessToken)
+}
+
+func liveAMonitorsLife(ctx context.Context, client *monitoring.APIClient) {
 	monitors := client.MonitorsAPI
 
 	var ids []string
@@ -64,6 +72,8 @@ func liveAMonitorsLife(client *monitoring.APIClient) {
 
 	check(reflect.DeepEqual(listIds(ctx, monitors), []string{ids[2], ids[1], ids[0]}), "the pages hold every monitor")
 
+	askHowItIs(ctx, client, ids[0])
+
 	for _, id := range ids {
 		_, err := monitors.DeleteMonitor(ctx, id).Execute()
 		must(err)
@@ -74,7 +84,7 @@ func liveAMonitorsLife(client *monitoring.APIClient) {
 
 func listIds(ctx context.Context, monitors *monitoring.MonitorsAPIService) []string {
 	var ids []string
-	request := monitors.ListMonitors(ctx).Limit(2)
+	request := monitors.ListMonitors(ctx).Limit(2).Tag("shop")
 	for {
 		page, _, err := request.Execute()
 		must(err)
@@ -87,6 +97,79 @@ func listIds(ctx context.Context, monitors *monitoring.MonitorsAPIService) []str
 		}
 		request = request.Cursor(*cursor)
 	}
+}
+
+func askHowItIs(ctx context.Context, client *monitoring.APIClient, monitorId string) {
+	checks := client.ChecksAPI
+	requested, _, err := checks.CheckMonitorNow(ctx, monitorId).Execute()
+	must(err)
+	check(requested.MonitorId == monitorId, "the check is asked for")
+
+	now := time.Now()
+	weekAgo := now.AddDate(0, 0, -7)
+	week := checks.GetUptime(ctx, monitorId).From(weekAgo).To(now).Window(monitoring.WINDOW_DAY)
+	uptime, _, err := week.Execute()
+	must(err)
+	check(uptime.UptimeRatio.Get() == nil, "nobody looked yet")
+	first, last := uptime.Windows[0], uptime.Windows[len(uptime.Windows)-1]
+	check(first.StartsAt.Equal(weekAgo.Truncate(time.Microsecond)), "the windows begin when the week does")
+	check(last.EndsAt.Equal(now.Truncate(time.Microsecond)), "the windows end when the week does")
+
+	times, _, err := checks.GetResponseTimes(ctx, monitorId).Execute()
+	must(err)
+	check(times.CheckCount == 0 && times.P95Ms.Get() == nil && len(times.Windows) == 0, "there are no response times")
+}
+
+func learnWhatIsDown(ctx context.Context, client *monitoring.APIClient) {
+	incidents := client.IncidentsAPI
+	page, _, err := incidents.ListIncidents(ctx).State(monitoring.INCIDENTSTATE_OPEN).Execute()
+	must(err)
+	incident := page.Incidents[0]
+	check(incident.Error == monitoring.CHECKERROR_UNEXPECTED_STATUS, "the incident says why")
+	check(incident.Resolution.Get() == nil, "the incident goes on")
+
+	page, _, err = incidents.ListIncidents(ctx).MonitorId(incident.MonitorId).Execute()
+	must(err)
+	check(len(page.Incidents) == 2, "another one was before")
+	check(page.Incidents[1].GetResolution() == monitoring.INCIDENTRESOLUTION_RECOVERED, "the other one is over")
+
+	checks, _, err := client.ChecksAPI.ListChecks(ctx, incident.MonitorId).Execute()
+	must(err)
+	check(len(checks.Checks) == 2, "there are two checks")
+	check(checks.Checks[0].GetError() == monitoring.CHECKERROR_UNEXPECTED_STATUS, "the last check failed")
+	check(checks.Checks[1].Error.Get() == nil, "the one before did not")
+}
+
+func beToldOfIncidents(ctx context.Context, client *monitoring.APIClient) {
+	notifications := client.NotificationsAPI
+	opened := []monitoring.NotificationEvent{monitoring.NOTIFICATIONEVENT_INCIDENT_OPENED}
+	wanted := monitoring.NewNotificationWebhookCreate("https://pager.example.com/hooks")
+	wanted.SetEvents(opened)
+	webhook, _, err := notifications.CreateNotificationWebhook(ctx).NotificationWebhookCreate(*wanted).Execute()
+	must(err)
+	check(reflect.DeepEqual(webhook.Events, opened), "the webhook is told what was asked for")
+	check(strings.HasPrefix(webhook.Secret, "whsec_"), "the secret is that of a webhook")
+
+	sent, _, err := notifications.TestNotificationWebhook(ctx, webhook.Id).Execute()
+	must(err)
+	check(sent.Event == monitoring.NOTIFICATIONTYPE_TEST, "the message is a test")
+	page, _, err := notifications.ListNotificationDeliveries(ctx, webhook.Id).Execute()
+	must(err)
+	check(len(page.Deliveries) == 1 && page.Deliveries[0].Id == sent.Id, "the message is among the deliveries")
+
+	off := monitoring.NewNotificationWebhookUpdate()
+	off.SetEnabled(false)
+	disabled, _, err := notifications.UpdateNotificationWebhook(ctx, webhook.Id).NotificationWebhookUpdate(*off).Execute()
+	must(err)
+	check(!disabled.Enabled, "the webhook is off")
+	_, _, err = notifications.TestNotificationWebhook(ctx, webhook.Id).Execute()
+	var failure *monitoring.GenericOpenAPIError
+	check(errors.As(err, &failure), "nothing is sent to a disabled webhook")
+	refused, ok := failure.Model().(monitoring.NotificationWebhookDisabledError)
+	check(ok && refused.Error == "Notification webhook is disabled", "the error says why")
+
+	_, err = notifications.DeleteNotificationWebhook(ctx, webhook.Id).Execute()
+	must(err)
 }
 
 func followAnArticle(client *monitoring.APIClient) {

@@ -1,15 +1,18 @@
-"""A monitor's life and an article's way, through the SDK of openapi-python-client."""
+"""A monitor's life, what it tells whom, and an article's way, through the SDK of openapi-python-client."""
 
 from __future__ import annotations
 
 import os
 import time
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from uuid import UUID, uuid4
 
 from monitoring_client import AuthenticatedClient, Client
 from monitoring_client.api.articles import deliver_article, get_article
 from monitoring_client.api.auth import issue_token
+from monitoring_client.api.checks import check_monitor_now, get_response_times, get_uptime, list_checks
+from monitoring_client.api.incidents import list_incidents
 from monitoring_client.api.monitors import (
     create_monitor,
     delete_monitor,
@@ -17,13 +20,26 @@ from monitoring_client.api.monitors import (
     list_monitors,
     update_monitor,
 )
+from monitoring_client.api.notifications import (
+    create_notification_webhook,
+    delete_notification_webhook,
+    list_notification_deliveries,
+    test_notification_webhook,
+    update_notification_webhook,
+)
 from monitoring_client.models import (
     AccessToken,
     Article,
     ArticleAccepted,
     ArticleContent,
     ArticleDelivery,
+    CheckError,
+    CheckList,
+    CheckRequested,
     DeliveryStatus,
+    IncidentList,
+    IncidentResolution,
+    IncidentState,
     Monitor,
     MonitorChangedError,
     MonitorCreate,
@@ -31,20 +47,34 @@ from monitoring_client.models import (
     MonitorNotFoundError,
     MonitorStatus,
     MonitorUpdate,
+    NotificationDelivery,
+    NotificationDeliveryList,
+    NotificationEvent,
+    NotificationType,
+    NotificationWebhook,
+    NotificationWebhookCreate,
+    NotificationWebhookCreated,
+    NotificationWebhookDisabledError,
+    NotificationWebhookUpdate,
+    ResponseTimes,
     TokenRequest,
     TranslationStatus,
+    Uptime,
+    Window,
 )
 from monitoring_client.types import UNSET
 
 BASE_URL = os.environ["BASE_URL"]
 
 
-def live_a_monitors_life() -> None:
+def log_in() -> AuthenticatedClient:
     credentials = TokenRequest(client_id=os.environ["CLIENT_ID"], client_secret=os.environ["CLIENT_SECRET"])
     token = issue_token.sync(client=Client(base_url=BASE_URL), body=credentials)
     assert isinstance(token, AccessToken)
-    client = AuthenticatedClient(base_url=BASE_URL, token=token.access_token)
+    return AuthenticatedClient(base_url=BASE_URL, token=token.access_token)
 
+
+def live_a_monitors_life(client: AuthenticatedClient) -> None:
     ids = []
     for number in range(3):
         wanted = MonitorCreate(url=f"https://shop.example.com/{number}", tags=["shop"])
@@ -73,6 +103,8 @@ def live_a_monitors_life() -> None:
 
     assert list_ids(client) == list(reversed(ids))
 
+    ask_how_it_is(client, ids[0])
+
     for monitor_id in ids:
         deleted = delete_monitor.sync_detailed(monitor_id, client=client)
         assert deleted.status_code is HTTPStatus.NO_CONTENT
@@ -85,12 +117,73 @@ def list_ids(client: AuthenticatedClient) -> list[UUID]:
     ids: list[UUID] = []
     cursor: str | None = None
     while True:
-        page = list_monitors.sync(client=client, limit=2, cursor=cursor or UNSET)
+        page = list_monitors.sync(client=client, limit=2, cursor=cursor or UNSET, tag="shop")
         assert isinstance(page, MonitorList)
         ids += [monitor.id for monitor in page.monitors]
         cursor = page.next_cursor
         if cursor is None:
             return ids
+
+
+def ask_how_it_is(client: AuthenticatedClient, monitor_id: UUID) -> None:
+    requested = check_monitor_now.sync(monitor_id, client=client)
+    assert isinstance(requested, CheckRequested)
+    assert requested.monitor_id == monitor_id
+
+    now = datetime.now(UTC)
+    week_ago = now - timedelta(days=7)
+    uptime = get_uptime.sync(monitor_id, client=client, from_=week_ago, to=now, window=Window.DAY)
+    assert isinstance(uptime, Uptime)
+    assert uptime.uptime_ratio is None  # nobody looked yet
+    assert (uptime.windows[0].starts_at, uptime.windows[-1].ends_at) == (week_ago, now)
+
+    times = get_response_times.sync(monitor_id, client=client)
+    assert isinstance(times, ResponseTimes)
+    assert (times.check_count, times.p95_ms, times.windows) == (0, None, [])
+
+
+def learn_what_is_down(client: AuthenticatedClient) -> None:
+    page = list_incidents.sync(client=client, state=IncidentState.OPEN)
+    assert isinstance(page, IncidentList)
+    (incident,) = page.incidents
+    assert incident.error is CheckError.UNEXPECTED_STATUS
+    assert incident.resolution is None
+
+    page = list_incidents.sync(client=client, monitor_id=incident.monitor_id)
+    assert isinstance(page, IncidentList)
+    assert [each.resolution for each in page.incidents] == [None, IncidentResolution.RECOVERED]
+
+    checks = list_checks.sync(incident.monitor_id, client=client)
+    assert isinstance(checks, CheckList)
+    assert [check.error for check in checks.checks] == [CheckError.UNEXPECTED_STATUS, None]
+
+
+def be_told_of_incidents(client: AuthenticatedClient) -> None:
+    wanted = NotificationWebhookCreate(
+        url="https://pager.example.com/hooks", events=[NotificationEvent.INCIDENT_OPENED]
+    )
+    webhook = create_notification_webhook.sync(client=client, body=wanted)
+    assert isinstance(webhook, NotificationWebhookCreated)
+    assert webhook.events == [NotificationEvent.INCIDENT_OPENED]
+    assert webhook.secret.startswith("whsec_")
+
+    sent = test_notification_webhook.sync(webhook.id, client=client)
+    assert isinstance(sent, NotificationDelivery)
+    assert sent.event is NotificationType.TEST
+    page = list_notification_deliveries.sync(webhook.id, client=client)
+    assert isinstance(page, NotificationDeliveryList)
+    assert [delivery.id for delivery in page.deliveries] == [sent.id]
+
+    off = NotificationWebhookUpdate(enabled=False)
+    disabled = update_notification_webhook.sync(webhook.id, client=client, body=off)
+    assert isinstance(disabled, NotificationWebhook)
+    assert not disabled.enabled
+    refused = test_notification_webhook.sync(webhook.id, client=client)
+    assert isinstance(refused, NotificationWebhookDisabledError)
+    assert refused.error == "Notification webhook is disabled"
+
+    deleted = delete_notification_webhook.sync_detailed(webhook.id, client=client)
+    assert deleted.status_code is HTTPStatus.NO_CONTENT
 
 
 def follow_an_article() -> None:
@@ -119,5 +212,8 @@ def follow_an_article() -> None:
 
 
 if __name__ == "__main__":
-    live_a_monitors_life()
+    monitoring = log_in()
+    live_a_monitors_life(monitoring)
+    learn_what_is_down(monitoring)
+    be_told_of_incidents(monitoring)
     follow_an_article()
