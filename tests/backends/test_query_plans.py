@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -127,12 +128,13 @@ def _find_flaw(node: dict[str, Any]) -> str | None:
 
 @contextmanager
 def recorded_statements() -> Iterator[list[Statement]]:
-    """Collect what Tortoise sends. Inserts have no plan to speak of."""
+    """Collect what Tortoise sends in this thread. Inserts have no plan to speak of."""
     statements: list[Statement] = []
+    here = get_ident()
 
     class Recorder(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            if isinstance(record.args, tuple) and record.msg == "%s: %s":
+            if record.thread == here and isinstance(record.args, tuple) and record.msg == "%s: %s":
                 sql, values = record.args
                 if str(sql).strip().startswith(("SELECT", "UPDATE", "DELETE", "WITH")):
                     statements.append(Statement(str(sql), list(values or ())))  # type: ignore[call-overload]
