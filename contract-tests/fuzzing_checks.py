@@ -131,6 +131,8 @@ def before_call(_: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> Non
             case.headers["If-Match"] = "*"
         if not is_in_a_story:
             case.path_parameters.update(_find_existing(case.path_parameters))
+    if _disables_a_webhook(case) and case.path_parameters["webhook_id"] == EXAMPLE_IDS["webhook_id"]:
+        case.path_parameters["webhook_id"] = (MADE["webhook_id"] or [str(uuid4())])[-1]  # others send to it
     if operation_id in TELL_IDS and is_in_a_story:
         case.headers.pop("Idempotency-Key", None)  # the first answer may name what was deleted since
     if case.operation.method == "delete":
@@ -291,6 +293,14 @@ def _is_sent_as_made_up(case: Case[Any]) -> bool:
 def _is_in_a_story(case: Case[Any]) -> bool:
     """Say whether a request follows from the answer to another one."""
     return case.meta is not None and case.meta.phase.name == "stateful"
+
+
+def _disables_a_webhook(case: Case[Any]) -> bool:
+    return (
+        _operation_of(case).operation_id == "update_notification_webhook"
+        and isinstance(case.body, dict)
+        and case.body.get("enabled") is False
+    )
 
 
 def _is_valid(case: Case[Any]) -> bool:
