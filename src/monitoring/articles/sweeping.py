@@ -15,7 +15,6 @@ from monitoring.articles.service import NEVER, page_through_articles, queue_tran
 from monitoring.articles.tasks import translate_article
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.errors import QueueUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -33,20 +32,14 @@ async def sweep() -> int:
     Sends nothing while the queue is away or has enough of them: workers slower than the sweep would
     never catch up.
     """
-    if current_backends().settings.translator == "none" or await _is_queue_full_or_away():
+    if current_backends().settings.translator == "none" or await translate_article.has_enough_messages(
+        MAX_ARTICLES_A_SWEEP
+    ):
         return 0
     article_ids = await _claim_idle_articles(datetime.now(UTC))
     for article_id in article_ids:
         await translate_article.send(str(article_id))
     return len(article_ids)
-
-
-async def _is_queue_full_or_away() -> bool:
-    try:
-        depths = await current_backends().queue.depths()
-    except QueueUnavailable:  # of which it warns itself
-        return True
-    return depths[translate_article.queue_name] >= MAX_ARTICLES_A_SWEEP
 
 
 async def _claim_idle_articles(now: datetime) -> list[UUID]:

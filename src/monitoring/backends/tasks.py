@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from monitoring.backends.current import current_backends
+from monitoring.backends.errors import QueueUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
@@ -30,6 +31,14 @@ class Task:
     async def send(self, *args: str, delay_seconds: float = 0) -> None:
         """Nudge a worker, after the commit. Never raises: a message that got lost is sent by the sweeper."""
         await current_backends().queue.send(self, args, delay_seconds)
+
+    async def has_enough_messages(self, enough: int) -> bool:
+        """Say whether so many wait already, or the queue is away: then a sweep has nothing to add."""
+        try:
+            depths = await current_backends().queue.depths()
+        except QueueUnavailable:  # of which it warns itself
+            return True
+        return depths[self.queue_name] >= enough
 
 
 def task(

@@ -19,7 +19,7 @@ from monitoring.checks.probing import Finding, probe
 from monitoring.checks.sight import Sight
 from monitoring.checks.storing import Checked
 from monitoring.metrics import CHECK_DELAY_SECONDS, CHECK_SECONDS, CHECKS, CHECKS_IN_FLIGHT
-from monitoring.outbound.client import open_http_client
+from monitoring.outbound.client import open_configured_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine
@@ -61,11 +61,7 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
         yield
         return
     with backends.activate():
-        async with open_http_client(
-            allowed_networks=settings.allowed_networks,
-            dns_servers=settings.dns_servers,
-            ca_file=str(settings.ca_file) if settings.ca_file else None,
-        ) as client:
+        async with open_configured_client(settings) as client:
             sight = Sight(client.send, settings.reference_urls)
             at_once = _affordable(settings.checks_at_once, client.max_connections)
             checker = Checker(settings, lambda claimed: probe(claimed, client, sight), at_once=at_once)

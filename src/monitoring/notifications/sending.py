@@ -6,11 +6,10 @@ from contextlib import asynccontextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
-from monitoring.outbound.client import open_http_client
+from monitoring.outbound.client import open_configured_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from contextlib import AbstractAsyncContextManager
 
     from monitoring.outbound.exchanges import Exchange, OutboundRequest
     from monitoring.settings import Settings
@@ -29,7 +28,7 @@ _current: ContextVar[Sender | None] = ContextVar("current_sender", default=None)
 @asynccontextmanager
 async def open_sender(settings: Settings, sender: Sender | None = None) -> AsyncIterator[None]:
     """Give tasks that are started inside a sender: this one, or an HTTP client of their own."""
-    async with nullcontext(sender) if sender else _open_client(settings) as current:
+    async with nullcontext(sender) if sender else open_configured_client(settings) as current:
         token = _current.set(current)
         try:
             yield
@@ -40,11 +39,3 @@ async def open_sender(settings: Settings, sender: Sender | None = None) -> Async
 def current_sender() -> Sender | None:
     """Return the sender this task was started with; None outside of `open_sender`."""
     return _current.get()
-
-
-def _open_client(settings: Settings) -> AbstractAsyncContextManager[Sender]:
-    return open_http_client(
-        allowed_networks=settings.allowed_networks,
-        dns_servers=settings.dns_servers,
-        ca_file=str(settings.ca_file) if settings.ca_file else None,
-    )

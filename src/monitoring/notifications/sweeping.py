@@ -8,9 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.errors import QueueUnavailable
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.notifications.claims import is_due
 from monitoring.notifications.models import NotificationDelivery
@@ -42,7 +40,7 @@ async def sweep_notifications() -> int:
     Sends nothing while the queue is away or has enough of them: workers slower than the sweep would
     never catch up.
     """
-    if await _is_queue_full_or_away():
+    if await deliver_notification.has_enough_messages(MAX_NOTIFICATIONS_A_SWEEP):
         return 0
     delivery_ids = await _claim_idle_deliveries(datetime.now(UTC))
     await nudge(delivery_ids)
@@ -55,14 +53,6 @@ async def delete_old_deliveries(now: datetime) -> int:
     while portion := await _delete_portion(now - RETENTION):
         deleted_count += portion
     return deleted_count
-
-
-async def _is_queue_full_or_away() -> bool:
-    try:
-        depths = await current_backends().queue.depths()
-    except QueueUnavailable:  # of which it warns itself
-        return True
-    return depths[deliver_notification.queue_name] >= MAX_NOTIFICATIONS_A_SWEEP
 
 
 async def _claim_idle_deliveries(now: datetime) -> list[UUID]:

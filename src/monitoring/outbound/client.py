@@ -21,12 +21,14 @@ from monitoring.outbound.targets import DisguisedAddress, UnusableUrl, read_targ
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+    from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
     from monitoring.outbound.addresses import Address, Network
     from monitoring.outbound.answers import Answer
     from monitoring.outbound.exchanges import OutboundRequest
     from monitoring.outbound.targets import Target
+    from monitoring.settings import Settings
 
 MAX_CONNECTIONS = 4096
 
@@ -46,6 +48,15 @@ async def open_http_client(
             yield client
         finally:
             await client.close()
+
+
+def open_configured_client(settings: Settings) -> AbstractAsyncContextManager[HttpClient]:
+    """Open a client that may reach, asks and trusts what the settings say."""
+    return open_http_client(
+        allowed_networks=settings.allowed_networks,
+        dns_servers=settings.dns_servers,
+        ca_file=str(settings.ca_file) if settings.ca_file else None,
+    )
 
 
 class HttpClient:
