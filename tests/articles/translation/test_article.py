@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from articles.translation.engines_of_tests import FunctionEngine
 from articles.translation.soups import html_soup, markdown_soup
-from monitoring.articles.translation.article import segment_hashes, translate_article
+from monitoring.articles.translation.article import segment_hashes, texts_for_readers, translate_article
 from monitoring.articles.translation.documents import TextFormat, content_format
 from monitoring.articles.translation.engines.pseudo import Pseudo
 
@@ -125,3 +125,24 @@ class TestContentFormat:
         self, name: object, content: str, expected: TextFormat
     ) -> None:
         assert content_format(name, content) is expected
+
+
+class TestTextsForReaders:
+    def test_are_the_fields_that_translating_changes(self) -> None:
+        translated = translate_article(PAYLOAD, engine=FunctionEngine(str.upper), target="es").payload
+        changed = {path for path, text in leaves_of(translated) if (path, text) not in leaves_of(PAYLOAD)}
+        assert texts_for_readers(PAYLOAD).keys() == changed
+
+    def test_come_with_their_formats(self) -> None:
+        found = texts_for_readers(PAYLOAD)
+        assert found["article", "content"] == (TextFormat.HTML, "<p>one</p>")
+        assert found["article", "content_markdown"] == (TextFormat.MARKDOWN, "# two")
+        assert found["article", "images", 0, "alt"] == (TextFormat.PLAIN, "nine")
+
+
+def leaves_of(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], Any]]:
+    """List what is neither object nor array, and where it stands."""
+    if not isinstance(value, dict | list):
+        return [(path, value)]
+    members = value.items() if isinstance(value, dict) else enumerate(value)
+    return [leaf for name, member in members for leaf in leaves_of(member, (*path, name))]

@@ -36,6 +36,7 @@ MARKDOWN = {
     "lists": "- a\n",
     "references": "[a]: b\n",
     "table": "|a" * 1_000 + "\n" + "|-" * 1_000 + "\n" + "a\n" * 20_000,
+    "tables": "|a" * 256 + "\n" + "|-" * 256 + "\n" + "a\n" * 255 + "\n",
     "lines": "word word\n",
     "tags": "<b>word</b> ",
 }

@@ -29,7 +29,7 @@ _META = {
     for separator, names in (("_", ("title", "description")), ("", ("Title", "Description")))
     for name in names
 }
-_ARTICLE = _META | {
+_ARTICLE = {  # in the order readers meet them
     "title": Field.WORDS,
     "subtitle": Field.WORDS,
     "excerpt": Field.WORDS,
@@ -38,6 +38,7 @@ _ARTICLE = _META | {
     "content": Field.CONTENT,
     "content_html": Field.HTML,
     "content_markdown": Field.MARKDOWN,
+    **_META,
     "seo": _META | _CARD | {"og": _CARD, "open_graph": _CARD, "twitter": _CARD},
     "images": [_IMAGE],
     "main_image": _IMAGE,
@@ -86,6 +87,29 @@ def translate_article(  # noqa: PLR0913 (keywords, four with a default)
         refused_count=len(translations.refused),
         is_demonstration=engine.is_demonstration,
     )
+
+
+Path = tuple[str | int, ...]  # of a field in a payload, such as ("article", "images", 0, "alt")
+Texts = dict[Path, tuple[TextFormat, str]]
+
+
+def texts_for_readers(payload: Mapping[str, Any]) -> Texts:
+    """Find what readers see of a payload: the format and the text of each field that is translated."""
+    found: Texts = {}
+
+    def note(path: Path, value: Any, fields: Fields) -> None:  # noqa: ANN401 (it is JSON)
+        match value, fields:
+            case str(), Field():
+                found[path] = _format_of(fields, value, payload), value
+            case dict(), dict():
+                for name in filter(value.__contains__, fields):
+                    note((*path, name), value[name], fields[name])
+            case list(), list():
+                for place, item in enumerate(value):
+                    note((*path, place), item, fields[0])
+
+    note((), payload, _PAYLOAD)
+    return found
 
 
 Documents = dict[tuple[TextFormat, str], Document]

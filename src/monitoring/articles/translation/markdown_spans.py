@@ -13,16 +13,35 @@ from markdown_it.token import Token
 
 Rule = Callable[[StateInline, bool], bool]
 
+# A row is as wide as its table's head, however little of it was written: 2 KB can say a million cells.
+MAX_TABLE_CELLS = 20_000
+
 # More than a human paragraph has; emphasis and links cost markdown-it quadratic time.
 MAX_DELIMITERS_IN_PARAGRAPH = 2_000
 
 
 def parse_blocks(source: str, environment: dict[str, Any]) -> list[Token]:
-    """Parse the block structure and note link references in `environment`; inline tokens stay unparsed."""
+    """Parse the block structure and note link references in `environment`; inline tokens stay unparsed.
+
+    Tables are paragraphs where there would be more of them than any human would write.
+    """
     tokens: list[Token] = []
     source = normalised(source)
-    _parser().block.parse(source, _parser(), environment, tokens)
+    parser = _parser(has_tables=has_modest_tables(source))
+    parser.block.parse(source, parser, environment, tokens)
     return tokens
+
+
+def has_modest_tables(source: str) -> bool:
+    """Say whether tables stay within `MAX_TABLE_CELLS`, counted by the widest line that could end a head."""
+    columns = count = 0
+    for line in source.splitlines():
+        if not line.strip():
+            columns = 0
+        elif "-" in line:
+            columns = max(columns, line.count("|") + 1)
+        count += columns
+    return count <= MAX_TABLE_CELLS
 
 
 def normalised(source: str) -> str:
@@ -37,7 +56,7 @@ def parse_inline(content: str, environment: dict[str, Any]) -> list[Token] | Non
     """
     if sum(map(content.count, "*_~[")) > MAX_DELIMITERS_IN_PARAGRAPH:
         return None
-    parser = _parser()
+    parser = _parser(has_tables=True)
     state = _PlacingState(content, parser, environment, [])
     parser.inline.tokenize(state)
     for finish in parser.inline.ruler2.getRules(""):
@@ -84,8 +103,8 @@ def _include_outer_delimiters(token: Token) -> None:
 
 
 @cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+def _parser(*, has_tables: bool) -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"] if has_tables else ["strikethrough"])
     rules = parser.inline.ruler
     for name, rule in zip(rules.get_active_rules(), rules.getRules(""), strict=True):
         rules.at(name, _placing(rule))
