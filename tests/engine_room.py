@@ -7,7 +7,7 @@ test that needs them, and each process of pytest-xdist has its own.
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -68,8 +68,11 @@ def read_blog(folder: Path) -> dict[str, bytes]:
         location = settings_for(folder)["blog_storage_url"].removeprefix(f"{s3().url}/")
         objects = s3().read_objects(location)
         return {path.removeprefix(f"{location}/"): content for path, content in objects.items()}
-    files = [path for path in (folder / "blog").rglob("*") if path.is_file()]
-    return {path.relative_to(folder / "blog").as_posix(): path.read_bytes() for path in files}
+    found = {}
+    for path in (folder / "blog").rglob("*"):
+        with suppress(FileNotFoundError, IsADirectoryError):  # a draft may have its real name by now
+            found[path.relative_to(folder / "blog").as_posix()] = path.read_bytes()
+    return found
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from monitoring.backends.errors import StorageUnavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from uuid import UUID
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
@@ -194,6 +195,26 @@ class TestLookup:
     async def test_lists_the_newest_first_or_those_with_a_translation_in_a_state(self) -> None:
         old, new = await deliver(id=1), await deliver(id=2)
         await translate(old)
-        assert [article.id for article in await list_articles(limit=5)] == [new.id, old.id]
-        assert [article.id for article in await list_articles(limit=1)] == [new.id]
-        assert [article.id for article in await list_articles(5, "translated")] == [old.id]
+        assert await listed(limit=5) == [new.id, old.id]
+        assert await listed(limit=1) == [new.id]
+        assert await listed(5, "translated") == [old.id]
+
+    async def test_lists_a_page_after_the_other(self) -> None:
+        articles = [await deliver(id=number) for number in range(3)]
+        first = await list_articles(limit=2)
+        assert [article.id for article in first.rows] == [articles[2].id, articles[1].id]
+        assert first.continues_after == articles[1].id
+        last = await list_articles(2, "queued", first.continues_after)
+        assert [article.id for article in last.rows] == [articles[0].id]
+        assert last.continues_after is None
+
+    async def test_lists_without_reading_what_was_delivered(self) -> None:
+        await deliver(content="word " * 1000)
+        [article] = (await list_articles(limit=1)).rows
+        assert {translation.locale for translation in article.translations} == set(LOCALES)
+        with pytest.raises(AttributeError):
+            _ = article.payload
+
+
+async def listed(limit: int, status: str | None = None) -> list[UUID]:
+    return [article.id for article in (await list_articles(limit, status)).rows]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from monitoring.articles.models import Article, TranslationStatus
 from monitoring.articles.service import NEVER, retry_failed
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.backends.current import current_backends
+from monitoring.backends.tasks import Task
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -21,13 +23,17 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect messages instead of sending them."""
+    """Collect messages instead of sending them. Services in other threads send theirs as always."""
     article_ids: list[str] = []
+    send, here = Task.send, get_ident()
 
-    async def note(_: object, article_id: str, **__: Any) -> None:
-        article_ids.append(article_id)
+    async def note(task: Task, article_id: str, **options: Any) -> None:
+        if get_ident() != here:
+            await send(task, article_id, **options)
+        else:
+            article_ids.append(article_id)
 
-    monkeypatch.setattr("monitoring.backends.tasks.Task.send", note)
+    monkeypatch.setattr(Task, "send", note)
     return article_ids
 
 

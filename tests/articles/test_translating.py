@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from datetime import UTC, datetime
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,7 @@ from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translators import open_translator
 from monitoring.backends.current import current_backends
+from monitoring.backends.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -278,9 +280,13 @@ class TestFailure:
     @pytest.fixture
     def sent(self, monkeypatch: pytest.MonkeyPatch) -> list[float]:
         delays: list[float] = []
+        send, here = Task.send, get_ident()
 
-        async def note(*_: Any, delay_seconds: float = 0) -> None:
-            delays.append(delay_seconds)
+        async def note(task: Task, *arguments: Any, delay_seconds: float = 0) -> None:
+            if get_ident() != here:  # a service in another thread
+                await send(task, *arguments, delay_seconds=delay_seconds)
+            else:
+                delays.append(delay_seconds)
 
-        monkeypatch.setattr("monitoring.backends.tasks.Task.send", note)
+        monkeypatch.setattr(Task, "send", note)
         return delays

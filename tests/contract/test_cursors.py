@@ -19,6 +19,11 @@ class TestCursor:
         with suppress(Problem):
             assert encode_cursor(decode_cursor(cursor)) == cursor
 
+    @pytest.mark.parametrize("cursor", ["!" * 22, "A" * 21 + "!", "é" * 22, "\ud800" * 22])
+    def test_of_other_characters_is_refused(self, cursor: str) -> None:
+        with pytest.raises(Problem, match="cursor_invalid"):
+            decode_cursor(cursor)
+
     @pytest.mark.parametrize("cursor", ["A", "A" * 21, "A" * 23, "A" * 64])
     def test_of_another_length_is_refused(self, cursor: str) -> None:
         with pytest.raises(Problem, match="cursor_invalid"):

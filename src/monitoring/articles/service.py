@@ -21,16 +21,21 @@ from monitoring.articles.storage import SOURCE_LOCALE, find_versions, page_trans
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
+from monitoring.backends.pages import read_page
 from monitoring.logs import log_article
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+
+    from monitoring.backends.pages import Page
 
 # A nudge at the beginning of time: the sweeper's next round takes the article.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 # One statement over all articles would take longer than a statement may, some day.
 ARTICLES_A_PAGE = 200
+
+LISTED_FIELDS = ("id", "slug", "title", "revision", "received_at", "updated_at")
 
 MAX_CONFLICTS = 3
 MAX_PAUSE_SECONDS = 0.1
@@ -134,13 +139,17 @@ async def find_article(article_id: UUID) -> Article | None:
     return await Article.get_or_none(id=article_id).prefetch_related("translations")
 
 
-async def list_articles(limit: int, status: str | None = None) -> list[Article]:
-    """Return the newest articles with their translations; with a status, those that have one in it."""
-    articles = Article.all()
+async def list_articles(limit: int, status: str | None = None, after_id: UUID | None = None) -> Page[Article]:
+    """Return up to `limit` articles with their translations, newest first, from the one after `after_id` on.
+
+    With a status, those that have a translation in it. What was delivered is not read: a page of that may be
+    a hundred megabytes.
+    """
+    articles = Article.all().only(*LISTED_FIELDS)
     if status:  # no join: its duplicates would have to be sorted out, by every column
         with_status = Translation.filter(status=status)
         articles = articles.filter(id__in=Subquery(with_status.values("article_id")))
-    return await articles.order_by("-id").limit(limit).prefetch_related("translations")
+    return await read_page(articles.prefetch_related("translations"), limit, after_id)
 
 
 async def page_through_articles() -> AsyncIterator[dict[UUID, int]]:

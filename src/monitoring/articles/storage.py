@@ -44,6 +44,22 @@ async def find_missing_locales(slug: str, locales: Sequence[str]) -> set[str]:
     return {locale for locale in locales if not stored.issuperset(_paths(slug, locale))}
 
 
+async def find_page(slug: str, locale: str) -> dict[str, Any] | None:
+    """Return what is stored of a locale, as `put_page` writes it; None if nothing, or nothing legible, is.
+
+    Others may write into the storage too. Raises `StorageUnavailable`.
+    """
+    content = await _configured_storage().get(f"{slug}/{locale}.json")
+    try:
+        page = orjson.loads(content or b"null")
+    except orjson.JSONDecodeError:
+        return None
+    match page:
+        case {"revision": int(), "delivery": {"article": dict()}}:
+            return dict(page)
+    return None
+
+
 async def put_page(  # noqa: PLR0913 - keywords, named like the fields of the file
     article: Article,
     locale: str,

@@ -30,8 +30,8 @@ def list_articles(
     as_json: AsJson = False,
 ) -> None:
     """List articles, the newest first, with how many of their translations are in which state."""
-    articles = run_command(service.list_articles(limit, status))
-    show_rows([_summarise_article(article) for article in articles], as_json=as_json)
+    page = run_command(service.list_articles(limit, status))
+    show_rows([_summarise_article(article) for article in page.rows], as_json=as_json)
 
 
 @app.command("show")

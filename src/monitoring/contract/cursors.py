@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from contextlib import suppress
 from uuid import UUID
 
 from monitoring.contract.problems import Problem
@@ -17,7 +18,7 @@ def encode_cursor(last_id: UUID) -> str:
 
 def decode_cursor(cursor: str) -> UUID:
     """Read a cursor. Raises Problem for everything `encode_cursor` would not write."""
-    if len(cursor) == CURSOR_CHARACTERS:
+    with suppress(ValueError):
         last_id = UUID(bytes=urlsafe_b64decode(f"{cursor}=="))
         if encode_cursor(last_id) == cursor:
             return last_id

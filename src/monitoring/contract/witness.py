@@ -6,7 +6,7 @@ Malformed HTTP never gets here: server.py answers and counts it, and it is not i
 import logging
 from time import perf_counter
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from monitoring.contract.http_part import HttpPart
 from monitoring.contract.routing import operation_id_of
@@ -20,7 +20,11 @@ access_log.setLevel(logging.CRITICAL)  # off, whatever level the others have, un
 
 
 class Witness(HttpPart):
-    """Outermost, so that the time it takes is the caller's."""
+    """Outermost, so that the time it takes is the caller's. `otherwise` names what reached no operation."""
+
+    def __init__(self, app: ASGIApp, otherwise: str = NO_OPERATION) -> None:
+        super().__init__(app)
+        self._otherwise = otherwise
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; a request that nobody answered is not counted."""
@@ -38,11 +42,10 @@ class Witness(HttpPart):
             await self._app(scope, receive, send_seen)
         finally:
             if status:
-                _note(scope, status, perf_counter() - began)
+                _note(scope, operation_id_of(scope) or self._otherwise, status, perf_counter() - began)
 
 
-def _note(scope: Scope, status: int, duration_seconds: float) -> None:
-    operation = operation_id_of(scope) or NO_OPERATION
+def _note(scope: Scope, operation: str, status: int, duration_seconds: float) -> None:
     record_answer(operation, status, duration_seconds)
     if access_log.isEnabledFor(logging.INFO):
         fields = {
