@@ -110,6 +110,8 @@ def make_settings(folder: Path, **changes: Any) -> Settings:
         "sweep_interval_seconds": 0.2,
         "rate_limit_check_now": "100000/60",
         "rate_limit_notifications": "100000/60",
+        "rate_limit_sign_in": "100000/60",
+        "session_cookie_secure": False,
         **NO_CHECKS,
     } | changes
     return Settings(**{name: value for name, value in settings.items() if value is not None})

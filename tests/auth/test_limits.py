@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from starlette.requests import Request
 
 from cast import Player, form_team
+from monitoring.auth.limits import client_network
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
 if TYPE_CHECKING:
@@ -62,6 +64,31 @@ class TestTokenLimit:
             assert [guess.status_code for guess in guesses[:5]] == [401] * 5
             assert "RateLimit" in guesses[0].headers
             assert_is_too_many_requests(guesses[5], catalogue)
+
+    def test_an_address_that_is_refused_uses_up_nobodys_limit(
+        self, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        with running_service(tmp_path_factory.mktemp("flood"), rate_limit_token="3/3600") as service:
+            url = f"{service.base_url}/api/oauth/token"
+            for guess in range(9):
+                httpx.post(url, data={"client_id": f"victim-{guess}", "client_secret": "x"})
+            with httpx.Client(transport=httpx.HTTPTransport(local_address="127.0.0.2")) as elsewhere:
+                answer = elsewhere.post(url, data={"client_id": "victim-8", "client_secret": "x"})
+            assert answer.status_code == 401
+            assert ";r=2;" in answer.headers["RateLimit"]
+
+
+@pytest.mark.parametrize(
+    ("address", "counted_as"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::9", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+    ],
+)
+def test_callers_of_ipv6_are_counted_by_the_network_that_is_all_theirs(address: str, counted_as: str) -> None:
+    assert client_network(Request({"type": "http", "client": (address, 1)})) == counted_as
 
 
 class TestWebhookFailureLimit:

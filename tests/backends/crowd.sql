@@ -10,6 +10,25 @@ INSERT INTO api_keys (id, team_id, client_id, secret_sha256, name, scopes, creat
 SELECT id_of(n), id_of(1 + n % 2000), 'mon_live_' || n, repeat('0', 64), 'Key', '[]', now(), NULL
 FROM generate_series(1, 20000) n;
 
+-- Teams have a hundred people and ten open invitations each, but the large one has a tenth of all.
+INSERT INTO users (id, team_id, email, name, password_hash, role, created_at)
+SELECT id_of(n), id_of(CASE WHEN n % 10 = 7 THEN 1 ELSE 2 + n % 1999 END), n || '@example.com', 'Ada', '-', 'member', now()
+FROM generate_series(1, 20000) n;
+
+INSERT INTO sessions (id, user_id, token_sha256, created_at, expires_at, last_seen_at, browser)
+SELECT id_of(n), id_of(1 + n % 20000), lpad(to_hex(n), 64, '0'), now(), now() + interval '1 day', now(), ''
+FROM generate_series(1, 40000) n;
+
+INSERT INTO invitations (id, team_id, email, role, code_sha256, invited_by, created_at, expires_at)
+SELECT
+    id_of(n), id_of(1 + n % 2000), 'new-' || n || '@example.com', 'member', lpad(to_hex(n), 64, '0'), '-', now(),
+    now() + interval '1 day'
+FROM generate_series(1, 20000) n;
+
+INSERT INTO audit_entries (id, team_id, happened_at, actor, action, subject)
+SELECT id_of(n), id_of(CASE WHEN n % 10 = 7 THEN 1 ELSE 2 + n % 1999 END), now(), '-', 'session.signed_in', ''
+FROM generate_series(1, 40000) n;
+
 -- The large team has 1,000 of 30,000 monitors, scattered among the others'.
 INSERT INTO monitors (
     id, team_id, name, url, method, request_headers, expected_status_codes, interval_seconds, timeout_seconds,

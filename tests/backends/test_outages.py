@@ -16,6 +16,7 @@ from asyncpg import DeadlockDetectedError  # type: ignore[import-untyped]
 
 from backends.sessions import Session
 from cast import Player, form_team
+from console.visitor import Visitor, read_text
 from frozen_servers import frozen
 from monitoring.backends.current import current_backends
 from real_servers import PostgresServer, RedisServer, find_free_port, running_postgres
@@ -119,6 +120,23 @@ class TestPostgresStopped:
         finally:
             server.start()
         assert [send().is_success for send in requests] == [True] * len(requests)
+
+    def test_the_app_says_so_on_a_page_and_its_people_stay_signed_in(
+        self, server: PostgresServer, service: RunningService
+    ) -> None:
+        expected = service.app.contract.catalogue.reply("service_unavailable")
+        with Visitor(service, form_team(service)) as visitor:
+            server.stop()
+            try:
+                page = visitor.open("/monitors")
+                assert (page.status_code, page.headers["Retry-After"]) == (
+                    expected.status,
+                    expected.headers["Retry-After"],
+                )
+                assert expected.json_value()["error"] in read_text(page.text)
+            finally:
+                server.start()
+            assert visitor.open("/monitors").url.path == "/app/monitors"
 
 
 class TestPostgresFrozen:
@@ -295,10 +313,12 @@ class TestRedis:
         with (
             running_service(tmp_path, Api, redis_url=redis_server.url) as service,
             Player(service, form_team(service)) as alice,
+            Visitor(service, form_team(service)) as visitor,
             publishing_at(service) as publisher,
         ):
             requests: list[Callable[[], httpx.Response]] = [
                 lambda: alice.get(MONITORS),
+                lambda: visitor.open("/monitors"),
                 lambda: publisher.post(WEBHOOK, json={"article": {"title": str(uuid4())}}),
             ]
             assert all(send().is_success for send in requests)

@@ -27,10 +27,13 @@ from monitoring.articles.claims import claim_translation, give_back
 from monitoring.articles.memory import recall_segments
 from monitoring.articles.models import Article, TranslationStatus
 from monitoring.articles.sweeping import queue_missing_locales, sweep
+from monitoring.audit.actors import COMMAND_LINE
+from monitoring.audit.service import list_entries
 from monitoring.auth import service as auth
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import migrate
 from monitoring.checks import claims as checks
+from monitoring.checks.latest import list_latest
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
 from monitoring.checks.results import list_results
@@ -38,6 +41,10 @@ from monitoring.checks.uptime import measure_uptime
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once, delete_expired_keys
 from monitoring.incidents import service as incidents
+from monitoring.members.invitations import invite, list_invitations
+from monitoring.members.models import Role
+from monitoring.members.service import find_user, list_members, remove_member
+from monitoring.members.sessions import end_sessions, find_session
 from monitoring.monitors import service as monitors
 from monitoring.monitors.service import MonitorFilter
 from monitoring.notifications import service as webhooks
@@ -245,11 +252,23 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "delete expired answers": delete_expired_keys,
     "find a living key": lambda: auth.find_living_key("mon_live_7"),
     "revoke a key": lambda: auth.revoke_key("mon_live_8"),
-    "list a team's keys": lambda: auth.list_keys("Team 2"),
+    "list a team's keys": lambda: auth.list_keys(SMALL_TEAM),
+    "find a session": lambda: find_session("token"),
+    "end sessions": lambda: end_sessions(UUID(int=9)),
+    "find a user": lambda: find_user("7@example.com"),
+    "list members": lambda: list_members(SMALL_TEAM),
+    "list invitations": lambda: list_invitations(SMALL_TEAM),
+    "invite": lambda: invite(SMALL_TEAM, "ada@example.com", Role.MEMBER, by=COMMAND_LINE),
+    "remove a member": lambda: remove_member(SMALL_TEAM, UUID(int=1999), by=COMMAND_LINE),
+    "read the audit log": lambda: list_entries(CROWDED_TEAM, 50, UUID(int=20_000)),
+    "glance at checks": lambda: list_latest(
+        [UUID(int=31), UUID(int=61)], datetime.now(UTC) - timedelta(days=3), 40
+    ),
     "receive a new article": lambda: articles.receive_delivery(make_delivery(id="new", slug="slug-1")),
     "receive an article again": lambda: articles.receive_delivery(make_delivery(id="12345")),
     "find an article": lambda: articles.find_article(ARTICLE),
     "list articles": lambda: articles.list_articles(50),
+    "list articles further": lambda: articles.list_articles(50, after_id=ARTICLE),
     "list articles that failed": lambda: articles.list_articles(50, TranslationStatus.FAILED),
     "list articles that are translated": lambda: articles.list_articles(50, TranslationStatus.TRANSLATED),
     "claim a translation and give it back": claim_and_give_back,

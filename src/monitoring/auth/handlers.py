@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from monitoring.auth.client_authentication import read_client_credentials
-from monitoring.auth.limits import client_address, count_request
+from monitoring.auth.limits import client_network, count_request
 from monitoring.auth.representations import represent_metadata, represent_token
 from monitoring.auth.scopes import narrow_scopes
 from monitoring.auth.service import authenticate_key
@@ -27,7 +27,7 @@ async def issue_token(body: dict[str, str] | None, request: Request) -> Reply:
     await count_request(
         request,
         settings.rate_limit_token,
-        f"address:{client_address(request)}",
+        f"address:{client_network(request)}",
         f"client_id:{credentials.client_id[:128]}",
     )
     if form.get("grant_type", "client_credentials") != "client_credentials":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from typing import TYPE_CHECKING
 
 from monitoring.backends.current import current_backends
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
 
 
 async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys: str) -> None:
-    """Count a request under each key and announce the tightest. Raises `Problem("rate_limited")`."""
-    counters = current_backends().counters
-    allowances = [await counters.hit(policy, key) for key in keys]
+    """Count a request under each key and announce the tightest. Raises `Problem("rate_limited")`.
+
+    What one key refuses is not counted under those after it: nobody uses up what is another's.
+    """
+    counters, allowances = current_backends().counters, []
+    for key in keys:
+        allowances.append(await counters.hit(policy, key))
+        if not allowances[-1].allowed:
+            break
     tightest = min(allowances, key=_room_left)
     for name, value in tightest.headers().items():
         add_reply_header(request, name, value)
@@ -31,6 +38,14 @@ async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys:
 def client_address(request: HTTPConnection) -> str:
     """Return the caller's address, as the server sees it behind its trusted proxies."""
     return request.client.host if request.client else "unknown"
+
+
+def client_network(request: HTTPConnection) -> str:
+    """Return what is counted as one caller: an address, of IPv6 its /64, which a customer has as a whole."""
+    address = client_address(request)
+    if ":" not in address:
+        return address
+    return str(ip_network(f"{address.partition('%')[0]}/64", strict=False))
 
 
 def _room_left(allowance: Allowance) -> tuple[bool, int, int]:

@@ -37,6 +37,7 @@ class ApiKey(Model):
     secret_sha256 = fields.CharField(max_length=64)
     name = fields.CharField(max_length=100)
     scopes: JsonTextField[list[str]] = JsonTextField()
+    created_by = fields.CharField(max_length=255, null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     last_used_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     revoked_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from monitoring.auth.callers import Caller
-from monitoring.auth.limits import client_address, count_request
+from monitoring.auth.limits import client_network, count_request
 from monitoring.auth.service import find_living_key
 from monitoring.auth.tokens import InvalidTokenError, verify_token
 from monitoring.backends.current import current_backends
@@ -78,5 +78,5 @@ async def _demand_webhook_secret(request: Request, header_name: str) -> None:
     sent = request.headers.get(header_name, "").encode()
     accepted = [secret.get_secret_value().encode() for secret in settings.webhook_secrets]
     if sum(hmac.compare_digest(sent, secret) for secret in accepted) == 0:
-        await count_request(request, settings.rate_limit_webhook_failures, client_address(request))
+        await count_request(request, settings.rate_limit_webhook_failures, client_network(request))
         raise Problem("webhook_secret_invalid")

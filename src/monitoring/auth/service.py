@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from tortoise.exceptions import IntegrityError
+
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import COMMAND_LINE
+from monitoring.audit.service import record
 from monitoring.auth.credentials import (
     NO_KEY_SHA256,
     generate_client_id,
@@ -15,12 +20,21 @@ from monitoring.auth.credentials import (
     is_same_secret,
 )
 from monitoring.auth.models import ApiKey, Team
+from monitoring.backends.database import transaction
+from monitoring.backends.fields import uuid7
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from uuid import UUID
+
+    from monitoring.audit.actors import Actor
 
 # "Last used" is good to the hour, which spares a write with every request.
 LAST_USED_GRAIN = timedelta(hours=1)
+
+
+class KeyExistsError(Exception):
+    """There is a key of this id already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +45,25 @@ class CreatedKey:
     client_secret: str
 
 
-async def create_team(name: str, plan: str, max_monitors: int) -> Team:
+async def create_team(name: str, plan: str, max_monitors: int, by: Actor = COMMAND_LINE) -> Team:
     """Create a team. Raises `IntegrityError` if the name is taken."""
-    return await Team.create(name=name, plan=plan, max_monitors=max_monitors, created_at=datetime.now(UTC))
+    async with transaction():
+        team = await Team.create(
+            name=name, plan=plan, max_monitors=max_monitors, created_at=datetime.now(UTC)
+        )
+        await record(team.id, by, Action.TEAM_CREATED, name, team.id)
+        return team
+
+
+async def change_plan(name: str, plan: str, max_monitors: int, by: Actor = COMMAND_LINE) -> Team | None:
+    """Move a team to a plan; None if there is no such team. Monitors beyond a smaller plan stay."""
+    async with transaction():
+        team = await Team.select_for_update().get_or_none(name=name)
+        if team is None:
+            return None
+        await team.update_from_dict({"plan": plan, "max_monitors": max_monitors}).save()
+        await record(team.id, by, Action.PLAN_CHANGED, plan, team.id)
+        return team
 
 
 async def list_teams() -> list[Team]:
@@ -41,17 +71,29 @@ async def list_teams() -> list[Team]:
     return await Team.all().order_by("id")
 
 
-async def create_key(team: Team, name: str, scopes: Sequence[str]) -> CreatedKey:
-    """Create a key; any number of them can live at once."""
+async def create_key(
+    team: Team, name: str, scopes: Sequence[str], by: Actor = COMMAND_LINE, key_id: UUID | None = None
+) -> CreatedKey:
+    """Create a key; any number of them can live at once.
+
+    Whoever chose a `key_id` gets one key for it, however often it is sent: again raises `KeyExistsError`.
+    """
     secret = generate_client_secret()
-    key = await ApiKey.create(
-        team=team,
-        client_id=generate_client_id(),
-        secret_sha256=hash_secret(secret),
-        name=name,
-        scopes=list(scopes),
-        created_at=datetime.now(UTC),
-    )
+    try:
+        async with transaction():
+            key = await ApiKey.create(
+                id=key_id or uuid7(),
+                team=team,
+                client_id=generate_client_id(),
+                secret_sha256=hash_secret(secret),
+                name=name,
+                scopes=list(scopes),
+                created_by=by.name,
+                created_at=datetime.now(UTC),
+            )
+            await record(team.id, by, Action.KEY_CREATED, name, key.client_id)
+    except IntegrityError:
+        raise KeyExistsError from None
     return CreatedKey(key, secret)
 
 
@@ -60,16 +102,32 @@ async def find_team(name: str) -> Team | None:
     return await Team.get_or_none(name=name)
 
 
-async def list_keys(team_name: str | None = None) -> list[ApiKey]:
+async def list_keys(team_id: UUID | None = None) -> list[ApiKey]:
     """Return a team's keys, or everybody's, oldest first, revoked ones too."""
-    keys = ApiKey.filter(team__name=team_name) if team_name else ApiKey.all()
+    keys = ApiKey.filter(team_id=team_id) if team_id else ApiKey.all()
     return await keys.order_by("id").select_related("team")
 
 
-async def revoke_key(client_id: str) -> ApiKey | None:
-    """Revoke a key from the very next request on; None if there is no such key. Twice is once."""
-    await ApiKey.filter(client_id=client_id, revoked_at=None).update(revoked_at=datetime.now(UTC))
-    return await ApiKey.get_or_none(client_id=client_id).select_related("team")
+async def find_key(client_id: str, team_id: UUID | None) -> ApiKey | None:
+    """Return a key of the team, or anybody's, revoked or not; None if there is no such key."""
+    if not is_client_id(client_id):
+        return None
+    keys = ApiKey.filter(team_id=team_id) if team_id else ApiKey.all()
+    return await keys.get_or_none(client_id=client_id).select_related("team")
+
+
+async def revoke_key(
+    client_id: str, *, team_id: UUID | None = None, by: Actor = COMMAND_LINE
+) -> ApiKey | None:
+    """Revoke a key from the very next request on; None if the team has no such key. Twice is once."""
+    async with transaction():
+        key = await find_key(client_id, team_id)
+        if key is None:
+            return None
+        living = ApiKey.filter(id=key.id, revoked_at=None)
+        if await living.update(revoked_at=datetime.now(UTC)):
+            await record(key.team_id, by, Action.KEY_REVOKED, key.name, key.client_id)
+        return await find_key(client_id, team_id)
 
 
 async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:

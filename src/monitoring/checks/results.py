@@ -62,7 +62,7 @@ async def insert_results(connection: BaseDBAsyncClient, results: Sequence[CheckR
         await create_partitions(connection, {result.checked_at.astimezone(UTC).date() for result in results})
         if await _copy(rows):
             return
-    await connection.execute_many(spell(connection, _INSERT), [_spell_row(connection, row) for row in rows])
+    await connection.execute_many(spell(connection, _INSERT), [spell_row(connection, row) for row in rows])
 
 
 async def list_results(  # noqa: PLR0913 - what a client can ask for
@@ -86,7 +86,7 @@ async def list_results(  # noqa: PLR0913 - what a client can ask for
         f" AND {condition} ${number}" for number, (condition, _) in enumerate(given, start=2)
     )
     sql = f"{_SELECT}{conditions} ORDER BY checked_at DESC LIMIT {limit:d}"
-    values = _spell_row(connection, (monitor_id, *(value for _, value in given)))
+    values = spell_row(connection, (monitor_id, *(value for _, value in given)))
     return [_read(row) for row in await connection.execute_query_dict(spell(connection, sql), values)]
 
 
@@ -99,12 +99,17 @@ async def tally_results(
         "SELECT monitor_id, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
         f" WHERE monitor_id IN ({ids}) AND checked_at >= $1 AND checked_at < $2"
     )
-    values = _spell_row(connection, (start, end, *monitor_ids))
+    values = spell_row(connection, (start, end, *monitor_ids))
     _, rows = await connection.execute_query(spell(connection, sql), values)
     tallies: defaultdict[UUID | str, Tally] = defaultdict(Tally)
     for monitor_id, outcome, response_time_ms in rows:
         tallies[monitor_id].add(outcome, response_time_ms)
     return {UUID(str(monitor_id)): tally for monitor_id, tally in tallies.items()}
+
+
+def spell_row(connection: BaseDBAsyncClient, row: Sequence[object]) -> list[object]:
+    """Write values for the driver: SQLite keeps ids and moments (in UTC) as text."""
+    return list(row) if is_postgres(connection) else [_write_text(value) for value in row]
 
 
 async def _copy(rows: Sequence[tuple[object, ...]]) -> bool:
@@ -116,11 +121,6 @@ async def _copy(rows: Sequence[tuple[object, ...]]) -> bool:
     except IntegrityError:
         return False
     return True
-
-
-def _spell_row(connection: BaseDBAsyncClient, row: Sequence[object]) -> list[object]:
-    """Write values for the driver: SQLite keeps ids and moments (in UTC) as text."""
-    return list(row) if is_postgres(connection) else [_write_text(value) for value in row]
 
 
 def _write_text(value: object) -> object:

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from monitoring.cli import articles, keys, serving, teams
+from monitoring.cli import articles, keys, serving, teams, users
 from monitoring.settings import SettingsError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -16,6 +16,7 @@ app.command()(serving.worker)
 app.command()(serving.checker)
 app.command()(serving.migrate)
 app.add_typer(teams.app, name="teams")
+app.add_typer(users.app, name="users")
 app.add_typer(keys.app, name="keys")
 app.add_typer(articles.app, name="articles")
 

@@ -9,16 +9,16 @@ import orjson
 import typer
 from tortoise.exceptions import OperationalError
 
+from monitoring.auth.names import MAX_NAME_CHARACTERS, is_name
 from monitoring.backends.assembly import open_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.settings import read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping, Sequence
+    from datetime import datetime
 
 Result = TypeVar("Result")
-
-MAX_NAME_CHARACTERS = 100
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
@@ -40,9 +40,9 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def check_name(name: str) -> str:
-    """Take a name of 1 to 100 characters that are not all blank."""
-    if not name.strip() or len(name) > MAX_NAME_CHARACTERS:
-        raise typer.BadParameter(f"must be 1 to {MAX_NAME_CHARACTERS} characters and not all blank")
+    """Take a name that can be seen and breaks no line."""
+    if not is_name(name):
+        raise typer.BadParameter(f"must be 1 to {MAX_NAME_CHARACTERS} characters that can be seen")
     return name
 
 
@@ -50,6 +50,11 @@ def fail(sentence: str) -> NoReturn:
     """End the command with status 1 and a sentence on standard error."""
     typer.echo(sentence, err=True)
     raise typer.Exit(1)
+
+
+def represent_moment(moment: datetime | None) -> str | None:
+    """Write a moment to the second."""
+    return moment.isoformat(timespec="seconds") if moment else None
 
 
 def show_row(row: Mapping[str, Any], *, as_json: bool) -> None:

@@ -1,25 +1,33 @@
-"""What `monitoring dev` makes on its first start and keeps: secrets, a team, a key, and lines to copy."""
+"""What `monitoring dev` makes on its first start and keeps: secrets, a team, a key, a code, lines to copy."""
 
 from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from monitoring.audit.actors import COMMAND_LINE
 from monitoring.auth import service
 from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import SCOPES
+from monitoring.members.invitations import find_invitation, invite
+from monitoring.members.models import Role
+from monitoring.members.service import list_members
 
 if TYPE_CHECKING:
+    from monitoring.auth.models import Team
     from monitoring.settings import Settings
 
 DEMO_TEAM = "Demo"
+DEMO_EMAIL = "demo@example.com"
 SAMPLE_ARTICLE = "docs/examples/article.json"
 
 _GUIDE = """
   Monitoring Service is listening on {base_url}
-  Reference   {base_url}/docs
+  The app     {base_url}/app
+{joining}  Reference   {base_url}/docs
   Blog files  {blog_folder}
 
   1. Get a token (24 hours):
@@ -38,6 +46,20 @@ curl -s {base_url}/api/articles/$ARTICLE -H 'X-Webhook-Secret: {webhook_secret}'
   Ctrl-C stops the service; the next start keeps everything.
 """  # noqa: E501 - lines to copy cannot be wrapped
 
+_JOINING = """\
+    To join as {email}: open {base_url}/app/join and enter
+    {code}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What a newcomer gets. Once somebody has joined there is no code any more."""
+
+    client_id: str
+    client_secret: str
+    invitation_code: str | None
+
 
 def prepare_environment() -> None:
     """Fill in what a newcomer has not set. Secrets are made once and kept in DATA_DIR, for you alone."""
@@ -50,42 +72,70 @@ def prepare_environment() -> None:
         "SIGNING_KEYS": _keep_secret(folder / "signing_key"),
         "WEBHOOK_SECRETS": _keep_secret(folder / "webhook_secret"),
         "ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",  # to try it out on servers of this machine
+        "SESSION_COOKIE_SECURE": "false",  # it is at http://
+        "ARTICLE_TEAMS": DEMO_TEAM,
     }
     os.environ.update({name: value for name, value in kept.items() if not os.environ.get(name)})
 
 
-async def ensure_demo_key(settings: Settings) -> tuple[str, str]:
-    """Return the demo key's client_id and secret; the first start creates team and key."""
-    credentials = settings.data_dir / "demo_key"
-    if credentials.exists():
-        client_id, _, client_secret = credentials.read_text().strip().partition(" ")
-        if client_secret and await ApiKey.exists(client_id=client_id, revoked_at=None):
-            return client_id, client_secret
+async def ensure_demo(settings: Settings) -> Demo:
+    """Return what the newcomer gets; the first start makes it."""
     team = await service.find_team(DEMO_TEAM)
     if team is None:
         plan, max_monitors = next(iter(settings.plans.items()))
         team = await service.create_team(DEMO_TEAM, plan, max_monitors)
-    created = await service.create_key(team, "Demo key", SCOPES)
-    _write_private(credentials, f"{created.key.client_id} {created.client_secret}\n")
-    return created.key.client_id, created.client_secret
+    client_id, client_secret = await _ensure_key(team, settings.data_dir / "demo_key")
+    return Demo(client_id, client_secret, await _ensure_invitation(team, settings.data_dir / "invitation"))
 
 
-def write_guide(settings: Settings, base_url: str, client_id: str, client_secret: str) -> str:
+def write_guide(settings: Settings, base_url: str, demo: Demo) -> str:
     """Write what a newcomer needs: addresses, and commands to copy and paste."""
+    code = demo.invitation_code
     return _GUIDE.format(
         base_url=base_url,
+        joining=_JOINING.format(base_url=base_url, email=DEMO_EMAIL, code=code) if code else "",
         blog_folder=(settings.blog_storage_url.get_secret_value() if settings.blog_storage_url else "none"),
-        client_id=client_id,
-        client_secret=client_secret,
+        client_id=demo.client_id,
+        client_secret=demo.client_secret,
         webhook_secret=settings.webhook_secrets[0].get_secret_value(),
         sample_article=SAMPLE_ARTICLE,
     )
 
 
+async def _ensure_key(team: Team, path: Path) -> tuple[str, str]:
+    client_id, _, client_secret = _read_kept(path).partition(" ")
+    if client_secret and await ApiKey.exists(client_id=client_id, revoked_at=None):
+        return client_id, client_secret
+    created = await service.create_key(team, "Demo key", SCOPES)
+    _write_private(path, f"{created.key.client_id} {created.client_secret}\n")
+    return created.key.client_id, created.client_secret
+
+
+async def _ensure_invitation(team: Team, path: Path) -> str | None:
+    """Return a living code until somebody has joined; one that was used or expired is made anew."""
+    if await list_members(team.id):
+        _forget(path)
+        return None
+    code = _read_kept(path)
+    if not await find_invitation(code):
+        code = (await invite(team.id, DEMO_EMAIL, Role.OWNER, by=COMMAND_LINE)).code
+        _write_private(path, f"{code}\n")
+    return code
+
+
 def _keep_secret(path: Path) -> str:
     if not path.exists():
         _write_private(path, secrets.token_urlsafe(32))
-    return path.read_text().strip()
+    return _read_kept(path)
+
+
+def _read_kept(path: Path) -> str:
+    """Return what is kept in a file; nothing if there is none."""
+    return path.read_text().strip() if path.exists() else ""
+
+
+def _forget(path: Path) -> None:
+    path.unlink(missing_ok=True)
 
 
 def _write_private(path: Path, content: str) -> None:

@@ -8,11 +8,17 @@ import typer
 
 from monitoring.auth import service
 from monitoring.auth.scopes import SCOPES
-from monitoring.cli.commands import AsJson, check_name, fail, run_command, show_row, show_rows
+from monitoring.cli.commands import (
+    AsJson,
+    check_name,
+    fail,
+    represent_moment,
+    run_command,
+    show_row,
+    show_rows,
+)
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from monitoring.auth.models import ApiKey
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
@@ -68,9 +74,10 @@ async def _create_key(team_name: str, name: str, scopes: list[str]) -> service.C
 
 
 async def _list_keys(team_name: str | None) -> list[ApiKey] | None:
-    if team_name and not await service.find_team(team_name):
-        return None
-    return await service.list_keys(team_name)
+    if team_name is None:
+        return await service.list_keys()
+    team = await service.find_team(team_name)
+    return await service.list_keys(team.id) if team else None
 
 
 def _represent_key(key: ApiKey) -> dict[str, Any]:
@@ -79,11 +86,8 @@ def _represent_key(key: ApiKey) -> dict[str, Any]:
         "name": key.name,
         "team": key.team.name,
         "scopes": key.scopes,
-        "created_at": _represent_moment(key.created_at),
-        "last_used_at": _represent_moment(key.last_used_at),
-        "revoked_at": _represent_moment(key.revoked_at),
+        "created_at": represent_moment(key.created_at),
+        "created_by": key.created_by,
+        "last_used_at": represent_moment(key.last_used_at),
+        "revoked_at": represent_moment(key.revoked_at),
     }
-
-
-def _represent_moment(moment: datetime | None) -> str | None:
-    return moment.isoformat(timespec="seconds") if moment else None

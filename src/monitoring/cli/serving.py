@@ -41,11 +41,8 @@ def dev() -> None:
     settings = read_settings()
     configure_logging(settings)
     _migrate(settings)
-    client_id, client_secret = run_command(demo.ensure_demo_key(settings))
-    _serve_alone(
-        settings,
-        announce=lambda base_url: typer.echo(demo.write_guide(settings, base_url, client_id, client_secret)),
-    )
+    given = run_command(demo.ensure_demo(settings))
+    _serve_alone(settings, announce=lambda base_url: typer.echo(demo.write_guide(settings, base_url, given)))
 
 
 def serve(

@@ -8,7 +8,15 @@ import typer
 from tortoise.exceptions import IntegrityError
 
 from monitoring.auth import service
-from monitoring.cli.commands import AsJson, check_name, fail, run_command, show_row, show_rows
+from monitoring.cli.commands import (
+    AsJson,
+    check_name,
+    fail,
+    represent_moment,
+    run_command,
+    show_row,
+    show_rows,
+)
 from monitoring.settings import read_settings
 
 if TYPE_CHECKING:
@@ -25,13 +33,24 @@ def create_team(
     as_json: AsJson = False,
 ) -> None:
     """Create a team on a plan; the plan says how many monitors it can have."""
-    plans = read_settings().plans
-    if plan not in plans:
-        fail(f"There is no plan {plan}; PLANS has {', '.join(plans)}")
     try:
-        team = run_command(service.create_team(name, plan, plans[plan]))
+        team = run_command(service.create_team(name, plan, _read_max_monitors(plan)))
     except IntegrityError:
         fail(f"There is a team {name} already")
+    show_row(_represent_team(team), as_json=as_json)
+
+
+@app.command("change-plan")
+def change_plan(
+    name: Annotated[str, typer.Argument(help="The team's name.")],
+    plan: Annotated[str, typer.Argument(help="One of the plans in PLANS.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Move a team to a plan, or to what its plan allows by now. Monitors beyond it stay."""
+    team = run_command(service.change_plan(name, plan, _read_max_monitors(plan)))
+    if team is None:
+        fail(f"There is no team {name}")
     show_row(_represent_team(team), as_json=as_json)
 
 
@@ -41,11 +60,18 @@ def list_teams(*, as_json: AsJson = False) -> None:
     show_rows([_represent_team(team) for team in run_command(service.list_teams())], as_json=as_json)
 
 
+def _read_max_monitors(plan: str) -> int:
+    plans = read_settings().plans
+    if plan not in plans:
+        fail(f"There is no plan {plan}; PLANS has {', '.join(plans)}")
+    return plans[plan]
+
+
 def _represent_team(team: Team) -> dict[str, Any]:
     return {
         "id": str(team.id),
         "name": team.name,
         "plan": team.plan,
         "max_monitors": team.max_monitors,
-        "created_at": team.created_at.isoformat(timespec="seconds"),
+        "created_at": represent_moment(team.created_at),
     }

@@ -19,7 +19,7 @@ from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.watching import begin_watch, check_changed, restart_watch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from uuid import UUID
 
     from monitoring.contract.document import Json
@@ -58,7 +58,7 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
     async with transaction():
         # Counted and inserted under one lock: two at once cannot pass the cap, and ids follow the commits.
         team = await Team.select_for_update().get(id=team_id)
-        if await Monitor.filter(team_id=team_id).count() >= team.max_monitors:
+        if await count_monitors(team_id) >= team.max_monitors:
             raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
         now = datetime.now(UTC)
         monitor = await Monitor.create(
@@ -72,6 +72,17 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
         )
         await begin_watch(monitor, now)
         return monitor
+
+
+async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UUID, str]:
+    """Return the names of those monitors that the team has."""
+    found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
+    return dict(await found.values_list("id", "name")) if monitor_ids else {}
+
+
+async def count_monitors(team_id: UUID) -> int:
+    """Return how many monitors a team has, paused ones included: all of them count for its plan."""
+    return await Monitor.filter(team_id=team_id).count()
 
 
 async def get_monitor(team_id: UUID, monitor_id: UUID) -> Monitor:

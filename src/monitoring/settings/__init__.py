@@ -101,13 +101,23 @@ class Settings(BaseSettings):
     rate_limit_webhook_failures: Annotated[
         RateLimitPolicy, NoDecode, values.read_rate_limit("webhook_failures")
     ] = _setting("Wrong webhook secrets of one address / window in seconds", "20/60")
-
     rate_limit_check_now: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("check_now")] = (
         _setting("Checks a team asks for beside the regular ones / window in seconds", "10/60")
     )
     rate_limit_notifications: Annotated[
         RateLimitPolicy, NoDecode, values.read_rate_limit("notifications")
     ] = _setting("Notifications a team asks for (tests, redeliveries) / window in seconds", "30/60")
+    rate_limit_sign_in: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("sign_in")] = _setting(
+        "Passwords and codes tried in the app by one address, and for one email / window in seconds",
+        "20/300",
+    )
+
+    # The app
+    session_hours: int = _setting("Hours after which people sign in to the app again", 168, ge=1, le=8760)
+    session_cookie_secure: bool = _setting(
+        "Let browsers send the app's cookies over https:// only; false for an app at http://", default=True
+    )
+    article_teams: values.Names = _setting("Teams whose members see articles in the app", ())
 
     # Checks of monitors, and notifications
     allowed_networks: values.Networks = _setting(

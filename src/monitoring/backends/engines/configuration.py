@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 APP_LABEL = "monitoring"
 MIGRATIONS_PACKAGE = "monitoring.backends.migrations"
 MODEL_MODULES = (
+    "monitoring.audit.models",
     "monitoring.auth.models",
+    "monitoring.members.models",
     "monitoring.idempotency.models",
     "monitoring.notifications.models",
     "monitoring.incidents.models",

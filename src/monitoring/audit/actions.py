@@ -1,0 +1,32 @@
+"""What can be done that the audit log keeps."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Action(StrEnum):
+    """One name for each kind of act. They are stored: new ones may come, none is renamed."""
+
+    TEAM_CREATED = "team.created"
+    PLAN_CHANGED = "team.plan_changed"
+    MEMBER_INVITED = "member.invited"
+    INVITATION_WITHDRAWN = "invitation.withdrawn"
+    MEMBER_JOINED = "member.joined"
+    MEMBER_REMOVED = "member.removed"
+    ROLE_CHANGED = "member.role_changed"
+    RESET_CODE_MADE = "member.reset_code_made"
+    PASSWORD_CHANGED = "password.changed"  # noqa: S105 - what was done
+    PASSWORD_RESET = "password.reset"  # noqa: S105 - what was done
+    SIGNED_IN = "session.signed_in"
+    SIGNED_OUT = "session.signed_out"
+    SIGNED_OUT_EVERYWHERE = "session.signed_out_everywhere"
+    KEY_CREATED = "key.created"
+    KEY_REVOKED = "key.revoked"
+    MONITOR_CREATED = "monitor.created"
+    MONITOR_UPDATED = "monitor.updated"
+    MONITOR_PAUSED = "monitor.paused"
+    MONITOR_RESUMED = "monitor.resumed"
+    MONITOR_DELETED = "monitor.deleted"
+    CHECK_REQUESTED = "monitor.check_requested"
+    TRANSLATIONS_RETRIED = "article.translations_retried"

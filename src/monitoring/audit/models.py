@@ -1,0 +1,38 @@
+"""The audit log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tortoise import fields
+from tortoise.models import Model
+
+from monitoring.backends.fields import UtcDatetimeField, uuid7
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+MAX_CHARACTERS = 255
+
+
+class AuditEntry(Model):
+    """One act. It names who and what it was about as they were called then, and outlives both."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    # Any: teams are in the room above.
+    team: fields.ForeignKeyRelation[Any] = fields.ForeignKeyField(
+        "monitoring.Team", related_name="audit_entries"
+    )
+    team_id: UUID
+    happened_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    actor = fields.CharField(max_length=MAX_CHARACTERS)
+    actor_user_id = fields.UUIDField(null=True)
+    address = fields.CharField(max_length=MAX_CHARACTERS, null=True)
+    action = fields.CharField(max_length=40)
+    subject = fields.CharField(max_length=MAX_CHARACTERS)
+    subject_id = fields.CharField(max_length=MAX_CHARACTERS, null=True)
+
+    class Meta:
+        table = "audit_entries"
+        indexes = (("team_id", "id"),)

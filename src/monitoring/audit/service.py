@@ -1,0 +1,36 @@
+"""The audit log is written in the transaction of the act: neither is there without the other."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from monitoring.audit.models import MAX_CHARACTERS, AuditEntry
+from monitoring.backends.pages import Page, read_page
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from monitoring.audit.actions import Action
+    from monitoring.audit.actors import Actor
+
+
+async def record(
+    team_id: UUID, actor: Actor, action: Action, subject: str = "", subject_id: object = None
+) -> None:
+    """Note an act, in the caller's transaction. `subject` is cut to 255 characters."""
+    await AuditEntry.create(
+        team_id=team_id,
+        happened_at=datetime.now(UTC),
+        actor=actor.name[:MAX_CHARACTERS],
+        actor_user_id=actor.user_id,
+        address=actor.address[:MAX_CHARACTERS] if actor.address else None,
+        action=action.value,
+        subject=subject[:MAX_CHARACTERS],
+        subject_id=None if subject_id is None else str(subject_id)[:MAX_CHARACTERS],
+    )
+
+
+async def list_entries(team_id: UUID, limit: int, after_id: UUID | None) -> Page[AuditEntry]:
+    """Return up to `limit` entries of a team, newest first, from the one after `after_id` on."""
+    return await read_page(AuditEntry.filter(team_id=team_id), limit, after_id)

@@ -1,0 +1,51 @@
+"""The last few checks of many monitors at a glance."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.statements import spell
+from monitoring.checks.results import spell_row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+# Each monitor is a SELECT of its own, and SQLite joins no more of them (SQLITE_MAX_COMPOUND_SELECT).
+MAX_MONITORS = 500
+
+
+class Glimpse(NamedTuple):
+    """What a glance at a check shows."""
+
+    outcome: str
+    response_time_ms: int | None
+
+
+async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) -> dict[UUID, list[Glimpse]]:
+    """Return up to `count` checks of each of at most `MAX_MONITORS`, oldest first, in one statement.
+
+    `since` keeps PostgreSQL from looking into every day there is. Who has no check since then has an empty
+    list.
+    """
+    found: dict[UUID, list[Glimpse]] = {monitor_id: [] for monitor_id in monitor_ids}
+    if not found:
+        return found
+    connection = current_backends().database.context.db()
+    sql = " UNION ALL ".join(_select(number, count) for number, _ in enumerate(monitor_ids, start=2))
+    values = spell_row(connection, (since, *monitor_ids))
+    _, rows = await connection.execute_query(spell(connection, sql), values)
+    for monitor_id, _, outcome, response_time_ms in sorted(rows, key=itemgetter(1)):
+        found[UUID(str(monitor_id))].append(Glimpse(outcome, response_time_ms))
+    return found
+
+
+def _select(number: int, count: int) -> str:
+    newest = (
+        "SELECT monitor_id, checked_at, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
+        f" WHERE monitor_id = ${number} AND checked_at >= $1 ORDER BY checked_at DESC LIMIT {count:d}"
+    )
+    return f"SELECT * FROM ({newest}) AS latest"  # noqa: S608 - what stands above

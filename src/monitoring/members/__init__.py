@@ -1,0 +1,1 @@
+"""The people of a team: how they join, how they sign in, and what they may do."""

@@ -1,0 +1,166 @@
+"""Codes that let somebody join a team, or set a new password. They are handed over by hand, not sent."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from tortoise.exceptions import IntegrityError
+
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
+from monitoring.audit.service import record
+from monitoring.auth.credentials import hash_secret
+from monitoring.backends.database import transaction
+from monitoring.members.models import Invitation, Role, User
+from monitoring.members.passwords import hash_password
+from monitoring.members.refusals import INVITATION_DAYS, Refused
+from monitoring.members.rules import check_password, read_email, read_name
+from monitoring.members.service import get_member, lock_team
+from monitoring.members.sessions import end_sessions
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tortoise.queryset import QuerySet
+
+LIFETIME = timedelta(days=INVITATION_DAYS)
+CODE_PREFIX = "mon_invite_"
+CODE_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
+
+_CODE = re.compile(rf"{CODE_PREFIX}[A-Za-z0-9_-]{{43}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """An invitation with its code, which is nowhere else and cannot be read again."""
+
+    invitation: Invitation
+    code: str
+
+
+async def invite(team_id: UUID, email: str, role: Role | str, *, by: Actor) -> Invited:
+    """Invite somebody to a team; an earlier invitation of theirs is worth nothing any more.
+
+    Raises `Refused` if they are in this team. Whether they are in another is not told: joining tells them.
+    """
+    email, role = read_email(email), Role(role)
+    async with transaction():
+        await lock_team(team_id)
+        if await User.exists(email=email, team_id=team_id):
+            raise Refused("already_member")
+        invited = await _make_code(team_id, email, role, by)
+        await record(team_id, by, Action.MEMBER_INVITED, f"{email} ({role})", invited.invitation.id)
+        return invited
+
+
+async def make_reset_code(team_id: UUID, user_id: UUID, *, by: Actor) -> Invited:
+    """Make a code with which a member sets a new password. The old one holds until then. Raises `Refused`."""
+    async with transaction():
+        await lock_team(team_id)
+        user = await get_member(team_id, user_id)
+        invited = await _make_code(team_id, user.email, Role(user.role), by, user)
+        await record(team_id, by, Action.RESET_CODE_MADE, user.email, user.id)
+        return invited
+
+
+async def list_invitations(team_id: UUID) -> list[Invitation]:
+    """Return the living invitations of people who are to join, newest first."""
+    return await _living().filter(team_id=team_id, user_id=None).order_by("-id")
+
+
+async def withdraw_invitation(team_id: UUID, invitation_id: UUID, *, by: Actor) -> None:
+    """Make an invitation of the team worth nothing. Raises `Refused("invitation_unknown")`."""
+    async with transaction():
+        await lock_team(team_id)
+        invitation = await Invitation.get_or_none(id=invitation_id, team_id=team_id, user_id=None)
+        if invitation is None:
+            raise Refused("invitation_unknown")
+        await invitation.delete()
+        await record(team_id, by, Action.INVITATION_WITHDRAWN, invitation.email, invitation.id)
+
+
+async def find_invitation(code: str) -> Invitation | None:
+    """Return the living invitation of a code, with its team and, for a new password, its user."""
+    code = code.strip()
+    if not _CODE.fullmatch(code):
+        return None
+    return await _living().get_or_none(code_sha256=hash_secret(code)).select_related("team", "user")
+
+
+async def accept_invitation(code: str, name: str, password: str, *, address: str | None = None) -> User:
+    """Use a code, once: join its team, or set a new password, which ends all sessions. Raises `Refused`.
+
+    The name is for who joins. What is refused leaves the code as good as it was.
+    """
+    invitation = await find_invitation(code)
+    if invitation is None:
+        raise Refused("invitation_unknown")
+    name = name if invitation.user else read_name(name)
+    check_password(password, invitation.email)
+    if invitation.user is None and await User.exists(email=invitation.email):
+        raise Refused("email_taken")
+    password_hash = await hash_password(password)
+    try:
+        async with transaction():
+            await lock_team(invitation.team_id)
+            # Deleting it is using it: of two at once the second finds nothing to delete.
+            if not await _living().filter(id=invitation.id).delete():
+                raise Refused("invitation_unknown")
+            if invitation.user:
+                return await _reset_password(invitation.user, invitation, password_hash, address)
+            return await _join(invitation, name, password_hash, address)
+    except IntegrityError:  # of two teams at once the other was first
+        raise Refused("email_taken") from None
+
+
+async def _join(invitation: Invitation, name: str, password_hash: str, address: str | None) -> User:
+    if await User.exists(email=invitation.email):
+        raise Refused("email_taken")
+    user = await User.create(
+        team=invitation.team,
+        email=invitation.email,
+        name=name,
+        password_hash=password_hash,
+        role=invitation.role,
+        created_at=datetime.now(UTC),
+    )
+    actor = Actor(user.email, user.id, address)
+    await record(user.team_id, actor, Action.MEMBER_JOINED, user.role, user.id)
+    return user
+
+
+async def _reset_password(
+    user: User, invitation: Invitation, password_hash: str, address: str | None
+) -> User:
+    await User.filter(id=user.id).update(password_hash=password_hash)
+    await end_sessions(user.id)
+    actor = Actor(user.email, user.id, address)
+    await record(user.team_id, actor, Action.PASSWORD_RESET, user.email, user.id)
+    user.password_hash, user.team = password_hash, invitation.team
+    return user
+
+
+async def _make_code(team_id: UUID, email: str, role: Role, by: Actor, user: User | None = None) -> Invited:
+    """Replace what was made for this email before, and forget what nobody used in time."""
+    code, now = CODE_PREFIX + secrets.token_urlsafe(CODE_RANDOM_BYTES), datetime.now(UTC)
+    await Invitation.filter(team_id=team_id, email=email).delete()
+    await Invitation.filter(team_id=team_id, expires_at__lte=now).delete()
+    invitation = await Invitation.create(
+        team_id=team_id,
+        user=user,
+        email=email,
+        role=role.value,
+        code_sha256=hash_secret(code),
+        invited_by=by.name,
+        created_at=now,
+        expires_at=now + LIFETIME,
+    )
+    return Invited(invitation, code)
+
+
+def _living() -> QuerySet[Invitation]:
+    return Invitation.filter(expires_at__gt=datetime.now(UTC))

@@ -1,0 +1,89 @@
+"""Users, their sessions, and the codes that let them in."""
+
+from __future__ import annotations
+
+from enum import StrEnum, auto
+from typing import TYPE_CHECKING
+
+from tortoise import fields
+from tortoise.models import Model
+
+from monitoring.auth.names import MAX_NAME_CHARACTERS
+from monitoring.backends.fields import UtcDatetimeField, uuid7
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from monitoring.auth.models import Team
+
+MAX_EMAIL_CHARACTERS = 254  # RFC 5321 §4.5.3.1.3, without its angle brackets
+MAX_BROWSER_CHARACTERS = 255
+
+
+class Role(StrEnum):
+    """What a user may do: members work with monitors and articles, owners also manage keys and people."""
+
+    OWNER = auto()
+    MEMBER = auto()
+
+
+class User(Model):
+    """A person, who belongs to exactly one team. Emails are kept as they are compared: one spelling each."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField("monitoring.Team", related_name="users")
+    team_id: UUID
+    email = fields.CharField(max_length=MAX_EMAIL_CHARACTERS, unique=True)
+    name = fields.CharField(max_length=MAX_NAME_CHARACTERS)
+    password_hash = fields.CharField(max_length=255)
+    role = fields.CharField(max_length=10)
+    created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    last_signed_in_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+
+    class Meta:
+        table = "users"
+        indexes = (("team_id", "id"),)
+
+
+class Session(Model):
+    """A browser that somebody signed in with: the SHA-256 of its token, 256 random bits."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    user: fields.ForeignKeyRelation[User] = fields.ForeignKeyField("monitoring.User", related_name="sessions")
+    user_id: UUID
+    token_sha256 = fields.CharField(max_length=64, unique=True)
+    created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    expires_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    last_seen_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    browser = fields.CharField(max_length=MAX_BROWSER_CHARACTERS)
+
+    class Meta:
+        table = "sessions"
+        indexes = (("user_id", "id"),)
+
+
+class Invitation(Model):
+    """A code for one use: it lets somebody join a team, or its user set a new password."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField(
+        "monitoring.Team", related_name="invitations"
+    )
+    team_id: UUID
+    # Whose password it resets; None for somebody who is to join.
+    user: fields.ForeignKeyNullableRelation[User] = fields.ForeignKeyField(
+        "monitoring.User", related_name="reset_codes", null=True
+    )
+    user_id: UUID | None
+    email = fields.CharField(max_length=MAX_EMAIL_CHARACTERS)
+    role = fields.CharField(max_length=10)
+    code_sha256 = fields.CharField(max_length=64, unique=True)
+    invited_by = fields.CharField(max_length=255)
+    created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    expires_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+
+    class Meta:
+        table = "invitations"
+        unique_together = (("team_id", "email"),)
+        indexes = (("user_id",),)

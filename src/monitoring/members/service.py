@@ -1,0 +1,103 @@
+"""The members of a team, one transaction a function. Whoever changes them holds the team's row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record
+from monitoring.auth.models import Team
+from monitoring.backends.database import transaction
+from monitoring.members.models import Invitation, Role, User
+from monitoring.members.passwords import hash_password, is_same_password
+from monitoring.members.refusals import Refused
+from monitoring.members.rules import check_password, read_email
+from monitoring.members.sessions import end_sessions
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from monitoring.audit.actors import Actor
+
+
+async def list_members(team_id: UUID | None = None) -> list[User]:
+    """Return a team's members, or everybody, oldest first."""
+    users = User.filter(team_id=team_id) if team_id else User.all()
+    return await users.order_by("id").select_related("team")
+
+
+async def get_member(team_id: UUID, user_id: UUID) -> User:
+    """Return a member of the team. Raises `Refused("no_such_member")`, for another team's too."""
+    user = await User.get_or_none(id=user_id, team_id=team_id).select_related("team")
+    if user is None:
+        raise Refused("no_such_member")
+    return user
+
+
+async def find_user(email: str) -> User | None:
+    """Return the user of this email, whatever its case, with their team. Raises `Refused`."""
+    return await User.get_or_none(email=read_email(email)).select_related("team")
+
+
+async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Actor) -> None:
+    """Make somebody an owner or a member. Raises `Refused`: one owner stays. What changes nothing is nothing.
+
+    The codes that a former owner handed out are worth nothing any more.
+    """
+    role = Role(role)
+    async with transaction():
+        await lock_team(team_id)
+        user = await get_member(team_id, user_id)
+        if user.role == role:
+            return
+        if role != Role.OWNER:
+            await _give_up_ownership(user)
+        await User.filter(id=user.id).update(role=role.value)
+        await record(team_id, by, Action.ROLE_CHANGED, f"{user.email} ({role})", user.id)
+
+
+async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:
+    """Remove somebody, whose sessions and codes end at once. Raises `Refused`: one owner stays.
+
+    Keys and monitors are the team's and stay.
+    """
+    async with transaction():
+        await lock_team(team_id)
+        user = await get_member(team_id, user_id)
+        if user.role == Role.OWNER:
+            await _give_up_ownership(user)
+        await user.delete()
+        await record(team_id, by, Action.MEMBER_REMOVED, user.email, user.id)
+
+
+async def change_password(user: User, current: str, new: str, *, by: Actor, keep: UUID | None = None) -> None:
+    """Set a new password, which ends the user's sessions but the one to keep. Raises `Refused`.
+
+    A code for a new password that was handed out before is worth nothing any more.
+    """
+    if not await is_same_password(current, user.password_hash):
+        raise Refused("wrong_password")
+    check_password(new, user.email)
+    password_hash = await hash_password(new)
+    async with transaction():
+        await lock_team(user.team_id)
+        # Of two changes at once the second's current password is the wrong one.
+        unchanged = User.filter(id=user.id, password_hash=user.password_hash)
+        if not await unchanged.update(password_hash=password_hash):
+            raise Refused("wrong_password")
+        await Invitation.filter(user_id=user.id).delete()
+        await end_sessions(user.id, keep=keep)
+        await record(user.team_id, by, Action.PASSWORD_CHANGED, user.email, user.id)
+    user.password_hash = password_hash
+
+
+async def lock_team(team_id: UUID) -> None:
+    """Hold the team's row until the transaction ends: who joins, leaves or rises does so one by one."""
+    await Team.select_for_update(no_key=True).get(id=team_id)
+
+
+async def _give_up_ownership(user: User) -> None:
+    """See that another owner stays, and that nobody comes back by a code of their own."""
+    if not await User.filter(team_id=user.team_id, role=Role.OWNER.value).exclude(id=user.id).exists():
+        raise Refused("last_owner")
+    await Invitation.filter(team_id=user.team_id, invited_by=user.email).delete()

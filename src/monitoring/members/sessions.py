@@ -1,0 +1,85 @@
+"""Sessions: who signed in, with which browser, until when."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
+from monitoring.audit.service import record
+from monitoring.auth.credentials import hash_secret
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
+from monitoring.members.models import MAX_BROWSER_CHARACTERS, Session, User
+from monitoring.members.refusals import Refused
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+TOKEN_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
+
+# "Last seen" is good to five minutes, which spares a write with every page.
+LAST_SEEN_GRAIN = timedelta(minutes=5)
+
+
+async def begin_session(user: User, browser: str, *, address: str | None = None) -> str:
+    """Begin a session and return its token, which is nowhere else. The user's expired ones are forgotten.
+
+    Raises `Refused("wrong_password")` if user or password are no longer those that were authenticated.
+    """
+    token, now = secrets.token_urlsafe(TOKEN_RANDOM_BYTES), datetime.now(UTC)
+    lifetime = timedelta(hours=current_backends().settings.session_hours)
+    async with transaction():
+        # Under the lock of who changes a password: whoever ends all sessions has then ended this one too.
+        current = await User.select_for_update(no_key=True).get_or_none(id=user.id)
+        if current is None or current.password_hash != user.password_hash:
+            raise Refused("wrong_password")
+        await Session.filter(user_id=user.id, expires_at__lte=now).delete()
+        await Session.create(
+            user_id=user.id,
+            token_sha256=hash_secret(token),
+            created_at=now,
+            expires_at=now + lifetime,
+            last_seen_at=now,
+            browser="".join(filter(str.isprintable, browser))[:MAX_BROWSER_CHARACTERS],
+        )
+        await User.filter(id=user.id).update(last_signed_in_at=now)
+        await record(user.team_id, Actor(user.email, user.id, address), Action.SIGNED_IN)
+    return token
+
+
+async def find_session(token: str) -> Session | None:
+    """Return the living session of a token, with its user and their team, and note that it was seen."""
+    if not token.isascii():
+        return None
+    now = datetime.now(UTC)
+    living = Session.filter(token_sha256=hash_secret(token), expires_at__gt=now)
+    session = await living.select_related("user__team").get_or_none()
+    if session and now - session.last_seen_at > LAST_SEEN_GRAIN:
+        await Session.filter(id=session.id).update(last_seen_at=now)
+        session.last_seen_at = now
+    return session
+
+
+async def list_sessions(user_id: UUID) -> list[Session]:
+    """Return a user's living sessions, newest first."""
+    return await Session.filter(user_id=user_id, expires_at__gt=datetime.now(UTC)).order_by("-id")
+
+
+async def end_session(session_id: UUID) -> None:
+    """End a session. Twice is once."""
+    await Session.filter(id=session_id).delete()
+
+
+async def end_sessions(user_id: UUID, *, keep: UUID | None = None, by: Actor | None = None) -> None:
+    """End a user's sessions everywhere, but the one to keep. Noted in the audit log if it says by whom."""
+    async with transaction():
+        user = await User.select_for_update(no_key=True).get_or_none(id=user_id)
+        if user is None:
+            return
+        ended = Session.filter(user_id=user_id)
+        await (ended.exclude(id=keep) if keep else ended).delete()
+        if by:
+            await record(user.team_id, by, Action.SIGNED_OUT_EVERYWHERE, user.email, user.id)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import engine_room
+from monitoring.audit.models import AuditEntry
+from monitoring.cli import app
+from temporary_backends import SIGNING_KEY, temporary_backends
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make the installation the environment describes, with two plans and one team."""
+    environment = {
+        "SIGNING_KEYS": SIGNING_KEY,
+        "PLANS": "free=10,team=100",
+        **engine_room.environment_for(tmp_path),
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert run("migrate").exit_code == 0
+    assert run("teams", "create", "Acme").exit_code == 0
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def list_teams() -> Any:
+    return json.loads(run("teams", "list", "--json").stdout)
+
+
+def list_audited(folder: Path) -> list[str]:
+    async def read() -> list[str]:
+        async with temporary_backends(folder):
+            entries = await AuditEntry.all().order_by("id")
+            return [f"{entry.action} {entry.subject}" for entry in entries]
+
+    return asyncio.run(read())
+
+
+class TestChangePlan:
+    def test_moves_the_team_and_tells_the_audit_log(self, tmp_path: Path) -> None:
+        assert run("teams", "change-plan", "Acme", "team").exit_code == 0
+        (team,) = list_teams()
+        assert (team["plan"], team["max_monitors"]) == ("team", 100)
+        assert list_audited(tmp_path) == ["team.created Acme", "team.plan_changed team"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "sentence"),
+        [
+            (("Acme", "gold"), "There is no plan gold; PLANS has free, team"),
+            (("Nobody", "team"), "There is no team Nobody"),
+        ],
+    )
+    def test_changes_nothing_for_a_plan_or_team_that_is_not_there(
+        self, arguments: tuple[str, str], sentence: str
+    ) -> None:
+        refused = run("teams", "change-plan", *arguments)
+        assert (refused.exit_code, refused.stderr) == (1, f"{sentence}\n")
+        assert [team["plan"] for team in list_teams()] == ["free"]
