@@ -1,4 +1,4 @@
-"""The web application: document, security, backends, and in the embedded mode worker and checker too."""
+"""The web application: the API and the app, backends, and in the embedded mode worker and checker too."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import find_pending_migrations
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable
 from monitoring.checks.checker import run_checker
+from monitoring.console.application import Console, is_page
 from monitoring.contract.application import build_contract_app
 from monitoring.contract.cut_off import ServerStopped
 from monitoring.contract.document import load_document
@@ -48,6 +49,7 @@ class MonitoringApp:
             problem_names=dict.fromkeys((BackendUnavailable, ServerStopped), "service_unavailable"),
             readiness=self._judge_readiness,
         )
+        self.console = Console(settings, self.contract.catalogue)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve with the backends active."""
@@ -55,7 +57,7 @@ class MonitoringApp:
             await self.contract(scope, receive, send)
             return
         with self.backends.activate():
-            await self.contract(scope, receive, send)
+            await (self.console if is_page(scope) else self.contract)(scope, receive, send)
 
     @asynccontextmanager
     async def _open(self, _: object) -> AsyncIterator[None]:

@@ -1,0 +1,24 @@
+// Every page is whole without this: it offers to copy, and takes two clicks on a button for one.
+const sentAt = new WeakMap();
+
+document.addEventListener("submit", (event) => {
+  const now = Date.now();
+  // No event tells that sending was broken off: the form may be sent again after a while.
+  if (now - sentAt.get(event.target) < 3000) event.preventDefault();
+  else sentAt.set(event.target, now);
+});
+
+// Who comes back finds the page as it was left, its script too.
+addEventListener("pageshow", () => document.querySelectorAll("form").forEach((form) => sentAt.delete(form)));
+
+// Browsers have a clipboard for HTTPS and for their own machine; elsewhere the text is selected by hand.
+for (const button of navigator.clipboard ? document.querySelectorAll("[data-copies]") : []) {
+  const [word, spoken] = [button.firstChild, button.nextElementSibling];
+  const say = (text, aloud) => ([word.data, spoken.textContent] = [text, aloud]);
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent.trim());
+    say("Copied", "Copied");
+    button.addEventListener("blur", () => say("Copy", ""), { once: true });
+  });
+}

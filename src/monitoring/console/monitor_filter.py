@@ -1,0 +1,49 @@
+"""Which monitors a list shows: its address is read as the API reads that of `list_monitors`. Pure."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from monitoring.console.published import published_document, published_rules
+from monitoring.contract.strict_json import UNREADABLE
+from monitoring.monitors.service import MonitorFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.contract.catalogue import Catalogue
+    from monitoring.contract.problems import Problem
+    from monitoring.contract.validation import Check
+
+_NAMES = ("status", "tag", "search")
+
+
+def read_filter(query: Mapping[str, str]) -> MonitorFilter:
+    """Read a filter; what is empty does not matter. Raises Problem for what the document does not allow."""
+    given = {name: text for name, text in echo_filter(query).items() if text}
+    for name, text in given.items():
+        if UNREADABLE.search(text):
+            raise published_rules().sentences.invalid_field(name, "unreadable")
+    judge()(given)
+    return MonitorFilter(status=given.get("status"), tag=given.get("tag"), search=given.get("search"))
+
+
+def echo_filter(query: Mapping[str, str]) -> dict[str, str]:
+    """Return what the fields of the filter show again."""
+    return {name: query.get(name, "").strip() for name in _NAMES}
+
+
+def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
+    """Return what is wrong with a filter, by field."""
+    sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
+    field, _, words = sentence.partition(": ")
+    return {field: words[:1].upper() + words[1:]}
+
+
+@cache
+def judge() -> Check:
+    """Return the document's judgement, compiled once; half a second that no request should wait."""
+    parameters = published_document().operations["list_monitors"].parameters
+    schemas = {each["name"]: each["schema"] for each in parameters if each["name"] in _NAMES}
+    return published_rules().request_check({"type": "object", "properties": schemas}, "query")

@@ -1,0 +1,1 @@
+"""The pages, a module a subject; each names its `ROUTES`."""

@@ -1,0 +1,39 @@
+"""The incidents of a team."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.console.monitor_words import ERRORS
+from monitoring.console.routing import for_members
+from monitoring.contract.cursors import decode_cursor, encode_cursor
+from monitoring.incidents.models import IncidentState
+from monitoring.incidents.service import list_incidents
+from monitoring.monitors.service import name_monitors
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.console.visits import Visit
+
+INCIDENTS_A_PAGE = 50
+
+
+async def show_incidents(visit: Visit) -> Response:
+    """List the team's incidents, newest first; `?state=open` leaves out those that are over."""
+    sought = visit.query.get("state", "")
+    state = sought if sought in set(IncidentState) else None
+    cursor = visit.query.get("cursor")
+    after_id = decode_cursor(cursor) if cursor else None
+    page = await list_incidents(visit.team.id, None, state, INCIDENTS_A_PAGE, after_id)
+    return visit.render(
+        "monitors/incidents.html",
+        incidents=page.rows,
+        names=await name_monitors(visit.team.id, {incident.monitor_id for incident in page.rows}),
+        error_words=ERRORS,
+        state=state,
+        next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
+    )
+
+
+ROUTES = (for_members("/incidents", get=show_incidents),)

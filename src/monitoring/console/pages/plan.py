@@ -1,0 +1,41 @@
+"""Settings, plan: how much of it is used, and what the service allows and keeps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.console.routing import for_members
+from monitoring.monitors.service import count_monitors
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.console.visits import Visit
+
+
+async def show_plan(visit: Visit) -> Response:
+    """Show the plan of the team, and the limits that hold for every team."""
+    settings = visit.settings
+    return visit.render(
+        "plan/plan.html",
+        used=await count_monitors(visit.team.id),
+        allowed=visit.team.max_monitors,
+        limits=[
+            ("Calls of one API key", settings.rate_limit_api),
+            ("Checks your team asks for beside the regular ones", settings.rate_limit_check_now),
+            ("Test notifications and redeliveries your team asks for", settings.rate_limit_notifications),
+        ],
+        retention=[
+            ("Every single check", settings.check_retention_days),
+            ("Response times by the hour", settings.hourly_retention_days),
+            ("Response times by the day", settings.daily_retention_days),
+        ],
+        larger_plans=[
+            (name, max_monitors)
+            for name, max_monitors in settings.plans.items()
+            if max_monitors > visit.team.max_monitors
+        ],
+    )
+
+
+ROUTES = (for_members("/settings/plan", get=show_plan),)

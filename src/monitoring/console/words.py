@@ -1,0 +1,88 @@
+"""How moments, durations and ratios read on a page."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from monitoring.contract.timestamps import write_timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TIME = Markup('<time datetime="{machine}" title="{title}">{text}</time>')
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+_LONG_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def write_moment(moment: datetime | None) -> Markup | str:
+    """Write a moment in UTC, as a `<time>`; "never" for None."""
+    if moment is None:
+        return "never"
+    return _write_time(moment, title=write_timestamp(moment.astimezone(UTC)), text=_in_words(moment))
+
+
+def write_to_the_second(moment: datetime) -> Markup:
+    """Write a moment in UTC to the second, for lists in which several share a minute."""
+    moment = moment.astimezone(UTC)
+    text = f"{moment.day} {moment:%b, %H:%M:%S} UTC"
+    return _write_time(moment, title=_in_words(moment), text=text)
+
+
+def write_ago(moment: datetime | None) -> Markup | str:
+    """Write how long ago a moment was, as a `<time>` that tells the moment too; "never" for None."""
+    if moment is None:
+        return "never"
+    passed = datetime.now(UTC) - moment
+    text = f"{_in_long_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
+    return _write_time(moment, title=_in_words(moment), text=text)
+
+
+def write_duration(seconds: float) -> str:
+    """Write a duration in its two largest units: `2 h 5 min`."""
+    rest = max(0, round(seconds))
+    parts = []
+    for length, unit in _UNITS:
+        count, rest = divmod(rest, length)
+        if count:
+            parts.append(f"{count} {unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2]) or "0 s"
+
+
+def write_percent(ratio: float | None) -> str:
+    """Write a ratio, cut and not rounded: only what never failed reads 100 %. None is "no data"."""
+    if ratio is None:
+        return "no data"
+    if ratio == 1:
+        return "100 %"
+    return f"{int(ratio * 10_000) / 100:.2f} %"
+
+
+FILTERS: dict[str, Callable[..., Markup | str]] = {
+    "ago": write_ago,
+    "duration": write_duration,
+    "moment": write_moment,
+    "percent": write_percent,
+    "to_the_second": write_to_the_second,
+}
+
+
+def _write_time(moment: datetime, *, title: str, text: str) -> Markup:
+    return _TIME.format(machine=write_timestamp(moment.astimezone(UTC)), title=title, text=text)
+
+
+def _in_words(moment: datetime) -> str:
+    moment = moment.astimezone(UTC)
+    return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+
+
+def _in_long_words(passed: timedelta) -> str:
+    seconds = passed.total_seconds()
+    length, unit = next(found for found in _LONG_UNITS if seconds >= found[0])
+    count = int(seconds // length)
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
