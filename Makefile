@@ -11,7 +11,7 @@ REPORTS = build/contract
 CONTRACT = $(BIN)/pytest -n auto --dist=worksteal contract-tests
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
-.PHONY: run install install-dev check test contract contract-long contract-serve lies sdks faults format release-document constraints migration clean
+.PHONY: run install install-dev check test contract contract-long contract-serve lies sdks faults screenshots format release-document constraints migration clean
 
 run: install  ## Start the whole service with a demo team; honours PORT
 	PORT=$(PORT) exec $(BIN)/monitoring dev
@@ -82,6 +82,10 @@ faults: install-dev  ## Break everything the service stands on, for FAULT_SECOND
 	.ci/install-engines
 	$(BIN)/pytest faults
 	$(BIN)/python faults/run.py --seconds $(FAULT_SECONDS) $(if $(FAULT_SEED),--seed $(FAULT_SEED))
+
+screenshots: install-dev  ## Take pictures of every page of the app, for docs/app.md
+	.ci/install-engines
+	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
 
 format: install-dev
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,109 @@
+"""Articles on Acme's blog: delivered as a publisher does, translated, and one translation failed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from monitoring.articles.models import Article, Translation, TranslationStatus
+from running_service import WEBHOOK_SECRET
+from service_process import wait_until
+
+if TYPE_CHECKING:
+    from running_service import RunningService
+
+SHOES = {
+    "id": "art_shoes",
+    "title": "How to choose running shoes",
+    "slug": "choose-running-shoes",
+    "excerpt": "Fit beats shine: three questions before you buy.",
+    "format": "markdown",
+    "content": """\
+# Fit first
+
+A shoe that **fits** beats one that *shines*. Our [fitting guide](https://blog.acme.example/fit?size=42)
+takes ten minutes, and you need no more than a sheet of paper, a pen and a wall.
+
+![A pair of running shoes on a track](https://cdn.acme.example/shoes.jpg)
+
+## Three questions
+
+1. Where do you run: road, trail or track?
+2. How far do you run in a week?
+3. Which drop suits you? Look for `drop_mm` on the label.
+
+> Buy in the evening. Your feet are larger then.
+
+| Surface | Drop | Weight |
+|:--------|-----:|-------:|
+| Road    | 8 mm |  260 g |
+| Trail   | 4 mm |  310 g |
+
+## When to replace them
+
+Most shoes last for about seven hundred kilometres. Look at the sole, not at the calendar: when the heel is
+worn on one side, your knees will tell you soon.
+""",
+    "meta_title": "Choose running shoes in three questions",
+    "meta_description": "Three questions to ask before you buy running shoes.",
+    "images": [{"url": "https://cdn.acme.example/shoes.jpg", "alt": "A pair of running shoes on a track"}],
+}
+RAIN = {
+    "id": "art_rain",
+    "title": "Running in the rain",
+    "slug": "running-in-the-rain",
+    "excerpt": "A cap, a light jacket and dry socks for the way home.",
+    "content": (
+        "<h2>What to wear</h2><p>A cap keeps the water out of your eyes.</p><p>Leave the cotton at home.</p>"
+    ),
+}
+WINTER = {
+    "id": "art_winter",
+    "title": (
+        "Five short runs for dark winter evenings,"
+        " and why a reflective vest is worth more than a new pair of shoes"
+    ),
+    "slug": "five-short-runs-for-dark-winter-evenings",
+    "content": "<p>Short runs are better than no runs.</p>",
+}
+
+
+def deliver_articles(service: RunningService) -> dict[str, str]:
+    """Deliver them and wait for the translations. Returns ids by what they show: whole, failed, short."""
+    delivered = (("short", WINTER), ("failed", RAIN), ("whole", SHOES))
+    made = {shows: _deliver(service, article) for shows, article in delivered}
+    wait_until(lambda: service.run(_count_untranslated()) == 0)
+    service.run(_fail_one(made["failed"]))
+    return made
+
+
+def is_translated(article: dict[str, Any]) -> bool:
+    """Say whether all translations of an article are there, as the API tells them."""
+    return all(each["status"] == "translated" for each in article["translations"])
+
+
+def _deliver(service: RunningService, article: dict[str, Any]) -> str:
+    answer = httpx.post(
+        f"{service.base_url}/api/webhooks/publisher",
+        json={"article": article},
+        headers={"X-Webhook-Secret": WEBHOOK_SECRET},
+        timeout=30,
+    )
+    article_id: str = answer.raise_for_status().json()["article_id"]
+    return article_id
+
+
+async def _count_untranslated() -> int:
+    return await Translation.exclude(status=TranslationStatus.TRANSLATED).count()
+
+
+async def _fail_one(article_id: str) -> None:
+    article = await Article.get(id=article_id).prefetch_related("translations")
+    translation = max(article.translations, key=lambda each: each.locale)
+    await Translation.filter(id=translation.id).update(
+        status=TranslationStatus.FAILED,
+        attempts=8,
+        reason="the engine refuses this language pair (456: quota exceeded)",
+        translated_at=None,
+    )

@@ -1,0 +1,198 @@
+"""What a monitor's checks would have found: real judgements of made-up answers, and what follows of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count
+from math import pi, sin
+from random import Random
+from typing import TYPE_CHECKING
+
+from monitoring.backends.database import transaction
+from monitoring.checks.judging import Expectation, judge
+from monitoring.checks.results import CheckResult, insert_results
+from monitoring.checks.slots import next_slot
+from monitoring.incidents.models import Resolution
+from monitoring.incidents.service import open_incident, resolve_incident
+from monitoring.monitors.health import Health, State, observe, status_of
+from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.outbound.exchanges import Exchange, Failure, FailureCode, Timings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from monitoring.checks.judging import Verdict
+    from monitoring.monitors.health import Observation
+
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """From `since` before now for so `long` a server does not answer, answers with a status, or slowly."""
+
+    since: timedelta
+    long: timedelta
+    status_code: int = 200
+    slower_by_ms: int = 0
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A monitor broke or came back."""
+
+    happened_at: datetime
+    monitor: Monitor
+    observation: Observation
+    result: CheckResult
+
+
+NO_ANSWER = Failure(FailureCode.TIMEOUT, "No answer within 15 seconds")
+
+
+async def write_history(
+    monitor: Monitor,
+    now: datetime,
+    *,
+    typical_ms: int,
+    troubles: Sequence[Trouble] = (),
+    age: timedelta = DAY,
+) -> list[Turn]:
+    """Store what checks found from `age` ago until now, as if the checker had been there.
+
+    Returns what incidents are to be told, so that those of several monitors are told in order.
+    """
+    chance = Random(monitor.name)  # noqa: S311 - the same picture every time
+    expectation = _expectation_of(monitor)
+    health, status = Health(State.PENDING), monitor.status
+    results: list[CheckResult] = []
+    changes: dict[datetime, State] = {}
+    turns: list[Turn] = []
+    for checked_at in _slots(monitor, now, age):
+        exchange = _answer(checked_at, now, typical_ms, troubles, chance)
+        verdict = judge(exchange, expectation, checked_at)
+        observation = observe(
+            health,
+            verdict.outcome,
+            checked_at,
+            interval_seconds=monitor.interval_seconds,
+            failure_threshold=monitor.failure_threshold,
+            recovery_threshold=monitor.recovery_threshold,
+        )
+        health = observation.health
+        changes.update(observation.changes)
+        results.append(_result_of(monitor, checked_at, exchange, verdict))
+        if observation.opened_at or observation.resolved_at:
+            turns.append(Turn(checked_at, monitor, observation, results[-1]))
+        if status_of(health) != status:
+            status, monitor.status_changed_at = status_of(health), checked_at
+    async with transaction() as connection:
+        await insert_results(connection, results)
+        await StateChange.filter(monitor_id=monitor.id).delete()
+        await StateChange.bulk_create(
+            StateChange(monitor_id=monitor.id, changed_at=moment, state=state)
+            for moment, state in changes.items()
+        )
+        monitor.status, monitor.created_at = status, now - age
+        await monitor.save(update_fields=["status", "status_changed_at", "created_at"])
+        await Watch.filter(monitor_id=monitor.id).update(
+            last_checked_at=results[-1].checked_at,
+            last_response_time_ms=results[-1].response_time_ms,
+            last_error=results[-1].error,
+            settled=health.settled,
+            is_degraded=health.is_degraded,
+            streak=health.streak,
+            streak_started_at=health.streak_started_at,
+            due_at=now + DAY,  # nobody checks here, and nobody is to notice
+            next_check_at=next_slot(monitor.id, monitor.interval_seconds, now),
+            seen_until=now + DAY,
+        )
+    return turns
+
+
+async def tell_incidents(turns: Iterable[Turn]) -> None:
+    """Open and resolve incidents, the earliest first: lists go by the order in which they were made."""
+    for turn in sorted(turns, key=lambda turn: turn.happened_at):
+        observation, result = turn.observation, turn.result
+        if observation.opened_at and result.error and result.error_message:
+            await open_incident(
+                turn.monitor,
+                started_at=observation.opened_at,
+                confirmed_at=result.checked_at,
+                error=result.error,
+                error_message=result.error_message,
+            )
+        if observation.resolved_at:
+            await resolve_incident(
+                turn.monitor, resolved_at=observation.resolved_at, resolution=Resolution.RECOVERED
+            )
+
+
+def _slots(monitor: Monitor, now: datetime, age: timedelta) -> Iterable[datetime]:
+    """Go through the moments of checks; older than a day every hour is enough for a picture of months."""
+    moment = now - age
+    for _ in count():
+        is_recent = now - moment <= DAY + timedelta(hours=1)
+        moment = next_slot(monitor.id, monitor.interval_seconds if is_recent else 300, moment)
+        if moment > now:
+            return
+        yield moment
+
+
+def _answer(
+    moment: datetime, now: datetime, typical_ms: int, troubles: Sequence[Trouble], chance: Random
+) -> Exchange:
+    busy = 1 + 0.18 * sin((moment.hour + moment.minute / 60 - 9) / 24 * 2 * pi)
+    first_byte_ms = typical_ms * busy * chance.lognormvariate(0, 0.13) + (
+        typical_ms if chance.random() < 0.01 else 0
+    )
+    status_code = 200
+    for trouble in troubles:
+        if timedelta() <= moment - (now - trouble.since) < trouble.long:
+            if trouble.failure:
+                return Exchange(failure=trouble.failure)
+            status_code = trouble.status_code
+            first_byte_ms += trouble.slower_by_ms * chance.uniform(0.8, 1.3)
+    dns_ms, connect_ms, tls_ms = (chance.uniform(0.8, 1.3) * ms for ms in (4, 11, 19))
+    total_ms = dns_ms + connect_ms + tls_ms + first_byte_ms + chance.uniform(1, 6)
+    return Exchange(
+        status_code=status_code,
+        timings=Timings(
+            dns_ms=dns_ms,
+            connect_ms=connect_ms,
+            tls_ms=tls_ms,
+            first_byte_ms=first_byte_ms,
+            total_ms=total_ms,
+        ),
+    )
+
+
+def _expectation_of(monitor: Monitor) -> Expectation:
+    return Expectation(
+        expected_status_codes=tuple(monitor.expected_status_codes),
+        required_keyword=None,  # made-up answers have no body
+        forbidden_keyword=monitor.forbidden_keyword,
+        tls_expiry_warning_days=monitor.tls_expiry_warning_days,
+        slow_threshold_ms=monitor.slow_threshold_ms,
+    )
+
+
+def _result_of(monitor: Monitor, checked_at: datetime, exchange: Exchange, verdict: Verdict) -> CheckResult:
+    timings = {
+        name: None if (ms := getattr(exchange.timings, name)) is None else round(ms)
+        for name in ("dns_ms", "connect_ms", "tls_ms", "first_byte_ms")
+    }
+    total_ms = exchange.timings.total_ms
+    return CheckResult(
+        monitor_id=monitor.id,
+        checked_at=checked_at,
+        outcome=str(verdict.outcome),
+        status_code=exchange.status_code,
+        response_time_ms=None if total_ms is None else round(total_ms),
+        error=None if verdict.error is None else str(verdict.error),
+        error_message=verdict.message,
+        **timings,
+    )

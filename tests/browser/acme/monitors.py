@@ -1,0 +1,111 @@
+"""Acme's monitors: one of every state, with weeks of history and a full last day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from browser.acme.history import DAY, NO_ANSWER, Trouble, tell_incidents, write_history
+from monitoring.checks.rollups import roll_up
+from monitoring.monitors.service import create_monitor, update_monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+    from browser.acme.history import Turn
+    from monitoring.auth.models import Team
+
+SHOP = {
+    "name": "Web shop",
+    "url": "https://shop.acme.example/",
+    "interval_seconds": 60,
+    "tags": ["shop", "public"],
+    "required_keyword": "Add to basket",
+    "slow_threshold_ms": 1500,
+}
+CHECKOUT = {
+    "name": "Checkout API",
+    "url": "https://api.acme.example/v2/checkout/health",
+    "method": "POST",
+    "request_headers": {"Accept": "application/json", "X-Probe": "monitoring"},
+    "request_body": '{"dry_run": true}',
+    "expected_status_codes": ["200", "202"],
+    "interval_seconds": 120,
+    "slow_threshold_ms": 400,
+    "tags": ["shop", "api"],
+}
+NEWSLETTER = {
+    "name": "Newsletter sign-up",
+    "url": "https://mail.acme.example/subscribe?list=weekly",
+    "interval_seconds": 120,
+    "tags": ["marketing"],
+}
+SEARCH = {
+    "name": "Search",
+    "url": "https://search.acme.example/?q=shoes",
+    "interval_seconds": 120,
+    "tags": ["shop", "public"],
+}
+DOCUMENTATION = {
+    "name": "Documentation",
+    "url": "https://docs.acme.example/",
+    "interval_seconds": 300,
+    "tags": ["public"],
+}
+OLD_SHOP = {
+    "name": "Old shop, read only until the end of the year",
+    "url": "https://legacy.acme.example/catalogue/index.php?session=none&language=en&currency=eur&page=1",
+    "tags": ["shop", "legacy"],
+}
+STATUS_PAGE = {"name": "Status page", "url": "https://status.acme.example/"}
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A monitor and what happened to it; without a typical response time it was never checked."""
+
+    given: Mapping[str, Any]
+    typical_ms: int | None = None
+    age: timedelta = timedelta()
+    troubles: tuple[Trouble, ...] = ()
+
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+
+STORIES = {
+    "paused": Story(OLD_SHOP, 310, 2 * DAY),
+    "quick": Story(DOCUMENTATION, 48, 9 * DAY, (Trouble(5 * DAY, 42 * MINUTE, failure=NO_ANSWER),)),
+    "recovered": Story(
+        SEARCH,
+        140,
+        4 * DAY,
+        (
+            Trouble(7 * HOUR, 23 * MINUTE, status_code=502),
+            Trouble(16 * HOUR, 70 * MINUTE, slower_by_ms=180),
+        ),
+    ),
+    "down": Story(NEWSLETTER, 95, 9 * DAY, (Trouble(37 * MINUTE, HOUR, status_code=503),)),
+    "degraded": Story(CHECKOUT, 180, 3 * DAY, (Trouble(95 * MINUTE, 3 * HOUR, slower_by_ms=320),)),
+    "up": Story(SHOP, 120, 9 * DAY, (Trouble(11 * HOUR, 4 * MINUTE, failure=NO_ANSWER),)),
+    "pending": Story(STATUS_PAGE),
+}
+
+
+async def make_monitors(team: Team, now: datetime) -> dict[str, UUID]:
+    """Make them, and return their ids by what they show."""
+    made: dict[str, UUID] = {}
+    turns: list[Turn] = []
+    for shows, story in STORIES.items():
+        monitor = await create_monitor(team.id, story.given)
+        made[shows] = monitor.id
+        if story.typical_ms is not None:
+            turns += await write_history(
+                monitor, now, typical_ms=story.typical_ms, troubles=story.troubles, age=story.age
+            )
+    await tell_incidents(turns)
+    await update_monitor(team.id, made["paused"], {"paused": True})
+    await roll_up(now)
+    return made

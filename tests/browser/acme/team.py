@@ -1,0 +1,61 @@
+"""Acme, a team with something of everything to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from browser.acme.articles import deliver_articles
+from browser.acme.monitors import make_monitors
+from browser.acme.people import Member, make_keys, make_people, tell_what_was_done
+from monitoring.auth.service import create_team
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from monitoring.auth.models import Team
+    from monitoring.members.invitations import Invited
+    from running_service import RunningService
+
+TEAM_NAME = "Acme"
+
+
+@dataclass(frozen=True, slots=True)
+class Acme:
+    """The team, who can sign in, codes that open, and ids by what they show; `keys` are client ids."""
+
+    team: Team
+    owner: Member
+    member: Member
+    invited: Invited
+    reset: Invited
+    keys: dict[str, str]
+    key_ids: dict[str, UUID]
+    monitors: dict[str, UUID]
+    articles: dict[str, str]
+
+
+def form_acme(service: RunningService) -> Acme:
+    """Make it all; articles are seen by Acme if the service says so (ARTICLE_TEAMS)."""
+    articles = deliver_articles(service)
+
+    async def form() -> Acme:
+        team = await create_team(TEAM_NAME, "team", 100)
+        monitors = await make_monitors(team, datetime.now(UTC))
+        owner, member, invited, reset = await make_people(team)
+        keys = await make_keys(team, owner)
+        await tell_what_was_done(team, owner, member, monitors)
+        return Acme(
+            team=team,
+            owner=owner,
+            member=member,
+            invited=invited,
+            reset=reset,
+            keys={shows: key.client_id for shows, key in keys.items()},
+            key_ids={shows: key.id for shows, key in keys.items()},
+            monitors=monitors,
+            articles=articles,
+        )
+
+    return service.run(form())

@@ -1,0 +1,188 @@
+"""Debian's Chromium, and what every page is held to for as long as it is open."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+from playwright.sync_api import ViewportSize, sync_playwright
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from playwright.sync_api import APIResponse, Browser, ConsoleMessage, Dialog, Page, Request, Response
+
+    from browser.acme.people import Member
+
+DESKTOP = ViewportSize(width=1280, height=900)
+PHONE = ViewportSize(width=390, height=844)
+
+# The one cookie of an app that is served over plain HTTP.
+COOKIE = "session"
+
+# Fills in what is named of a page's first form, and sends it past the browser's own objections.
+FILL_IN = """
+fields => {
+  const form = document.querySelector("main form[method=post]");
+  for (const [name, text] of Object.entries(fields)) {
+    const found = form.querySelectorAll(`[name=${name}]`);
+    if (!found.length) throw new Error(`no field ${name}`);
+    for (const field of found)
+      if (field.type === "checkbox") field.checked = field.value === text;
+      else field.value = text;
+  }
+  form.submit();
+}
+"""
+
+# What reaches beyond the edge, unless it is cut off or scrolls by itself; innermost first.
+TOO_WIDE = """
+() => {
+  const edge = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= edge) return [];
+  return [
+    `a page of ${document.documentElement.scrollWidth} px in ${edge} px`,
+    ...[...document.body.querySelectorAll('*')]
+      .filter(element => element.getBoundingClientRect().right > edge)
+      .reverse().slice(0, 5).map(element => element.outerHTML.slice(0, 200)),
+  ];
+}
+"""
+
+# The document that a person asked for may well be refused; Chromium tells the console so.
+STATUS_TOLD = "Failed to load resource: the server responded with a status of"
+
+
+@contextmanager
+def running_chromium() -> Iterator[Browser]:
+    """Start a browser. No other event loop can run in this thread until it has ended."""
+    executable = shutil.which("chromium")
+    if executable is None:
+        raise RuntimeError("there is no Chromium: run .ci/install-engines")
+    arguments = ["--disable-lcd-text", "--font-render-hinting=none"]  # the same pixels everywhere
+    if os.geteuid() == 0:
+        arguments.append("--no-sandbox")  # Chromium has none for root
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=arguments)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def write_storage_state(token: str) -> dict[str, Any]:
+    """Write what a browser on this machine keeps of a session, for `storage_state`."""
+    place = {"name": COOKIE, "value": token, "domain": "127.0.0.1", "path": "/", "expires": -1}
+    flags = {"httpOnly": True, "secure": False, "sameSite": "Lax"}
+    return {"cookies": [place | flags], "origins": []}
+
+
+class Arrive(Protocol):
+    """Let somebody arrive with a new browser, signed in already if it says as whom."""
+
+    def __call__(self, who: Member | None = None, base_url: str | None = None, **options: Any) -> Person:
+        """Options are those of Playwright's contexts."""
+
+
+class Person:
+    """Somebody at a browser of their own, with a fresh profile, all of whose requests are written down."""
+
+    def __init__(self, browser: Browser, base_url: str, **options: Any) -> None:
+        self.base_url = base_url
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        self._is_forgiven = False
+        self.context = browser.new_context(
+            base_url=base_url, **({"viewport": DESKTOP, "locale": "en-GB", "timezone_id": "UTC"} | options)
+        )
+        self.context.set_default_timeout(15_000)
+        self.context.on("request", self._note_request)
+        self.context.on("console", self._note_message)
+        self.context.on("weberror", lambda error: self.complaints.append(f"error: {error.error}"))
+        self.context.on("dialog", self._note_dialog)
+        # Chromium's own words on the console differ from version to version.
+        self.context.add_init_script(
+            "addEventListener('securitypolicyviolation', violation =>"
+            " console.error('policy violated:', violation.violatedDirective, violation.blockedURI))"
+        )
+        self.page: Page = self.context.new_page()
+
+    def open(self, path: str) -> Response:
+        """Go to a page of the app; `path` is without /app."""
+        answer = self.page.goto(f"{self.base_url}/app{path}")
+        assert answer
+        return answer
+
+    def follow(self, name: str) -> None:
+        """Click a link."""
+        self.page.get_by_role("link", name=name, exact=True).first.click()
+
+    def press(self, name: str) -> None:
+        """Press a button."""
+        self.page.get_by_role("button", name=name, exact=True).first.click()
+
+    def fill_in(self, fields: Mapping[str, str]) -> Response:
+        """Fill in the page's first form, hidden fields too, and send it. A box of the value is ticked."""
+        with self.page.expect_navigation() as arrived:
+            self.page.evaluate(FILL_IN, dict(fields))
+        answer = arrived.value
+        assert answer
+        return answer
+
+    def send(self, path: str, form: Mapping[str, str]) -> APIResponse:
+        """Send a form with this browser's cookies, but by hand: no page stands behind it."""
+        return self.context.request.post(f"{self.base_url}/app{path}", form=dict(form), max_redirects=0)
+
+    def sign_in(self, email: str, password: str) -> None:
+        """Sign in, and arrive at a page that only members see."""
+        self.open("/sign-in")
+        self.page.get_by_label("Email").fill(email)
+        self.page.get_by_label("Password").fill(password)
+        self.press("Sign in")
+        self.page.wait_for_url(lambda url: not urlsplit(url).path.endswith("/sign-in"))
+
+    def cookies(self) -> dict[str, dict[str, Any]]:
+        """Return what the browser keeps of the service, by name."""
+        return {cookie["name"]: dict(cookie) for cookie in self.context.cookies(self.base_url)}
+
+    def find_fault(self) -> list[str]:
+        """Name every request that left the service, and whatever a page complained of. None is good."""
+        if self._is_forgiven:
+            return []
+        home = urlsplit(self.base_url)[:2]
+        strangers = [
+            url for url in self.asked if urlsplit(url)[:2] != home and urlsplit(url).scheme != "data"
+        ]
+        return [*(f"asked a stranger: {url}" for url in strangers), *self.complaints]
+
+    def forgive(self) -> None:
+        """Overlook what pages did and still do: there were some of another site."""
+        self._is_forgiven = True
+
+    def _note_request(self, request: Request) -> None:
+        self.asked.append(request.url)
+
+    def _note_message(self, message: ConsoleMessage) -> None:
+        if message.type not in ("error", "warning"):
+            return
+        is_of_document = message.location["url"] == (message.page.url if message.page else None)
+        if not (is_of_document and message.text.startswith(STATUS_TOLD)):
+            self.complaints.append(f"console: {message.text} ({message.location['url']})")
+
+    def _note_dialog(self, dialog: Dialog) -> None:
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+def unfold(page: Page) -> None:
+    """Open what is folded, so that it is looked at too."""
+    page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
+
+
+def find_what_is_too_wide(page: Page) -> list[str]:
+    """Name the elements that make a page scroll sideways."""
+    found: list[str] = page.evaluate(TOO_WIDE)
+    return found

@@ -1,0 +1,92 @@
+"""A team in which everything is called something odd, and every page that shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from browser.acme.people import Member, join
+from browser.possessions import fill_in, list_addresses
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
+from monitoring.audit.service import record
+from monitoring.auth.service import create_key, create_team, revoke_key
+from monitoring.incidents.service import open_incident
+from monitoring.members.invitations import invite
+from monitoring.members.models import Role
+from monitoring.monitors.service import create_monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SCOPES = ["monitors:read", "monitors:write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What things are called. Emails get a letter in front, which makes them different."""
+
+    team: str
+    person: str
+    email: str
+    key: str
+    monitors: Sequence[dict[str, Any]]
+    error_message: str
+
+
+@dataclass(frozen=True, slots=True)
+class OddTeam:
+    """Who owns it, and what paths can name: one set of ids a monitor."""
+
+    owner: Member
+    ids: Sequence[dict[str, object]]
+
+    def fill_in(self, address: str) -> str:
+        """Put the first ids into an address."""
+        return fill_in(address, self.ids[0])
+
+    def list_paths(self, address: str) -> list[str]:
+        """Return the pages that an address leads to: as many as there are things of its kind."""
+        return sorted({fill_in(address, ids) for ids in self.ids})
+
+
+# Strangers' pages name nobody, and articles are no team's own: tests of them deliver some.
+ADDRESSES = [
+    address for address in list_addresses("GET") if not address.startswith(("/articles", "/join", "/sign-in"))
+]
+
+# Pages that a query changes.
+PROPOSALS = [
+    "/settings/api-keys/rotation?old={client_id}",
+    "/settings/api-keys/new?old={client_id}",
+]
+
+
+async def form_odd_team(texts: Texts) -> OddTeam:
+    """Make one of everything that has a name."""
+    team = await create_team(texts.team, "free", 10)
+    owner = await join(team, Role.OWNER, f"a{texts.email}", texts.person)
+    member = await join(team, Role.MEMBER, f"b{texts.email}", texts.person)
+    invited = await invite(team.id, f"c{texts.email}", Role.MEMBER, by=Actor(f"d{texts.email}"))
+    key, revoked = [(await create_key(team, texts.key, SCOPES, by=member.actor)).key for _ in range(2)]
+    await revoke_key(revoked.client_id, team_id=team.id, by=owner.actor)
+    ids = []
+    for given in texts.monitors:
+        monitor = await create_monitor(team.id, given)
+        await record(team.id, owner.actor, Action.MONITOR_CREATED, monitor.name, monitor.id)
+        await open_incident(
+            monitor,
+            started_at=monitor.created_at,
+            confirmed_at=monitor.created_at,
+            error="unexpected_status",
+            error_message=texts.error_message,
+        )
+        ids.append(
+            {
+                "monitor_id": monitor.id,
+                "client_id": key.client_id,
+                "user_id": member.user.id,
+                "invitation_id": invited.invitation.id,
+            }
+        )
+    return OddTeam(owner, ids)

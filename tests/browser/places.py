@@ -1,0 +1,116 @@
+"""Every page there is to look at, by a name that fits a file: of addresses, and of forms' answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from browser.acme.team import Acme
+    from browser.chromium import Person
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page somebody comes to: by its address, and then by sending the forms they find, one by one.
+
+    A dict names fields and what is typed into them; Acme's ids are in braces.
+    """
+
+    path: str
+    sent: tuple[Mapping[str, str], ...] = ()
+    status: int = 200
+    who: Literal["stranger", "member", "owner"] = "owner"
+
+    def visit(self, person: Person, acme: Acme) -> None:
+        """Go there. AssertionError if it answers with another status."""
+        answer = person.open(self.path.format(acme=acme))
+        for form in self.sent:
+            answer = person.fill_in({name: text.format(acme=acme) for name, text in form.items()})
+        assert (self, answer.status) == (self, self.status)
+
+
+_OWNER = "/settings/members/{acme.owner.user.id}"
+_MEMBER = "/settings/members/{acme.member.user.id}"
+
+# What forms do is seen on other pages afterwards: those come last.
+PLACES = {
+    "sign-in": Place("/sign-in", who="stranger"),
+    "join": Place("/join", who="stranger"),
+    "monitors": Place("/monitors"),
+    "monitors-none-found": Place("/monitors?search=nothing+is+called+so"),
+    "monitors-refused": Place("/monitors?search=shop&tag=No+tag", status=400),
+    "monitor-new": Place("/monitors/new"),
+    "monitor-up": Place("/monitors/{acme.monitors[up]}"),
+    "monitor-degraded": Place("/monitors/{acme.monitors[degraded]}"),
+    "monitor-down": Place("/monitors/{acme.monitors[down]}"),
+    "monitor-recovered": Place("/monitors/{acme.monitors[recovered]}"),
+    "monitor-paused": Place("/monitors/{acme.monitors[paused]}"),
+    "monitor-pending": Place("/monitors/{acme.monitors[pending]}"),
+    "monitor-edit": Place("/monitors/{acme.monitors[degraded]}/edit"),
+    "monitor-delete": Place("/monitors/{acme.monitors[paused]}/delete"),
+    "incidents": Place("/incidents"),
+    "articles": Place("/articles"),
+    "article": Place("/articles/{acme.articles[whole]}"),
+    "article-failed": Place("/articles/{acme.articles[failed]}"),
+    "article-translation": Place("/articles/{acme.articles[whole]}/es"),
+    "api-keys": Place("/settings/api-keys"),
+    "api-key-new": Place("/settings/api-keys/new"),
+    "api-key-revoke": Place("/settings/api-keys/{acme.keys[deploy]}/revoke"),
+    "api-key-rotation": Place("/settings/api-keys/rotation"),
+    "api-key-rotation-of-one": Place("/settings/api-keys/rotation?old={acme.keys[deploy]}"),
+    "members": Place("/settings/members"),
+    "member": Place(_MEMBER),
+    "member-reset": Place(f"{_MEMBER}/reset-code"),
+    "member-remove": Place(f"{_MEMBER}/remove"),
+    "member-invite": Place("/settings/members/invite"),
+    "member-withdraw": Place("/settings/members/invitations/{acme.invited.invitation.id}/withdraw"),
+    "account": Place("/settings/account"),
+    "account-password": Place("/settings/account/password"),
+    "audit-log": Place("/settings/audit-log"),
+    "plan": Place("/settings/plan"),
+    "not-found": Place("/nowhere", status=404),
+    "owners-only": Place("/settings/audit-log", status=403, who="member"),
+    "sign-in-refused": Place(
+        "/sign-in", ({"email": "{acme.owner.email}", "password": "a guess"},), 400, "stranger"
+    ),
+    "join-refused": Place("/join", ({"code": "mon_invite_of-long-ago"},), 400, "stranger"),
+    "join-accept": Place("/join", ({"code": "{acme.invited.code}"},), who="stranger"),
+    "join-accept-refused": Place(
+        "/join",
+        ({"code": "{acme.invited.code}"}, {"name": "Dan Dimitrov", "password": "short"}),
+        400,
+        "stranger",
+    ),
+    "join-new-password": Place("/join", ({"code": "{acme.reset.code}"},), who="stranger"),
+    "monitor-new-refused": Place(
+        "/monitors/new", ({"url": "shop.acme.example", "name": "Shop", "timeout_seconds": "soon"},), 400
+    ),
+    "monitor-edit-conflict": Place(
+        "/monitors/{acme.monitors[degraded]}/edit",
+        ({"version": "0", "name": "Checkout", "tags": "shop, api, v2"},),
+        412,
+    ),
+    "api-key-new-refused": Place("/settings/api-keys/new", ({"name": "", "scopes": ""},), 400),
+    "api-key-created": Place(
+        "/settings/api-keys/new?old={acme.keys[deploy]}", ({"name": "Deploy, next year"},)
+    ),
+    "api-key-created-before": Place(
+        "/settings/api-keys/new", ({"form_id": "{acme.key_ids[deploy]}", "name": "Deploy"},), 409
+    ),
+    "api-key-revoke-refused": Place(
+        "/settings/api-keys/{acme.keys[deploy]}/revoke", ({"understood": ""},), 400
+    ),
+    "member-invited": Place("/settings/members/invite", ({"email": "frank@acme.example"},)),
+    "member-invite-refused": Place("/settings/members/invite", ({"email": "{acme.member.email}"},), 400),
+    "member-role-refused": Place(_OWNER, ({"role": "member"},), 400),
+    "member-remove-refused": Place(f"{_OWNER}/remove", ({},), 400),
+    "member-reset-code": Place(f"{_MEMBER}/reset-code", ({},)),
+    "account-password-refused": Place(
+        "/settings/account/password",
+        ({"current_password": "a guess", "new_password": "a new pass phrase"},),
+        400,
+    ),
+}

@@ -1,0 +1,74 @@
+"""What a team has: every row that a page could change, and every address that names one of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from starlette.routing import Match, Route
+
+from monitoring.articles.models import Translation
+from monitoring.audit.models import AuditEntry
+from monitoring.auth.models import ApiKey
+from monitoring.console.application import SUBJECTS
+from monitoring.console.rendering import ROOT
+from monitoring.members.models import Invitation, Session, User
+from monitoring.monitors.models import Monitor
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from browser.acme.team import Acme
+
+_PARAMETER = re.compile(r"\{(\w+)[^}]*\}")
+
+
+def list_addresses(method: str) -> list[str]:
+    """Return the paths, without /app, of all pages that take a method; ids are in braces."""
+    return sorted({route.path.removeprefix(ROOT) for route in _routes() if method in (route.methods or ())})
+
+
+def find_address(method: str, path: str) -> str | None:
+    """Return the one of `list_addresses` that a path leads to."""
+    scope = {"type": "http", "method": method, "path": ROOT + path.partition("?")[0]}
+    found = (route for route in _routes() if route.matches(scope)[0] == Match.FULL)
+    return next((route.path.removeprefix(ROOT) for route in found), None)
+
+
+def has_id(path: str) -> bool:
+    return _PARAMETER.search(path) is not None
+
+
+def fill_in(path: str, ids: dict[str, object]) -> str:
+    """Put ids into a path. A parameter that nobody has thought of fails here."""
+    return _PARAMETER.sub(lambda found: str(ids[found[1]]), path)
+
+
+def find_ids(acme: Acme) -> dict[str, object]:
+    """Return what paths can name, by the names of their parameters."""
+    return {
+        "monitor_id": acme.monitors["up"],
+        "article_id": acme.articles["failed"],
+        "locale": "es",
+        "client_id": acme.keys["deploy"],
+        "user_id": acme.member.user.id,
+        "invitation_id": acme.invited.invitation.id,
+    }
+
+
+def _routes() -> list[Route]:
+    return [route for subject in SUBJECTS for route in subject.ROUTES]
+
+
+async def look_at_what_is_stored(team_id: UUID) -> list[Any]:
+    """Return what acts on a team's things would change, and no background task does."""
+    rows: list[list[Any]] = [
+        await Monitor.filter(team_id=team_id).order_by("id").values_list("id", "version", "name", "paused"),
+        await ApiKey.filter(team_id=team_id).order_by("id").values_list("id", "name", "revoked_at"),
+        await User.filter(team_id=team_id).order_by("id").values_list("id", "role", "name", "password_hash"),
+        await Invitation.filter(team_id=team_id).order_by("id").values_list("id", "code_sha256"),
+        await Session.filter(user__team_id=team_id).order_by("id").values_list("id", "expires_at"),
+        await AuditEntry.filter(team_id=team_id).order_by("id").values_list("id", "action"),
+        await Translation.all().order_by("id").values_list("id", "status", "attempts"),
+    ]
+    return rows

@@ -1,0 +1,120 @@
+"""Everybody can use every page: axe objects to none of them, and none is wider than a small phone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import ViewportSize
+
+from browser.chromium import DESKTOP, PHONE, find_what_is_too_wide, unfold
+from browser.places import PLACES
+from browser.possessions import find_address, list_addresses
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from browser.acme.team import Acme
+    from browser.chromium import Arrive
+
+pytestmark = pytest.mark.embedded("pages are the same on every backend")
+
+SMALL_PHONE = ViewportSize(width=360, height=640)
+COLOURS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+AXE = Axe()
+
+# What axe is to look at: everything by day, and by night what colours alone change.
+LOOKS = {
+    "light": {"resultTypes": ["violations"]},
+    "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]},
+}
+
+# Addresses that only lead elsewhere, and forms whose answer always does.
+LEADING_ELSEWHERE = {"/settings"}
+ANSWERED_ELSEWHERE = {
+    "/articles/{article_id}/retry",
+    "/monitors/{monitor_id}/check",
+    "/monitors/{monitor_id}/delete",
+    "/monitors/{monitor_id}/pause",
+    "/monitors/{monitor_id}/resume",
+    "/settings/account/sign-out-everywhere",
+    "/settings/members/invitations/{invitation_id}/withdraw",
+    "/sign-out",
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_everybody_can_use_the_page(name: str, acme: Acme, arrive: Arrive) -> None:
+    place = PLACES[name]
+    visitor = arrive({"stranger": None, "member": acme.member, "owner": acme.owner}[place.who])
+    place.visit(visitor, acme)
+    page = visitor.page
+    unfold(page)
+    assert page.title().removesuffix("· Monitoring").strip()
+    assert page.locator("h1").count() == 1
+    assert walk_by_keyboard(page) == []
+    for size in (DESKTOP, PHONE, SMALL_PHONE):
+        page.set_viewport_size(size)
+        assert find_what_is_too_wide(page) == []
+    assert find_objections(page) == []
+
+
+def test_every_address_of_the_app_is_among_the_places(acme: Acme) -> None:
+    seen = {find_address("GET", place.path.format(acme=acme)) for place in PLACES.values() if not place.sent}
+    assert seen - {None} == set(list_addresses("GET")) - LEADING_ELSEWHERE
+
+
+def test_every_form_that_is_answered_with_a_page_is_among_the_places(acme: Acme) -> None:
+    seen = {find_address("POST", place.path.format(acme=acme)) for place in PLACES.values() if place.sent}
+    assert seen == set(list_addresses("POST")) - ANSWERED_ELSEWHERE
+
+
+def find_objections(page: Page) -> list[str]:
+    """Let axe look at a page at two widths and in both colours; name the rules and the elements."""
+    page.evaluate(AXE.axe_script)
+    found = []
+    for size in (DESKTOP, PHONE):
+        page.set_viewport_size(size)
+        for colours in COLOURS:
+            page.emulate_media(color_scheme=colours, reduced_motion="reduce")
+            results = page.evaluate("look => axe.run(look)", LOOKS[colours])
+            for violation in results["violations"]:
+                places = [node["html"][:200] for node in violation["nodes"]]
+                found.append(f"{size['width']} {colours} {violation['id']}: {violation['help']}: {places}")
+    return found
+
+
+def walk_by_keyboard(page: Page) -> list[str]:
+    """Press Tab until the page begins anew; name what was left out, and what did not show its focus."""
+    expected: int = page.evaluate(
+        """() => {
+          const wanted = 'a[href], button, input:not([type=hidden]), select, textarea, summary';
+          window.left = new Set([...document.querySelectorAll(wanted)].filter(
+            element => !element.disabled && element.checkVisibility() && element.tabIndex >= 0
+          ));
+          window.unseen = [];
+          return window.left.size;
+        }"""
+    )
+    page.evaluate("document.activeElement.blur()")
+    for _ in range(2 * expected + 5):
+        page.keyboard.press("Tab")
+        if (
+            page.evaluate(
+                """() => {
+              const element = document.activeElement;
+              const style = getComputedStyle(element);
+              const shows = style.outlineStyle !== 'none' || style.boxShadow !== 'none';
+              if (window.left.delete(element) && !shows)
+                window.unseen.push('focus unseen: ' + element.outerHTML);
+              return window.left.size;
+            }"""
+            )
+            == 0
+        ):
+            break
+    found: list[str] = page.evaluate(
+        "[...window.unseen, ...[...window.left].map(element => 'not reached: ' + element.outerHTML)]"
+    )
+    return [fault[:300] for fault in found]

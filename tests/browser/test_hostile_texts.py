@@ -1,0 +1,168 @@
+"""Whatever people, clients and publishers write is shown as text: it never runs, and loads nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+
+from browser.acme.articles import is_translated
+from browser.acme.team import TEAM_NAME
+from browser.chromium import unfold
+from browser.odd_names import ADDRESSES, PROPOSALS, OddTeam, Texts, form_odd_team
+from browser.possessions import has_id
+from monitoring.backends.fields import uuid7
+from running_service import WEBHOOK_SECRET
+from service_process import wait_until
+
+if TYPE_CHECKING:
+    from browser.acme.team import Acme
+    from browser.chromium import Arrive, Person
+    from running_service import RunningService
+
+pytestmark = pytest.mark.embedded("pages are the same on every backend")
+
+SCRIPT = "<script>window.hacked=1</script>"
+IMAGE = '"><img src=x onerror=window.hacked=1>'
+ATTRIBUTE = "' autofocus onfocus='window.hacked=1' x='"
+BREAKOUT = "</title></textarea></option></svg><svg onload=window.hacked=1>"
+TEMPLATE = "{{ 7 * 191 }}${7 * 191}<%= 7 * 191 %>"
+COMBINED = f"{SCRIPT}{IMAGE}{TEMPLATE}"
+EMAIL = '"<img/src=x/onerror=window.hacked=1>"@hostile.example'
+
+MONITORS: list[dict[str, Any]] = [
+    {"name": COMBINED[:100], "url": "https://hostile.example/%22%3E?'onmouseover='window.hacked=1"},
+    {
+        "name": ATTRIBUTE,
+        "url": "https://hostile.example/",
+        "method": "POST",
+        "request_headers": {"X-Hostile": BREAKOUT},
+        "request_body": COMBINED + BREAKOUT,
+        "required_keyword": BREAKOUT,
+        "forbidden_keyword": ATTRIBUTE,
+    },
+]
+ARTICLE = {
+    "id": f"art_{IMAGE}",
+    "title": COMBINED,
+    "slug": f"hostile-{IMAGE}",
+    "excerpt": BREAKOUT,
+    "meta_description": ATTRIBUTE,
+    "content": (
+        f"<p>Before {SCRIPT} <a href='javascript:window.hacked=1'>a link</a>"
+        " <a href='data:text/html,<script>window.hacked=1</script>'>another</a> after</p>"
+        "<img src='https://stranger.example/pixel.png' onerror='window.hacked=1' alt='A pixel'>"
+        "<svg><style><img src=x onerror=window.hacked=1></style></svg>"
+        "<math><mtext><table><mglyph><style><img src=x onerror=window.hacked=1></style></mglyph>"
+        "</table></mtext></math>"
+        "<iframe src='https://stranger.example/'></iframe>"
+        "<form action='https://stranger.example/'><button>Go</form>"
+        "<style>body { background: url(https://stranger.example/css) }</style>"
+        "<p style='position:fixed;inset:0' id=content class=card onclick='window.hacked=1'>Over all</p>"
+        "<object data='https://stranger.example/'></object><base href='https://stranger.example/'>"
+        "<meta http-equiv=refresh content='0;url=https://stranger.example/'>"
+    ),
+    "images": [{"url": "https://stranger.example/image.png", "alt": IMAGE}],
+}
+MARKDOWN = {
+    "id": "art_hostile_markdown",
+    "title": BREAKOUT,
+    "format": "markdown",
+    "content": (
+        f"# {SCRIPT}\n\n[a link](javascript:window.hacked=1) [b]( data:text/html,x )"
+        " <javascript:window.hacked=1>\n\n"
+        f"![{ATTRIBUTE}](https://stranger.example/pixel.png)\n\n{IMAGE}\n\n```{ATTRIBUTE}\n{BREAKOUT}\n```\n"
+    ),
+}
+
+
+QUERIES = [
+    *PROPOSALS,
+    f"/monitors?{urlencode({'search': IMAGE, 'tag': BREAKOUT, 'status': ATTRIBUTE})}",
+    f"/monitors?{urlencode({'notice': IMAGE, 'search': 'hacked'})}",
+]
+FORMS = {
+    "/settings/members/{user_id}/reset-code": {},
+    "/settings/members/invite": {"email": f"e{EMAIL}"},
+    "/settings/api-keys/new": {"name": COMBINED[:100]},
+    "/monitors/new": {"url": BREAKOUT, "name": IMAGE, "request_body": COMBINED},
+    "/monitors/{monitor_id}/edit": {"version": "0", "name": ATTRIBUTE, "request_body": COMBINED},
+}
+
+
+@pytest.fixture(scope="session")
+def hostile(console: RunningService) -> OddTeam:
+    return console.run(
+        form_odd_team(
+            Texts(
+                team=f"{IMAGE} {uuid7()}"[:100],
+                person=COMBINED[:100],
+                email=EMAIL,
+                key=COMBINED[:100],
+                monitors=MONITORS,
+                error_message=f"{BREAKOUT}{COMBINED}",
+            )
+        )
+    )
+
+
+@pytest.mark.parametrize("address", [*ADDRESSES, *QUERIES])
+def test_hostile_names_are_text(address: str, hostile: OddTeam, arrive: Arrive) -> None:
+    for path in hostile.list_paths(address):
+        person = arrive(hostile.owner)
+        assert person.open(path).status == (400 if "status=" in path else 200)
+        assert_nothing_ran(person)
+        assert_it_is_told(person, about="main" if has_id(address) else "body")
+
+
+@pytest.mark.parametrize("address", FORMS)
+def test_hostile_answers_are_text(address: str, hostile: OddTeam, arrive: Arrive) -> None:
+    person = arrive(hostile.owner)
+    person.open(hostile.fill_in(address))
+    person.fill_in(FORMS[address])
+    assert_nothing_ran(person)
+    assert_it_is_told(person, about="main")
+
+
+@pytest.mark.parametrize("article", [ARTICLE, MARKDOWN], ids=["html", "markdown"])
+def test_a_hostile_article_is_text(
+    article: dict[str, Any],
+    console: RunningService,
+    acme: Acme,
+    arrive: Arrive,
+) -> None:
+    assert acme.team.name == TEAM_NAME
+    headers = {"X-Webhook-Secret": WEBHOOK_SECRET}
+    with httpx.Client(base_url=console.base_url, headers=headers, timeout=30) as publisher:
+        answer = publisher.post("/api/webhooks/publisher", json={"article": article})
+        article_id = answer.raise_for_status().json()["article_id"]
+        wait_until(lambda: is_translated(publisher.get(f"/api/articles/{article_id}").json()))
+    for path in ("/articles", f"/articles/{article_id}", f"/articles/{article_id}/es"):
+        person = arrive(acme.owner)
+        assert person.open(path).status == 200
+        assert_nothing_ran(person)
+        assert person.page.locator("main img, main iframe, main object, main style, main svg").count() == 0
+        assert person.page.locator("main [onclick], main [onerror], main p[style], main [src]").count() == 0
+        targets = person.page.locator("main a").evaluate_all("links => links.map(link => link.protocol)")
+        assert set(targets) <= {"http:", "https:"}
+
+
+def assert_it_is_told(person: Person, about: str) -> None:
+    """See that it is there, spelled as it was given."""
+    fields = person.page.locator(f"{about} input, {about} textarea")
+    typed = fields.evaluate_all("fields => fields.map(field => field.value)")
+    unfold(person.page)
+    assert "window.hacked=1" in " ".join([person.page.locator(about).inner_text(), *typed])
+
+
+def assert_nothing_ran(person: Person) -> None:
+    """Move over the page and through its fields, as people do, and see that nothing came of it."""
+    person.page.mouse.move(200, 200)
+    person.page.mouse.move(400, 300)
+    for _ in range(5):
+        person.page.keyboard.press("Tab")
+    assert person.page.evaluate("window.hacked") is None
+    assert "1337" not in person.page.locator("body").inner_text()  # what a template would make of it
+    assert person.find_fault() == []

@@ -1,0 +1,226 @@
+"""From an invitation to a revoked key, in a browser; service and commands run as operators run them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from browser.chromium import DESKTOP, PHONE
+from monitoring.console.sentences import NOTICES
+from service_process import Installation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from browser.chromium import Arrive, Person
+    from running_service import RunningService
+
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
+
+EMAIL = "alice@acme.example"
+PASSWORD = "correct horse battery staple"
+KEY_NAME = "Deploy"
+
+
+class Place:
+    """An installation with a team, and its service."""
+
+    def __init__(self, installation: Installation, base_url: str) -> None:
+        self._installation = installation
+        self.base_url = base_url
+
+    def invite(self, email: str) -> dict[str, Any]:
+        """Invite by the command that operators have, and return what it printed."""
+        printed = self._installation.run("users", "invite", email, "--team", "Acme", "--json")
+        invited: dict[str, Any] = json.loads(printed)
+        assert invited["address"].endswith("/app/join")
+        assert invited["code"] not in invited["address"]
+        return invited
+
+    def get_token(self, client_id: str, client_secret: str) -> str:
+        """Get a token as a program does."""
+        form = {"client_id": client_id, "client_secret": client_secret}
+        answer = httpx.post(f"{self.base_url}/api/oauth/token", data=form, timeout=30)
+        token: str = answer.raise_for_status().json()["access_token"]
+        return token
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    installation = Installation(tmp_path)
+    installation.environment["SESSION_COOKIE_SECURE"] = "false"
+    installation.run("migrate")
+    installation.run("teams", "create", "Acme")
+    with installation.serve() as serving:
+        yield Place(installation, serving.base_url)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"viewport": DESKTOP},
+        {"viewport": PHONE, "is_mobile": True, "has_touch": True},
+        {"viewport": DESKTOP, "java_script_enabled": False},
+    ],
+    ids=["desktop", "phone", "without JavaScript"],
+)
+def test_the_whole_journey(
+    options: dict[str, Any], place: Place, arrive: Arrive, console: RunningService
+) -> None:
+    alice = arrive(base_url=place.base_url, **options)
+    join(alice, place.invite(EMAIL)["code"])
+    client_id, client_secret = create_key(alice)
+    assert client_secret not in read(alice, "/settings/api-keys")
+
+    headers = {"Authorization": f"Bearer {place.get_token(client_id, client_secret)}"}
+    with httpx.Client(base_url=place.base_url, headers=headers, timeout=30) as program:
+        program.post(
+            "/api/monitors", json={"name": "From the API", "url": "https://a.example/"}
+        ).raise_for_status()
+        assert "From the API" in read(alice, "/monitors")
+        look_after_a_monitor(alice, program)
+
+        alice.open("/settings/api-keys")
+        alice.page.get_by_role("link", name=f"Revoke {KEY_NAME}").click()
+        alice.press(
+            "Revoke the key"
+        )  # without the tick: nothing is done yet, by the browser or by the service
+        assert program.get("/api/monitors").status_code == 200
+        alice.open(f"/settings/api-keys/{client_id}/revoke")
+        alice.page.get_by_label("I know that callers with this key are refused at once").check()
+        alice.press("Revoke the key")
+        alice.page.get_by_text(NOTICES["api_key_revoked"]).wait_for()
+        refused = program.get("/api/monitors")
+        assert (refused.status_code, refused.json()) == (
+            401,
+            console.app.contract.catalogue.templates["api_key_invalid"].body,
+        )
+    told = read(alice, "/settings/audit-log")
+    assert EMAIL in told
+    assert KEY_NAME in told
+
+
+def test_the_keyboard_alone_is_enough(place: Place, arrive: Arrive) -> None:
+    join(arrive(base_url=place.base_url), place.invite(EMAIL)["code"])
+    alice = arrive(base_url=place.base_url)
+    alice.open("/sign-in")
+    type_into(alice, "Email", EMAIL)
+    type_into(alice, "Password", PASSWORD)
+    alice.page.keyboard.press("Enter")
+    go_to(alice, "Settings")
+    go_to(alice, "API keys")
+    go_to(alice, "New API key")
+    type_into(alice, "Name", KEY_NAME)
+    tab_to(alice, "Create the key")
+    alice.page.keyboard.press("Enter")
+    go_to(alice, "I have kept it: back to the list")
+    go_to(alice, f"Revoke {KEY_NAME}")
+    tab_to(alice, "I know that callers with this key are refused at once")
+    alice.page.keyboard.press("Space")
+    tab_to(alice, "Revoke the key")
+    alice.page.keyboard.press("Enter")
+    alice.page.get_by_text(NOTICES["api_key_revoked"]).wait_for()
+
+
+def join(person: Person, code: str) -> None:
+    person.open("/join")
+    person.page.get_by_label("Code").fill(code)
+    person.press("Go on")
+    person.page.get_by_label("Your name").fill("Alice Almeida")
+    person.page.get_by_label("Password").fill(PASSWORD)
+    person.press("Join")
+    person.page.get_by_role("heading", name="Monitors", exact=True).wait_for()
+    assert code not in " ".join(person.asked)
+
+
+def create_key(person: Person) -> tuple[str, str]:
+    """Make a key in Settings, and read what the page shows this once."""
+    person.follow("Settings")
+    person.follow("API keys")
+    person.follow("New API key")
+    person.page.get_by_label("Name").fill(KEY_NAME)
+    for box in person.page.get_by_role("checkbox").all():
+        box.check()
+    person.press("Create the key")
+    client_id = person.page.locator("#client-id").inner_text()
+    client_secret = person.page.locator("#client-secret").inner_text()
+    assert client_secret not in " ".join(person.asked)
+    return client_id, client_secret
+
+
+def look_after_a_monitor(person: Person, program: httpx.Client) -> None:
+    """Create, edit, pause, resume and delete a monitor; the API sees each of it."""
+    person.open("/monitors")
+    person.follow("New monitor")
+    person.page.get_by_label("URL").fill("https://shop.acme.example/")
+    person.page.get_by_label("Name").fill("Shop")
+    person.page.get_by_label("Tags").fill("shop, public")
+    person.press("Create the monitor")
+    person.page.get_by_text(NOTICES["monitor_created"]).wait_for()
+    assert find_monitor(program, "Shop")["tags"] == ["shop", "public"]
+
+    person.follow("Edit")
+    person.page.get_by_label("Name").fill("Web shop")
+    person.page.get_by_label("Interval in seconds").fill("ten")
+    person.press("Save")
+    person.page.get_by_text("Nothing is saved yet").wait_for()
+    assert person.page.get_by_label("Name").input_value() == "Web shop"
+    person.page.get_by_label("Interval in seconds").fill("600")
+    person.press("Save")
+    person.page.get_by_text(NOTICES["monitor_updated"]).wait_for()
+    assert find_monitor(program, "Web shop")["interval_seconds"] == 600
+
+    person.press("Pause")
+    person.page.get_by_text(NOTICES["monitor_paused"]).wait_for()
+    assert find_monitor(program, "Web shop")["status"] == "paused"
+    person.press("Resume")
+    person.page.get_by_text(NOTICES["monitor_resumed"]).wait_for()
+    assert find_monitor(program, "Web shop")["paused"] is False
+
+    person.follow("Delete")
+    person.press("Delete the monitor")
+    person.page.get_by_text(NOTICES["monitor_deleted"]).wait_for()
+    assert find_monitor(program, "Web shop") == {}
+
+
+def find_monitor(program: httpx.Client, name: str) -> dict[str, Any]:
+    found = program.get("/api/monitors").raise_for_status().json()["monitors"]
+    return next((monitor for monitor in found if monitor["name"] == name), {})
+
+
+def read(person: Person, path: str) -> str:
+    """Open a page and return what can be read on it."""
+    person.open(path)
+    return person.page.locator("body").inner_text()
+
+
+def tab_to(person: Person, name: str) -> None:
+    """Press Tab until the element of an accessible name has the focus."""
+    target = person.page.get_by_role("link", name=name, exact=True)
+    for role in ("button", "textbox", "checkbox"):
+        target = target.or_(person.page.get_by_role(role, name=name, exact=True))
+    # A password has no role.
+    target = target.or_(person.page.locator("input[type=password]").and_(person.page.get_by_label(name)))
+    target.first.wait_for()
+    for _ in range(60):
+        if person.page.evaluate(
+            "elements => elements.includes(document.activeElement)", target.element_handles()
+        ):
+            return
+        person.page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {name}")
+
+
+def go_to(person: Person, name: str) -> None:
+    """Follow a link by Tab and Enter."""
+    tab_to(person, name)
+    person.page.keyboard.press("Enter")
+
+
+def type_into(person: Person, name: str, text: str) -> None:
+    tab_to(person, name)
+    person.page.keyboard.type(text)

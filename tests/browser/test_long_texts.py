@@ -1,0 +1,95 @@
+"""However long a name is, and without a place to break it, no page becomes wider than its window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from playwright.sync_api import ViewportSize
+
+from browser.acme.articles import is_translated
+from browser.chromium import DESKTOP, PHONE, find_what_is_too_wide, unfold
+from browser.odd_names import ADDRESSES, PROPOSALS, OddTeam, Texts, form_odd_team
+from running_service import WEBHOOK_SECRET
+from service_process import wait_until
+
+if TYPE_CHECKING:
+    from browser.acme.team import Acme
+    from browser.chromium import Arrive, Person
+    from running_service import RunningService
+
+pytestmark = pytest.mark.embedded("pages are the same on every backend")
+
+SIZES = (DESKTOP, PHONE, ViewportSize(width=360, height=640))
+
+NAME = "W" * 100
+EMAIL = f"{'w' * 60}@{'w' * 63}.{'w' * 63}.{'w' * 50}.example"
+URL = f"https://long.example/{'w' * 1980}"
+MONITORS = [
+    {
+        "name": NAME,
+        "url": URL,
+        "method": "POST",
+        "tags": ["w" * 40, "v" * 40],
+        "request_headers": {"X-" + "W" * 60: "w" * 500},
+        "request_body": "w" * 500,
+        "required_keyword": "w" * 200,
+    }
+]
+ARTICLE = {
+    "id": f"art_{'w' * 100}",
+    "title": "W" * 200,
+    "slug": "w" * 100,
+    "meta_title": "W" * 200,
+    "content": f"<h2>{'W' * 200}</h2><p>{'w' * 500}</p><pre>{'w' * 500}</pre><ul><li>{'w' * 300}</li></ul>",
+}
+FORMS = {
+    "/settings/members/{user_id}/reset-code": {},
+    "/settings/members/invite": {"email": f"e{EMAIL}"},
+    "/settings/api-keys/new": {"name": NAME},
+    "/monitors/new": {"url": "w" * 2000, "name": NAME},
+    "/monitors/{monitor_id}/edit": {"version": "0", "name": "V" * 100, "url": f"{URL}/v"},
+}
+
+
+@pytest.fixture(scope="session")
+def long_named(console: RunningService) -> OddTeam:
+    texts = Texts(team=NAME, person=NAME, email=EMAIL, key=NAME, monitors=MONITORS, error_message="w" * 255)
+    return console.run(form_odd_team(texts))
+
+
+@pytest.mark.parametrize("address", [*ADDRESSES, *PROPOSALS])
+def test_long_names_fit_into_the_page(address: str, long_named: OddTeam, arrive: Arrive) -> None:
+    person = arrive(long_named.owner)
+    assert person.open(long_named.fill_in(address)).status == 200
+    assert_it_fits(person)
+
+
+@pytest.mark.parametrize("address", FORMS)
+def test_long_names_fit_into_answers(address: str, long_named: OddTeam, arrive: Arrive) -> None:
+    person = arrive(long_named.owner)
+    person.open(long_named.fill_in(address))
+    person.fill_in(FORMS[address])
+    assert_it_fits(person)
+
+
+def test_long_words_of_an_article_fit_into_the_page(
+    console: RunningService, acme: Acme, arrive: Arrive
+) -> None:
+    headers = {"X-Webhook-Secret": WEBHOOK_SECRET}
+    with httpx.Client(base_url=console.base_url, headers=headers, timeout=30) as publisher:
+        answer = publisher.post("/api/webhooks/publisher", json={"article": ARTICLE})
+        article_id = answer.raise_for_status().json()["article_id"]
+        wait_until(lambda: is_translated(publisher.get(f"/api/articles/{article_id}").json()))
+    for path in ("/articles", f"/articles/{article_id}", f"/articles/{article_id}/es"):
+        person = arrive(acme.owner)
+        assert person.open(path).status == 200
+        assert_it_fits(person)
+
+
+def assert_it_fits(person: Person) -> None:
+    unfold(person.page)
+    for size in SIZES:
+        person.page.set_viewport_size(size)
+        assert find_what_is_too_wide(person.page) == []

@@ -1,0 +1,111 @@
+"""What the one script does: it copies, and takes two clicks on a button for one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from monitoring.auth.service import list_keys
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
+
+    from browser.acme.team import Acme
+    from browser.chromium import Arrive, Person
+    from running_service import RunningService
+
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
+
+NOW = datetime(2026, 11, 21, 13, 54, tzinfo=UTC)
+
+# How long a form counts as being sent.
+FORGOTTEN, ALMOST_FORGOTTEN = NOW + timedelta(milliseconds=3_000), NOW + timedelta(milliseconds=2_999)
+
+
+def open_form_of_a_key(person: Person, name: str) -> None:
+    person.open("/settings/api-keys/new")
+    person.page.get_by_label("Name").fill(name)
+
+
+class TestCopying:
+    def test_puts_the_text_on_the_clipboard_and_says_so_also_aloud(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner, permissions=["clipboard-read", "clipboard-write"])
+        open_form_of_a_key(owner, "To be copied")
+        owner.press("Create the key")
+        owner.press("Copy the client_secret")
+        owner.page.get_by_role("status").get_by_text("Copied", exact=True).wait_for(state="attached")
+        assert owner.page.get_by_role("button", name="Copied the client_secret", exact=True).is_visible()
+        secret = owner.page.locator("#client-secret").inner_text()
+        assert owner.page.evaluate("navigator.clipboard.readText()") == secret
+        owner.page.keyboard.press("Tab")
+        assert owner.page.get_by_role("button", name="Copy the client_secret", exact=True).is_visible()
+
+    def test_is_not_offered_without_a_script(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner, java_script_enabled=False)
+        owner.open("/settings/api-keys")
+        assert owner.page.locator("[data-copies]").count()
+        assert not owner.page.locator("[data-copies]").first.is_visible()
+
+
+class TestSending:
+    def test_two_clicks_make_one_key_and_show_its_secret(
+        self, acme: Acme, arrive: Arrive, console: RunningService
+    ) -> None:
+        owner = arrive(acme.owner)
+        open_form_of_a_key(owner, "Clicked twice")
+        on_their_way: list[Route] = []
+
+        def hold(route: Route) -> None:
+            on_their_way.append(route)
+
+        owner.page.route("**/settings/api-keys/new", hold)
+        button = owner.page.get_by_role("button", name="Create the key").bounding_box()
+        assert button
+        # By hand: Playwright would not click while a page is on its way.
+        with owner.page.expect_request("**/settings/api-keys/new"):
+            owner.page.mouse.click(button["x"] + 9, button["y"] + 9)
+        owner.page.mouse.click(button["x"] + 9, button["y"] + 9)
+        on_their_way[0].continue_()
+        owner.page.locator("#client-secret").wait_for()
+        assert len(on_their_way) == 1
+        keys = console.run(list_keys(acme.team.id))
+        assert [key.name for key in keys].count("Clicked twice") == 1
+
+    @pytest.mark.parametrize("later", ["after a while", "when one comes back to it"])
+    def test_a_form_can_be_sent_again_that_was_stopped(self, later: str, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner)
+        owner.page.clock.set_fixed_time(NOW)
+        open_form_of_a_key(owner, f"Stopped, sent again {later}")
+        sent = stop_the_first(owner)
+        with owner.page.expect_event("requestfailed"):
+            owner.press("Create the key")
+        owner.page.clock.set_fixed_time(ALMOST_FORGOTTEN)
+        owner.press("Create the key")
+        if later == "after a while":
+            owner.page.clock.set_fixed_time(FORGOTTEN)
+        else:
+            owner.page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+        owner.press("Create the key")
+        owner.page.locator("#client-secret").wait_for()
+        assert len(sent) == 2
+        owner.forgive()  # Chromium tells the console of the stopped one
+
+
+def stop_the_first(person: Person) -> list[str]:
+    """Break off the first form on its way, as Stop does, and let later ones pass. Returns those that left."""
+    sent: list[str] = []
+
+    def pass_on(route: Route) -> None:
+        if route.request.method != "POST":
+            route.continue_()
+            return
+        sent.append(route.request.url)
+        if len(sent) == 1:
+            route.abort("aborted")
+        else:
+            route.continue_()
+
+    person.context.route("**/settings/api-keys/new", pass_on)
+    return sent
