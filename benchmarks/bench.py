@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     from load import Load
     from servers import Server
+
+
+IDLE_SECONDS = 0.02
+IDLE_TIMEOUT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,8 @@ class Bench:
         """Send a load to who is measured, and say what one request of it cost."""
         before = self._read_clocks(servers)
         answered = self.client.run(load)
+        for server in servers:
+            _wait_until_idle(server)
         spent = [after - then for then, after in zip(before, self._read_clocks(servers), strict=True)]
         application, postgres, redis = (seconds / answered.count * 1e6 for seconds in spent)
         return Sample(
@@ -62,6 +69,17 @@ class Bench:
             cpu_seconds(postgres),
             cpu_seconds(redis) if redis else 0.0,
         )
+
+
+def _wait_until_idle(server: Server) -> None:
+    """Wait for what a server does after its answers, in threads for example: it is part of their cost."""
+    deadline = time.monotonic() + IDLE_TIMEOUT_SECONDS
+    spent = server.cpu_seconds()
+    while time.monotonic() < deadline:
+        time.sleep(IDLE_SECONDS)
+        before, spent = spent, server.cpu_seconds()
+        if spent - before < IDLE_SECONDS / 10:
+            return
 
 
 @contextmanager

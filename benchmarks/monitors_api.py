@@ -70,7 +70,7 @@ def running_cast(bench: Bench, names: Sequence[str] | None = None) -> Iterator[C
     postgres, redis = bench.engines.postgres, bench.engines.redis
     wanted = {name: start for name, start in programs().items() if names is None or name in names}
     url = postgres.create("monitors")
-    migrate(url)
+    migrate(f"{url}?sslmode=disable")
     owners = asyncio.run(sow(url))
     databases = {
         name: postgres.copy_database(f"monitors_{number}", "monitors") for number, name in enumerate(wanted)
@@ -88,7 +88,7 @@ def running_cast(bench: Bench, names: Sequence[str] | None = None) -> Iterator[C
 
 def migrate(url: str) -> None:
     """Bring an empty database to the schema of the service, which is everybody's here."""
-    program = service("migrate", DATABASE_URL=f"{url}?sslmode=disable")
+    program = service("migrate", DATABASE_URL=url)
     subprocess.run(program.command, env=dict(program.environment), check=True)
 
 

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 import orjson
-import yaml
 from connexion import AsyncApp
 from connexion.lifecycle import ConnexionResponse
 from connexion.resolver import Resolver
 
 from asyncpg_rows import JSON, Rows
 from callers import Refused
+from connexion_document import read_document
 
 if TYPE_CHECKING:
     import asyncpg
     from connexion.lifecycle import ConnexionRequest
 
-DOCUMENT = Path(__file__).parents[2] / "openapi.yaml"
 SERVED = {"/api/monitors": ("get", "post"), "/api/monitors/{monitor_id}": ("get",)}
 MOMENTS = ("status_changed_at", "last_checked_at", "next_check_at", "created_at", "updated_at")
 
@@ -64,26 +62,6 @@ def _write(monitor: dict[str, Any]) -> dict[str, Any]:
     return monitor | moments | {"id": str(monitor["id"])}
 
 
-def _read_document() -> dict[str, Any]:
-    """Read what is served here of the document."""
-    document: dict[str, Any] = yaml.load(DOCUMENT.read_text(), yaml.CSafeLoader)
-    document["paths"] = {
-        path: {
-            name: part for name, part in document["paths"][path].items() if name in (*methods, "parameters")
-        }
-        for path, methods in SERVED.items()
-    }
-    # Connexion does not let null pass beside `allOf`.
-    document["components"]["schemas"]["Monitor"]["properties"]["last_error"] = {
-        "type": "string",
-        "nullable": True,
-    }
-    document["components"]["securitySchemes"] = {
-        "bearerAuth": {"type": "http", "scheme": "bearer", "x-bearerInfoFunc": f"{__name__}.verify_bearer"}
-    }
-    return document
-
-
 def refuse(_: ConnexionRequest, refused: Exception) -> ConnexionResponse:
     """Answer a refusal."""
     assert isinstance(refused, Refused)  # noqa: S101 - it is registered for these
@@ -92,7 +70,7 @@ def refuse(_: ConnexionRequest, refused: Exception) -> ConnexionResponse:
 
 app = AsyncApp(__name__, lifespan=shared.open)
 app.add_api(
-    _read_document(),
+    read_document(SERVED, f"{__name__}.verify_bearer"),
     resolver=Resolver(lambda operation_id: globals()[operation_id]),
     strict_validation=True,
     validate_responses=True,

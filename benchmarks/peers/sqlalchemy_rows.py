@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import ForeignKey, Text, TypeDecorator
+from sqlalchemy import ForeignKey, Text, TypeDecorator, event
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
@@ -20,9 +20,26 @@ _url = os.environ["DATABASE_URL"]
 
 def open_sessions() -> Any:
     """Open an engine with as many connections as the service has, and what makes sessions on it."""
-    url = _url.replace("postgresql://", "postgresql+asyncpg://")
-    engine = create_async_engine(url, pool_size=10, max_overflow=0)
+    if _url.startswith("sqlite"):
+        engine = create_async_engine(_url.replace("sqlite://", "sqlite+aiosqlite:///"), pool_size=5)
+        event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+        event.listen(engine.sync_engine, "begin", _begin_writing)
+    else:
+        url = _url.replace("postgresql://", "postgresql+asyncpg://")
+        engine = create_async_engine(url, pool_size=10, max_overflow=0)
     return engine, async_sessionmaker(engine, expire_on_commit=False)
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    """Let readers and a writer work at once, and commits be on the disk."""
+    connection.isolation_level = None  # SQLAlchemy's events begin, not the driver
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000"):
+        connection.execute(f"PRAGMA {setting}")
+
+
+def _begin_writing(connection: Any) -> None:
+    """Take the write lock first: a reader that wants to write later would be told that it is locked."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 class JsonText(TypeDecorator[Any]):
