@@ -20,12 +20,16 @@ async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys:
     """Count a request under each key and announce the tightest. Raises `Problem("rate_limited")`."""
     counters = current_backends().counters
     allowances = [await counters.hit(policy, key) for key in keys]
-    tightest = min(allowances, key=_room_left)
-    for name, value in tightest.headers().items():
+    demand_allowance(request, min(allowances, key=_room_left))
+
+
+def demand_allowance(request: HTTPConnection, allowance: Allowance) -> None:
+    """Announce what is left of a limit. Raises `Problem("rate_limited")` if nothing is."""
+    for name, value in allowance.headers().items():
         add_reply_header(request, name, value)
-    if not tightest.allowed:
-        RATE_LIMIT_HITS.labels(policy.name).inc()
-        raise Problem("rate_limited", retry_after_seconds=tightest.reset_seconds)
+    if not allowance.allowed:
+        RATE_LIMIT_HITS.labels(allowance.policy.name).inc()
+        raise Problem("rate_limited", retry_after_seconds=allowance.reset_seconds)
 
 
 def client_address(request: HTTPConnection) -> str:

@@ -15,9 +15,12 @@ from monitoring.auth.credentials import (
     is_same_secret,
 )
 from monitoring.auth.models import ApiKey, Team
+from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from monitoring.backends.counters import Mark
 
 # "Last used" is good to the hour, which spares a write with every request.
 LAST_USED_GRAIN = timedelta(hours=1)
@@ -69,6 +72,7 @@ async def list_keys(team_name: str | None = None) -> list[ApiKey]:
 async def revoke_key(client_id: str) -> ApiKey | None:
     """Revoke a key from the very next request on; None if there is no such key. Twice is once."""
     await ApiKey.filter(client_id=client_id, revoked_at=None).update(revoked_at=datetime.now(UTC))
+    await current_backends().remembered.forget_everywhere()
     return await ApiKey.get_or_none(client_id=client_id).select_related("team")
 
 
@@ -79,10 +83,20 @@ async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
     return key if key and is_right and key.revoked_at is None else None
 
 
-async def find_living_key(client_id: str) -> ApiKey | None:
-    """Return the key unless it is revoked, and note that it was used. Asked with every request."""
+async def find_living_key(client_id: str, mark: Mark | None = None) -> ApiKey | None:
+    """Return the key unless it is revoked, and note that it was used. Asked with every request.
+
+    With the mark of the request's own hit it may be remembered: until the next revocation, of whichever key.
+    """
+    remembered = current_backends().remembered
+    if key := remembered.recall(client_id, mark):
+        return key  # type: ignore[no-any-return]
+    good_until = remembered.good_until()
     key = await ApiKey.get_or_none(client_id=client_id, revoked_at=None)
+    if key is None:
+        return None
     now = datetime.now(UTC)
-    if key and (key.last_used_at is None or now - key.last_used_at > LAST_USED_GRAIN):
+    if key.last_used_at is None or now - key.last_used_at > LAST_USED_GRAIN:
         await ApiKey.filter(id=key.id).update(last_used_at=now)
+    remembered.remember(client_id, mark, good_until, key)
     return key
