@@ -38,8 +38,9 @@ from monitoring.checks.uptime import measure_uptime
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once, delete_expired_keys
 from monitoring.incidents import service as incidents
+from monitoring.monitors import listing
 from monitoring.monitors import service as monitors
-from monitoring.monitors.service import MonitorFilter
+from monitoring.monitors.listing import MonitorFilter
 from monitoring.notifications import service as webhooks
 from monitoring.notifications.deliveries import list_deliveries
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
@@ -152,7 +153,7 @@ def recorded_statements() -> Iterator[list[Statement]]:
 def list_monitors(
     team_id: UUID = CROWDED_TEAM, after_id: UUID | None = None, **wanted: Any
 ) -> Callable[[], Awaitable[object]]:
-    return lambda: monitors.list_monitors(team_id, MonitorFilter(**wanted), 50, after_id)
+    return lambda: listing.list_monitors(team_id, MonitorFilter(**wanted), 50, after_id)
 
 
 async def claim_and_give_back() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from hypothesis import HealthCheck, given, settings
 
 from monitoring.monitors.configuration import default_configuration
@@ -24,7 +25,8 @@ class TestRoundTrip:
         try:
             assert monitor.items() >= configuration_with(**fields).items()
             assert read(alice, monitor) == monitor
-            assert alice.get(MONITORS).json()["monitors"] == [monitor]
+            page = orjson.dumps({"monitors": [monitor], "next_cursor": None})
+            assert alice.get(MONITORS).content == page  # whoever writes it, the database or orjson
             assert list(monitor["request_headers"]) == list(fields.get("request_headers", {}))
         finally:
             alice.delete(path_of(monitor))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
-from monitoring.backends.pages import Page, read_page
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
@@ -24,31 +22,6 @@ if TYPE_CHECKING:
 
     from monitoring.contract.document import Json
     from monitoring.monitors.configuration import Configuration
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorFilter:
-    """Which monitors to list; what is None does not matter, the others combine with *and*."""
-
-    status: str | None = None
-    tag: str | None = None
-    paused: bool | None = None
-    search: str | None = None
-
-
-async def list_monitors(
-    team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None
-) -> Page[Monitor]:
-    """Return up to `limit` monitors of a team, newest first, from the one after `after_id` on."""
-    conditions = {
-        "status": wanted.status,
-        # The column is JSON text: its quotes keep `shop` from matching `shopping`.
-        "tags__contains": f'"{wanted.tag}"' if wanted.tag else None,
-        "paused": wanted.paused,
-        "search_text__contains": wanted.search.casefold() if wanted.search else None,
-    }
-    given = {name: value for name, value in conditions.items() if value is not None}
-    return await read_page(Monitor.filter(team_id=team_id, **given).select_related("watch"), limit, after_id)
 
 
 async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:

@@ -1,0 +1,81 @@
+"""The list of a team's monitors. It is what clients ask for most, so the database writes it as JSON."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from uuid import UUID
+
+import orjson
+
+from monitoring.backends import written_json
+from monitoring.backends.current import current_backends
+from monitoring.backends.statements import is_postgres, spell
+from monitoring.contract.configurations import field_names
+from monitoring.monitors.models import Monitor, Watch
+
+_OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
+
+_WILDCARD = re.compile(r"[\\%_]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorFilter:
+    """Which monitors to list; what is None does not matter, the others combine with *and*."""
+
+    status: str | None = None
+    tag: str | None = None
+    paused: bool | None = None
+    search: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorPage:
+    """Monitors in order, each a `Monitor` of the document in JSON; `continues_after` if others follow."""
+
+    monitors: list[str]
+    continues_after: UUID | None
+
+
+async def list_monitors(
+    team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None
+) -> MonitorPage:
+    """Return up to `limit` monitors of a team, newest first, from the one after `after_id` on."""
+    conditions = {
+        "monitors.team_id = {}": str(team_id),
+        "monitors.id < {}": str(after_id) if after_id else None,
+        "monitors.status = {}": wanted.status,
+        # The column is JSON text: its quotes keep `shop` from matching `shopping`.
+        "monitors.tags LIKE {} ESCAPE '\\'": wanted.tag and _contains(f'"{wanted.tag}"'),
+        "monitors.paused = {}": wanted.paused,
+        "monitors.search_text LIKE {} ESCAPE '\\'": wanted.search and _contains(wanted.search.casefold()),
+    }
+    given = {condition: value for condition, value in conditions.items() if value is not None}
+    numbered = [condition.format(f"${number}") for number, condition in enumerate(given, start=1)]
+    connection = current_backends().database.context.db()
+    sql = spell(connection, _select(" AND ".join(numbered), len(given) + 1, is_postgres(connection)))
+    rows = await connection.execute_query_dict(sql, [*given.values(), limit + 1])
+    found = [row["written"] for row in rows]
+    if len(found) <= limit:
+        return MonitorPage(found, None)
+    return MonitorPage(found[:limit], UUID(orjson.loads(found[limit - 1])["id"]))
+
+
+@cache
+def _select(conditions: str, limit_number: int, on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
+    members = {
+        name: written_json.column(Watch if name in _OF_WATCH else Monitor, name, on_postgres=on_postgres)
+        for name in field_names("Monitor")
+    }
+    members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
+    source = (
+        f"FROM monitors JOIN watches ON watches.monitor_id = monitors.id WHERE {conditions}"
+        f" ORDER BY monitors.id DESC LIMIT ${limit_number}"
+    )
+    return written_json.select(members, source, on_postgres=on_postgres)
+
+
+def _contains(text: str) -> str:
+    escaped = _WILDCARD.sub(r"\\\g<0>", text)
+    return f"%{escaped}%"
