@@ -11,7 +11,7 @@ REPORTS = build/contract
 CONTRACT = $(BIN)/pytest -n auto --dist=worksteal contract-tests
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
-.PHONY: run install install-dev check test contract contract-long contract-serve lies sdks faults format release-document constraints migration clean
+.PHONY: run install install-dev check test contract contract-long contract-serve lies sdks faults bench format release-document constraints migration clean
 
 run: install  ## Start the whole service with a demo team; honours PORT
 	PORT=$(PORT) exec $(BIN)/monitoring dev
@@ -83,6 +83,17 @@ faults: install-dev  ## Break everything the service stands on, for FAULT_SECOND
 	$(BIN)/pytest faults
 	$(BIN)/python faults/run.py --seconds $(FAULT_SECONDS) $(if $(FAULT_SEED),--seed $(FAULT_SEED))
 
+bench: install-dev build/bench/.installed  ## Measure the service beside its peers; QUICK=1 takes minutes, ONLY=api,checks parts
+	.ci/install-engines
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/run.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
+
+build/bench/.installed: benchmarks/requirements.txt benchmarks/install-exporter
+	@mkdir -p $(@D)
+	@benchmarks/install-exporter $(@D)/blackbox_exporter
+	@$(BIN)/python -m venv $(@D)/venv
+	@$(@D)/venv/bin/python -m pip install --quiet --require-hashes -r benchmarks/requirements.txt
+	@touch $@
+
 format: install-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -95,6 +106,7 @@ constraints: install-dev  ## Pin what pyproject.toml allows: versions and hashes
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml -o constraints.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra dev -c constraints.txt pyproject.toml -o constraints-dev.txt
 	cd sdks && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
+	cd benchmarks && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
 
 migration: install-dev  ## make migration NAME=add_monitor_tags
 	$(BIN)/python -W ignore -m monitoring.backends.schema $(NAME)

@@ -27,6 +27,7 @@ class Load:
     connections: int = 8
     seconds: float = NO_END
     count: int = NO_END
+    expected: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 import sys
 import time
 from typing import Any
@@ -16,6 +17,8 @@ from typing import Any
 import uvloop
 
 SERIAL = b"0000000000"  # where a request has these ten digits, each one sent has a number of its own
+
+CHUNK_EDGE = re.compile(rb"\r\n[0-9a-f]+\r\n")
 
 _serials = itertools.count(1)
 
@@ -30,6 +33,7 @@ class Load:
     def __init__(self, wanted: dict[str, Any]) -> None:
         self.requests = itertools.cycle([text.encode("latin-1") for text in wanted["requests"]])
         self.shortest, self.longest = wanted["body_bytes"]
+        self.expected = wanted["expected"].encode()
         self.ends_at = time.perf_counter() + wanted["seconds"]
         self.left = wanted["count"]
         self.open_count = wanted["connections"]
@@ -76,11 +80,13 @@ class Connection(asyncio.Protocol):
         if head_end < 0:
             return
         head = self._received[:head_end].lower()
-        length_at = head.find(b"\r\ncontent-length:")
-        length = int(head[length_at + 17 :].split(b"\r\n", 1)[0]) if length_at > 0 else -1
-        if len(self._received) < head_end + 4 + length:
+        length = self._find_length(head, head_end + 4)
+        if length < 0:
             return
-        if not head.startswith(b"http/1.1 2") or not self._load.shortest <= length <= self._load.longest:
+        expected = self._load.expected
+        is_expected = not expected or expected in CHUNK_EDGE.sub(b"", self._received)
+        is_long_enough = self._load.shortest <= length <= self._load.longest
+        if not (head.startswith(b"http/1.1 2") and is_long_enough and is_expected):
             self._load.fail(self._received[:500].decode("latin-1"))
         self._load.latencies.append(time.perf_counter() - self._sent_at)
         self._received = b""
@@ -90,6 +96,15 @@ class Connection(asyncio.Protocol):
         if self._is_waiting:
             self._load.fail("the connection was closed before the answer")
         self._load.leave()
+
+    def _find_length(self, head: bytes, body_at: int) -> int:
+        """Return the length of the body, as sent; below zero while some of it is missing."""
+        have = len(self._received) - body_at
+        length_at = head.find(b"\r\ncontent-length:")
+        if length_at >= 0:
+            length = int(head[length_at + 17 :].split(b"\r\n", 1)[0])
+            return length if have >= length else -1
+        return have if self._received.endswith(b"\r\n0\r\n\r\n") else -1  # in chunks
 
     def _send(self) -> None:
         request = self._load.next_request()

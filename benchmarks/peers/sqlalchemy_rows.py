@@ -172,3 +172,14 @@ class Translation(Row):
     status: Mapped[str]
     attempts: Mapped[int] = mapped_column(default=0)
     due_at: Mapped[datetime]
+
+
+class Check(Row):
+    __tablename__ = "checks"
+
+    monitor_id: Mapped[UUID] = mapped_column(primary_key=True)
+    checked_at: Mapped[datetime] = mapped_column(primary_key=True)
+    outcome: Mapped[str]
+    status_code: Mapped[int | None]
+    response_time_ms: Mapped[int | None]
+    error: Mapped[str | None]
