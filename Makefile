@@ -85,7 +85,7 @@ faults: install-dev  ## Break everything the service stands on, for FAULT_SECOND
 
 bench: install-dev build/bench/.installed  ## Measure the service beside its peers; QUICK=1 takes minutes, ONLY=api,checks parts
 	.ci/install-engines
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/run.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/side_by_side.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(HEALTHCHECKS),--healthchecks $(HEALTHCHECKS))
 
 build/bench/.installed: benchmarks/requirements.txt benchmarks/install-exporter
 	@mkdir -p $(@D)

@@ -16,7 +16,7 @@ from rounds import Scenario, take_turns
 from servers import BUILD, WEBHOOK_SECRET, peer, running, service
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from bench import Bench
@@ -51,7 +51,7 @@ ARTICLE = {
 }
 
 
-def measure_articles_on_postgresql(bench: Bench) -> Scenario:
+def measure_articles_on_postgresql(bench: Bench) -> list[Scenario]:
     """Measure with rows in PostgreSQL and messages in Redis."""
     postgres, redis = bench.engines.postgres, bench.engines.redis
 
@@ -81,10 +81,10 @@ def measure_articles_on_postgresql(bench: Bench) -> Scenario:
     )
     for database in databases.values():
         postgres.drop_database(database)
-    return Scenario("ingest_postgresql", "Article with 20 locales, PostgreSQL", samples)
+    return [Scenario("ingest_postgresql", "Article with 20 locales, PostgreSQL", samples)]
 
 
-def measure_articles_on_sqlite(bench: Bench) -> Scenario:
+def measure_articles_on_sqlite(bench: Bench) -> list[Scenario]:
     """Measure with rows in a SQLite file, the worker in the same process."""
     folder = BUILD / "sqlite"
     shutil.rmtree(folder, ignore_errors=True)
@@ -111,11 +111,12 @@ def measure_articles_on_sqlite(bench: Bench) -> Scenario:
             connection.execute("DELETE FROM articles")
 
     starts = {name: partial(start, paths[name]) for name, start in programs.items()}
-    return Scenario("ingest_sqlite", "Article with 20 locales, SQLite", _measure(bench, starts, empty))
+    samples = _measure(bench, starts, empty)
+    return [Scenario("ingest_sqlite", "Article with 20 locales, SQLite", samples)]
 
 
 def _measure(
-    bench: Bench, starts: dict[str, Callable[[Path], Program]], empty: Callable[[str], None]
+    bench: Bench, starts: Mapping[str, Callable[[Path], Program]], empty: Callable[[str], None]
 ) -> dict[str, list[Sample]]:
     request = write_request("POST", PATH, HEADERS, ARTICLE)
     body = request.partition("\r\n\r\n")[2]

@@ -34,7 +34,7 @@ class Effort:
 
 
 FULL = Effort(rounds=9, seconds=2.0, monitors=1_000_000, results=100_000_000)
-QUICK = Effort(rounds=5, seconds=0.6, monitors=50_000, results=2_000_000)
+QUICK = Effort(rounds=3, seconds=0.5, monitors=50_000, results=2_000_000)
 
 
 @dataclass(frozen=True)

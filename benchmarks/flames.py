@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import subprocess
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 from articles_webhook import ARTICLE, AT_ONCE, HEADERS, PATH
@@ -42,7 +43,7 @@ def _of_monitors(bench: Bench) -> Iterator[str]:
             ("create", write_request("POST", "/api/monitors", cast.headers(), NEW_MONITOR)),
         ):
             load = Load([server.port], [request], (1, 10**9), seconds=SECONDS + 1.5)
-            yield _record(f"H1, {name}", f"h1-{name}", server, lambda load=load: bench.client.run(load))
+            yield _record(f"H1, {name}", f"h1-{name}", server, partial(bench.client.run, load))
 
 
 def _of_articles(bench: Bench) -> Iterator[str]:

@@ -48,11 +48,11 @@ class LoadClient:
 
     def run(self, load: Load) -> Answered:
         """Send a load. Raises `RuntimeError` with the first answer that was another than expected."""
-        streams = self._process.stdin, self._process.stdout
-        assert all(streams)  # noqa: S101 - both are pipes
-        to_client, from_client = streams
-        print(json.dumps(vars(load)), file=to_client, flush=True)  # type: ignore[arg-type]
-        told = json.loads(from_client.readline())  # type: ignore[union-attr]
+        to_client, from_client = self._process.stdin, self._process.stdout
+        assert to_client  # noqa: S101 - both are pipes
+        assert from_client  # noqa: S101
+        print(json.dumps(vars(load)), file=to_client, flush=True)
+        told = json.loads(from_client.readline())
         if "error" in told:
             raise RuntimeError(f"an unexpected answer: {told['error']}")
         return Answered(**told)

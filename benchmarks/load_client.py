@@ -12,9 +12,12 @@ import json
 import re
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvloop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SERIAL = b"0000000000"  # where a request has these ten digits, each one sent has a number of its own
 
@@ -31,7 +34,9 @@ class Load:
     """What one line asks for, and what has come of it so far."""
 
     def __init__(self, wanted: dict[str, Any]) -> None:
-        self.requests = itertools.cycle([text.encode("latin-1") for text in wanted["requests"]])
+        self.requests: Iterator[bytes] = itertools.cycle(
+            [text.encode("latin-1") for text in wanted["requests"]]
+        )
         self.shortest, self.longest = wanted["body_bytes"]
         self.expected = wanted["expected"].encode()
         self.ends_at = time.perf_counter() + wanted["seconds"]

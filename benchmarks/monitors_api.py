@@ -128,20 +128,17 @@ def _measure_create(bench: Bench, cast: Cast) -> Scenario:
 
     def run(name: str) -> Sample:
         sample = bench.sample(_load(bench, cast, name, requests), cast.servers[name])
-        asyncio.run(_forget_created(cast.databases[name]))
+        forget_created(cast.databases[name])
         return sample
 
     return Scenario("create", "Create one", take_turns(list(cast.servers), bench.effort.rounds, run))
 
 
-async def _forget_created(database: str) -> None:
+def forget_created(database: str) -> None:
     """Give every round the same start: plans are counted, so the next one would pay for this one."""
+    deletion = "DELETE FROM monitors WHERE status = 'pending'"
     tables = ("state_changes", "watches", "monitors")
-    await execute(
-        database,
-        "DELETE FROM monitors WHERE status = 'pending'",
-        *(f"VACUUM ANALYZE {table}" for table in tables),
-    )
+    asyncio.run(execute(database, deletion, *(f"VACUUM ANALYZE {table}" for table in tables)))
 
 
 def _load(bench: Bench, cast: Cast, name: str, requests: Sequence[str]) -> Load:

@@ -1,7 +1,7 @@
 """Measure everything side by side, and write the table, the picture and build/bench/results.json.
 
 make bench                  all of it, about 25 minutes
-make bench QUICK=1          fewer rounds and smaller sizes, about 5 minutes
+make bench QUICK=1          fewer rounds and smaller sizes, about 4 minutes
 make bench ONLY=api,checks  some parts; docs/performance.md stays as it is
 """
 
@@ -13,8 +13,9 @@ import platform
 import re
 import sys
 import time
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from articles_webhook import measure_articles_on_postgresql, measure_articles_on_sqlite
 from at_rest import measure_at_rest
@@ -23,6 +24,7 @@ from checks_speed import measure_checks
 from flames import record_flames
 from framework import measure_framework
 from growth import measure_growth
+from healthchecks import measure_healthchecks
 from large_tables import measure_large_tables
 from monitors_api import measure_monitors_api
 from picture import draw_bars
@@ -32,7 +34,7 @@ from tables import put_block, write_block
 from targets import BY_RECIPE, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from bench import Bench
 
@@ -43,17 +45,14 @@ RESULTS = BUILD / "results.json"
 # What the picture shows; the rest is in the table.
 PICTURED = ("list", "create", "get", "ingest_postgresql", "ingest_sqlite", "check_http", "check_https")
 
-Findings = list[Scenario | str]  # a sentence says what is no comparison
+# Measures some scenarios; a sentence among them says what is no comparison.
+Part: TypeAlias = "Sequence[Callable[[Bench], Sequence[Scenario | str]]]"
 
 
-def _one(measure: Callable[[Bench], Scenario]) -> Callable[[Bench], Findings]:
-    return lambda bench: [measure(bench)]
-
-
-PARTS: dict[str, Sequence[Callable[[Bench], Findings]]] = {
-    "api": (lambda bench: [*measure_monitors_api(bench)], lambda bench: [*measure_framework(bench)]),
-    "articles": (_one(measure_articles_on_postgresql), _one(measure_articles_on_sqlite)),
-    "checks": (lambda bench: [*measure_checks(bench)],),
+PARTS: dict[str, Part] = {
+    "api": (measure_monitors_api, measure_framework),
+    "articles": (measure_articles_on_postgresql, measure_articles_on_sqlite),
+    "checks": (measure_checks,),
     "large": (measure_large_tables,),
     "rest": (measure_at_rest,),
     "growth": (measure_growth,),
@@ -68,9 +67,13 @@ def main() -> int:
     )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", type=_read_parts, default=tuple(PARTS), metavar=",".join(PARTS))
+    parser.add_argument("--healthchecks", type=Path, help="a checkout with its virtual environment in venv/")
     options = parser.parse_args()
     began_at = time.monotonic()
-    scenarios, facts = _measure(options.only, quick=options.quick)
+    parts = {name: PARTS[name] for name in options.only}
+    if options.healthchecks:
+        parts["healthchecks"] = (partial(measure_healthchecks, folder=options.healthchecks),)
+    scenarios, facts = _measure(parts, quick=options.quick)
     minutes = (time.monotonic() - began_at) / 60
     command = "make bench" + (" QUICK=1" if options.quick else "")
     machine = describe_machine()
@@ -86,12 +89,13 @@ def main() -> int:
     return 0
 
 
-def write_page() -> None:
-    """Write table and picture from the results."""
+def write_page() -> int:
+    """Write table and picture from the results; the exit status."""
     results = json.loads(RESULTS.read_text())
     scenarios = {key: Scenario.from_json(key, told) for key, told in results["scenarios"].items()}
     put_block(PAGE, write_block(results["command"], results["machine"], scenarios, results["facts"]))
     PICTURE.write_text(draw_bars([scenarios[key] for key in PICTURED if key in scenarios]))
+    return 0
 
 
 def describe_machine() -> str:
@@ -107,12 +111,12 @@ def describe_machine() -> str:
     )
 
 
-def _measure(parts: Sequence[str], *, quick: bool) -> tuple[dict[str, Scenario], list[str]]:
+def _measure(parts: Mapping[str, Part], *, quick: bool) -> tuple[dict[str, Scenario], list[str]]:
     scenarios: dict[str, Scenario] = {}
     facts: list[str] = []
     with open_bench(QUICK if quick else FULL) as bench:
-        for part in parts:
-            for measure in PARTS[part]:
+        for part, measurements in parts.items():
+            for measure in measurements:
                 began_at = time.monotonic()
                 for finding in measure(bench):
                     if isinstance(finding, str):
@@ -128,8 +132,9 @@ def _print_verdicts(scenarios: dict[str, Scenario]) -> None:
     for verdict in judge(scenarios):
         measured = f"{verdict.measured.median:.2f}" if verdict.measured else "-"
         print(f"{verdict.words:18} {verdict.title}: {verdict.promise}; it is {measured}")
-    for title, peer, promise in BY_RECIPE:
-        print(f"{'by recipe':18} {title}: {peer} {promise}; see docs/performance.md")
+    for key, promise in BY_RECIPE.items():
+        if key not in scenarios:
+            print(f"{'by recipe':18} {promise}; see docs/performance.md")
 
 
 def _read_parts(text: str) -> tuple[str, ...]:
