@@ -33,7 +33,7 @@ class Effort:
     results: int
 
 
-FULL = Effort(rounds=9, seconds=2.0, monitors=1_000_000, results=100_000_000)
+FULL = Effort(rounds=7, seconds=2.0, monitors=1_000_000, results=100_000_000)
 QUICK = Effort(rounds=3, seconds=0.5, monitors=50_000, results=2_000_000)
 
 

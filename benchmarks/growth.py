@@ -19,9 +19,9 @@ from large_tables import (
     running_on,
 )
 from load import Load, write_request
-from monitors_api import call, migrate
+from monitors_api import call, forget_created, migrate
 from rounds import Scenario, take_turns
-from seeds import issue_token, sow
+from seeds import NEW_MONITOR, issue_token, sow
 from servers import BUILD, LOCALES, running, service
 
 if TYPE_CHECKING:
@@ -39,23 +39,28 @@ REPLICAS = (1, 2, 4)
 def measure_growth(bench: Bench) -> list[Scenario | str]:
     """Measure all four."""
     return [
-        Scenario("by_monitors", "List of 50, by monitors of the team", _by_monitors(bench)),
+        *_by_monitors(bench),
         Scenario("by_results", "Response times of 30 days, by results stored", _by_results(bench)),
         Scenario("by_locales", "Article, by locales", _by_locales(bench)),
         Scenario("by_replicas", "List of 50, by replicas", _by_replicas(bench)),
     ]
 
 
-def _by_monitors(bench: Bench) -> dict[str, list[Sample]]:
-    samples: dict[str, list[Sample]] = {}
+def _by_monitors(bench: Bench) -> list[Scenario]:
+    listed: dict[str, list[Sample]] = {}
+    created: dict[str, list[Sample]] = {}
     with running_on(bench, "growing_monitors") as (server, owner, database):
         token, size = issue_token(server.port, owner), len(owner.monitor_ids)
         for count in _sizes(bench.effort.monitors):
             asyncio.run(add_monitors(database, owner.team_id, count - size))
-            size = count
-            name = f"{count:,}"
-            samples |= measure_paths(bench, server, token, {name: "/api/monitors"})
-    return samples
+            size, path = count, {f"{count:,}": "/api/monitors"}
+            listed |= measure_paths(bench, server, token, path)
+            created |= measure_paths(bench, server, token, path, NEW_MONITOR)
+            forget_created(database)
+    return [
+        Scenario("by_monitors", "List of 50, by monitors of the team", listed),
+        Scenario("create_by_monitors", "Create one, by monitors of the team", created),
+    ]
 
 
 def _by_results(bench: Bench) -> dict[str, list[Sample]]:

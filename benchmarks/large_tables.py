@@ -7,10 +7,11 @@ daily row a monitor, and its changes of state. That is also what these requests 
 from __future__ import annotations
 
 import asyncio
+import json
 from base64 import urlsafe_b64encode
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncpg  # type: ignore[import-untyped]
 import orjson
@@ -93,14 +94,16 @@ def running_on(bench: Bench, name: str, monitors: int = PAGE) -> Iterator[tuple[
     postgres.drop_database(database)
 
 
-def measure_paths(bench: Bench, server: Server, token: str, names: dict[str, str]) -> dict[str, list[Sample]]:
-    """Let requests of several kinds take turns on the same server."""
-    headers = {"Authorization": f"Bearer {token}"}
+def measure_paths(
+    bench: Bench, server: Server, token: str, names: dict[str, str], body: Any = None
+) -> dict[str, list[Sample]]:
+    """Let requests of several kinds take turns on the same server: GET, or POST of a body."""
+    headers, method = {"Authorization": f"Bearer {token}"}, "POST" if body else "GET"
 
     def run(name: str) -> Sample:
-        length = len(call(server.port, "GET", names[name], headers))
+        length = len(call(server.port, method, names[name], headers, json.dumps(body) if body else ""))
         bounds = (length - 500, length + 500)  # figures have one digit more or less
-        request = write_request("GET", names[name], headers)
+        request = write_request(method, names[name], headers, body)
         return bench.sample(Load([server.port], [request], bounds, seconds=bench.effort.seconds), server)
 
     return take_turns(list(names), bench.effort.rounds, run)

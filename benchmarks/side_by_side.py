@@ -11,6 +11,7 @@ import argparse
 import json
 import platform
 import re
+import shutil
 import sys
 import time
 from functools import partial
@@ -21,7 +22,7 @@ from articles_webhook import measure_articles_on_postgresql, measure_articles_on
 from at_rest import measure_at_rest
 from bench import FULL, QUICK, open_bench
 from checks_speed import measure_checks
-from flames import record_flames
+from flames import PROFILES, record_flames
 from framework import measure_framework
 from growth import measure_growth
 from healthchecks import measure_healthchecks
@@ -75,7 +76,7 @@ def main() -> int:
         parts["healthchecks"] = (partial(measure_healthchecks, folder=options.healthchecks),)
     scenarios, facts = _measure(parts, quick=options.quick)
     minutes = (time.monotonic() - began_at) / 60
-    command = "make bench" + (" QUICK=1" if options.quick else "")
+    command = "make bench" + " QUICK=1" * options.quick + " HEALTHCHECKS=…" * bool(options.healthchecks)
     machine = describe_machine()
     print("\n" + write_block(command, machine, scenarios, facts))
     _print_verdicts(scenarios)
@@ -90,11 +91,12 @@ def main() -> int:
 
 
 def write_page() -> int:
-    """Write table and picture from the results; the exit status."""
+    """Write table, picture and flame graphs from the results; returns the exit status."""
     results = json.loads(RESULTS.read_text())
     scenarios = {key: Scenario.from_json(key, told) for key, told in results["scenarios"].items()}
     put_block(PAGE, write_block(results["command"], results["machine"], scenarios, results["facts"]))
     PICTURE.write_text(draw_bars([scenarios[key] for key in PICTURED if key in scenarios]))
+    shutil.copytree(PROFILES, PAGE.with_name("profiles"), dirs_exist_ok=True)
     return 0
 
 
