@@ -2,9 +2,10 @@
 
 from asyncio import CancelledError
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from monitoring.contract.http_part import HttpPart
+from monitoring.contract.replies import noted_status
 
 
 class ServerStopped(Exception):  # noqa: N818 - to the caller it is an answer
@@ -16,15 +17,8 @@ class CutOff(HttpPart):
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve."""
-        has_begun = False
-
-        async def send_noted(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
-
         try:
-            await self._app(scope, receive, send_noted)
+            await self._app(scope, receive, send)
         except CancelledError:
-            if not has_begun:
+            if not noted_status(scope):
                 raise ServerStopped("the server stops") from None
