@@ -9,11 +9,11 @@ from contextlib import ExitStack, closing
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engines import execute
+from engines import execute, fetch
 from load import SERIAL, Load, write_request
 from monitors_api import call, migrate
 from rounds import Scenario, take_turns
-from servers import BUILD, WEBHOOK_SECRET, peer, running, service
+from servers import BUILD, LOCALES, WEBHOOK_SECRET, peer, running, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 PATH = "/api/webhooks/publisher"
 HEADERS = {"X-Webhook-Secret": WEBHOOK_SECRET}
+
+COUNT = """
+    SELECT (SELECT count(*) FROM articles) AS articles, (SELECT count(*) FROM translations) AS translations
+"""
 
 ROW_BY_ROW = "FastAPI + SQLAlchemy, row by row"
 UNIT_OF_WORK = "FastAPI + SQLAlchemy, unit of work"
@@ -73,8 +77,10 @@ def measure_articles_on_postgresql(bench: Bench) -> list[Scenario]:
     for database in databases.values():
         migrate(f"{database}?sslmode=disable")
 
-    def empty(name: str) -> None:
+    def empty(name: str) -> tuple[int, int]:
+        (counted,) = asyncio.run(fetch(databases[name], COUNT))
         asyncio.run(execute(databases[name], "TRUNCATE articles, translations", "CHECKPOINT"))
+        return counted["articles"], counted["translations"]
 
     samples = _measure(
         bench, {name: partial(start, databases[name]) for name, start in programs.items()}, empty
@@ -105,10 +111,12 @@ def measure_articles_on_sqlite(bench: Bench) -> list[Scenario]:
     for path in paths.values():
         migrate(f"sqlite://{path}")
 
-    def empty(name: str) -> None:
+    def empty(name: str) -> tuple[int, int]:
         with closing(sqlite3.connect(paths[name], timeout=60)) as connection, connection:
+            articles, translations = connection.execute(COUNT).fetchone()
             connection.execute("DELETE FROM translations")
             connection.execute("DELETE FROM articles")
+            return articles, translations
 
     starts = {name: partial(start, paths[name]) for name, start in programs.items()}
     samples = _measure(bench, starts, empty)
@@ -116,7 +124,7 @@ def measure_articles_on_sqlite(bench: Bench) -> list[Scenario]:
 
 
 def _measure(
-    bench: Bench, starts: Mapping[str, Callable[[Path], Program]], empty: Callable[[str], None]
+    bench: Bench, starts: Mapping[str, Callable[[Path], Program]], empty: Callable[[str], tuple[int, int]]
 ) -> dict[str, list[Sample]]:
     request = write_request("POST", PATH, HEADERS, ARTICLE)
     body = request.partition("\r\n\r\n")[2]
@@ -135,9 +143,11 @@ def _measure(
             bounds = (length[name], length[name])
             load = Load([servers[name].port], [request], bounds, AT_ONCE, bench.effort.seconds)
             sample = bench.sample(load, servers[name])
-            empty(name)
-            for article in blogs[name].iterdir():
-                shutil.rmtree(article)
+            pages = list(blogs[name].glob("*/en.json"))
+            if empty(name) != (len(pages), len(pages) * len(LOCALES.split(","))):
+                raise RuntimeError(f"{name} has not kept what it accepted")
+            for page in pages:
+                shutil.rmtree(page.parent)
             return sample
 
         samples = take_turns(list(servers), bench.effort.rounds, run)
