@@ -38,9 +38,9 @@ from monitoring.checks.uptime import measure_uptime
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once, delete_expired_keys
 from monitoring.incidents import service as incidents
-from monitoring.monitors import listing
+from monitoring.monitors import reading
 from monitoring.monitors import service as monitors
-from monitoring.monitors.listing import MonitorFilter
+from monitoring.monitors.reading import MonitorFilter
 from monitoring.notifications import service as webhooks
 from monitoring.notifications.deliveries import list_deliveries
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
@@ -153,7 +153,7 @@ def recorded_statements() -> Iterator[list[Statement]]:
 def list_monitors(
     team_id: UUID = CROWDED_TEAM, after_id: UUID | None = None, **wanted: Any
 ) -> Callable[[], Awaitable[object]]:
-    return lambda: listing.list_monitors(team_id, MonitorFilter(**wanted), 50, after_id)
+    return lambda: reading.list_monitors(team_id, MonitorFilter(**wanted), 50, after_id)
 
 
 async def claim_and_give_back() -> None:
@@ -218,6 +218,7 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "list monitors by everything": list_monitors(
         after_id=UUID(int=15_000), status="up", tag="shop", paused=False, search="Shop"
     ),
+    "read a monitor": lambda: reading.read_monitor(CROWDED_TEAM, SOME_MONITOR),
     "get a monitor": lambda: monitors.get_monitor(CROWDED_TEAM, SOME_MONITOR),
     "update a monitor": lambda: monitors.update_monitor(CROWDED_TEAM, SOME_MONITOR, {"name": "Renamed"}),
     "create a monitor in a large team": lambda: monitors.create_monitor(

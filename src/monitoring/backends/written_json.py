@@ -23,23 +23,23 @@ _MOMENT_ON_SQLITE = (
 )
 
 
-def column(model: type[Model], name: str, *, on_postgres: bool) -> str:
+def write_column(model: type[Model], name: str, *, on_postgres: bool) -> str:
     """Write a column as JSON has it: booleans, moments, and JSON that is kept as text."""
     meta = model._meta  # noqa: SLF001 - as Tortoise's own contributions do
     pattern = (_on_postgres if on_postgres else _on_sqlite)(meta.fields_map[name])
     return pattern.format(f"{meta.db_table}.{name}")
 
 
-def select(members: Mapping[str, str], source: str, *, on_postgres: bool) -> str:
-    """Write a SELECT of one column, `written`: an object a row, of SQL expressions by name, in their order.
+def write_object(members: Mapping[str, str], *, on_postgres: bool) -> str:
+    """Write an expression whose value is an object, as text: of SQL expressions by name, in their order.
 
-    `source` is the statement from FROM on. The text is what orjson would write, byte for byte.
+    It is what orjson would write, byte for byte.
     """
-    if on_postgres:
+    if on_postgres:  # `json_build_object` would put blanks between
         named = ", ".join(f'{expression} AS "{name}"' for name, expression in members.items())
-        return f"SELECT row_to_json(object)::text AS written FROM (SELECT {named} {source}) AS object"  # noqa: S608 - names of our own
+        return f"(SELECT row_to_json(object)::text FROM (SELECT {named}) AS object)"  # noqa: S608 - names of our own
     pairs = ", ".join(f"'{name}', {expression}" for name, expression in members.items())
-    return f"SELECT json_object({pairs}) AS written {source}"
+    return f"json_object({pairs})"
 
 
 def _on_postgres(field: Field) -> str:  # type: ignore[type-arg]

@@ -11,8 +11,8 @@ from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.configuration import configuration_of
 
 if TYPE_CHECKING:
-    from monitoring.monitors.listing import MonitorPage
     from monitoring.monitors.models import Monitor
+    from monitoring.monitors.reading import MonitorPage
 
 
 def represent_monitor(monitor: Monitor) -> dict[str, Any]:

@@ -1,18 +1,20 @@
-"""The list of a team's monitors. It is what clients ask for most, so the database writes it as JSON."""
+"""Monitors as clients read them: what they ask for most, so the database writes it as JSON."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 from uuid import UUID
 
 import orjson
 
-from monitoring.backends import written_json
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import is_postgres, spell
+from monitoring.backends.written_json import write_column, write_object
 from monitoring.contract.configurations import field_names
+from monitoring.contract.problems import Problem
 from monitoring.monitors.models import Monitor, Watch
 
 _OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
@@ -28,6 +30,14 @@ class MonitorFilter:
     tag: str | None = None
     paused: bool | None = None
     search: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMonitor:
+    """A `Monitor` of the document in JSON, and the version of its configuration."""
+
+    written: str
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +63,40 @@ async def list_monitors(
     }
     given = {condition: value for condition, value in conditions.items() if value is not None}
     numbered = [condition.format(f"${number}") for number, condition in enumerate(given, start=1)]
-    connection = current_backends().database.context.db()
-    sql = spell(connection, _select(" AND ".join(numbered), len(given) + 1, is_postgres(connection)))
-    rows = await connection.execute_query_dict(sql, [*given.values(), limit + 1])
+    source = f"WHERE {' AND '.join(numbered)} ORDER BY monitors.id DESC LIMIT ${len(given) + 1}"
+    rows = await _read(source, [*given.values(), limit + 1])
     found = [row["written"] for row in rows]
     if len(found) <= limit:
         return MonitorPage(found, None)
     return MonitorPage(found[:limit], UUID(orjson.loads(found[limit - 1])["id"]))
 
 
+async def read_monitor(team_id: UUID, monitor_id: UUID) -> WrittenMonitor:
+    """Return a monitor of the team. Raises Problem if there is none, or if it is another team's."""
+    rows = await _read("WHERE monitors.id = $1 AND monitors.team_id = $2", [str(monitor_id), str(team_id)])
+    if not rows:
+        raise Problem("monitor_not_found")
+    return WrittenMonitor(**rows[0])
+
+
+async def _read(source: str, values: list[Any]) -> list[dict[str, Any]]:
+    connection = current_backends().database.context.db()
+    sql = f"{_select(is_postgres(connection))} {source}"
+    return await connection.execute_query_dict(spell(connection, sql), values)
+
+
 @cache
-def _select(conditions: str, limit_number: int, on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
+def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
     members = {
-        name: written_json.column(Watch if name in _OF_WATCH else Monitor, name, on_postgres=on_postgres)
+        name: write_column(Watch if name in _OF_WATCH else Monitor, name, on_postgres=on_postgres)
         for name in field_names("Monitor")
     }
     members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
-    source = (
-        f"FROM monitors JOIN watches ON watches.monitor_id = monitors.id WHERE {conditions}"
-        f" ORDER BY monitors.id DESC LIMIT ${limit_number}"
+    written = write_object(members, on_postgres=on_postgres)
+    return (
+        f"SELECT {written} AS written, monitors.version AS version"  # noqa: S608 - names of our own
+        " FROM monitors JOIN watches ON watches.monitor_id = monitors.id"
     )
-    return written_json.select(members, source, on_postgres=on_postgres)
 
 
 def _contains(text: str) -> str:
