@@ -12,14 +12,15 @@ from engines import execute
 from large_tables import (
     DAYS,
     RESULTS_A_MONITOR,
+    Question,
     add_monitors,
     add_rollups,
+    ask_in_turn,
     days_ago,
-    measure_paths,
     running_on,
 )
 from load import Load, write_request
-from monitors_api import call, forget_created, migrate
+from monitors_api import call, migrate
 from rounds import Scenario, take_turns
 from seeds import NEW_MONITOR, issue_token, sow
 from servers import BUILD, LOCALES, running, service
@@ -47,32 +48,33 @@ def measure_growth(bench: Bench) -> list[Scenario | str]:
 
 
 def _by_monitors(bench: Bench) -> list[Scenario]:
-    listed: dict[str, list[Sample]] = {}
-    created: dict[str, list[Sample]] = {}
-    with running_on(bench, "growing_monitors") as (server, owner, database):
-        token, size = issue_token(server.port, owner), len(owner.monitor_ids)
+    questions = {}
+    with ExitStack() as stack:
         for count in _sizes(bench.effort.monitors):
-            asyncio.run(add_monitors(database, owner.team_id, count - size))
-            size, path = count, {f"{count:,}": "/api/monitors"}
-            listed |= measure_paths(bench, server, token, path)
-            created |= measure_paths(bench, server, token, path, NEW_MONITOR)
-            forget_created(database)
-    return [
-        Scenario("by_monitors", "List of 50, by monitors of the team", listed),
-        Scenario("create_by_monitors", "Create one, by monitors of the team", created),
-    ]
+            server, owner, database = stack.enter_context(running_on(bench, f"monitors_{count}"))
+            asyncio.run(add_monitors(database, owner.team_id, count - len(owner.monitor_ids)))
+            questions[f"{count:,}"] = Question(server, issue_token(server.port, owner), "/api/monitors")
+        return [
+            Scenario("by_monitors", "List of 50, by monitors of the team", ask_in_turn(bench, questions)),
+            Scenario(
+                "create_by_monitors",
+                "Create one, by monitors of the team",
+                ask_in_turn(bench, questions, NEW_MONITOR),
+            ),
+        ]
 
 
 def _by_results(bench: Bench) -> dict[str, list[Sample]]:
-    samples: dict[str, list[Sample]] = {}
-    for number, count in enumerate(_sizes(bench.effort.results)):
-        monitors = max(1, count // RESULTS_A_MONITOR)
-        with running_on(bench, f"growing_results_{number}", monitors) as (server, owner, database):
+    questions = {}
+    with ExitStack() as stack:
+        for count in _sizes(bench.effort.results):
+            monitors = max(1, count // RESULTS_A_MONITOR)
+            server, owner, database = stack.enter_context(running_on(bench, f"results_{count}", monitors))
             asyncio.run(add_rollups(database))
-            token = issue_token(server.port, owner)
             path = f"/api/monitors/{owner.monitor_ids[monitors // 2]}/response-times?from={days_ago(DAYS)}"
-            samples |= measure_paths(bench, server, token, {f"{monitors * RESULTS_A_MONITOR:,}": path})
-    return samples
+            name = f"{monitors * RESULTS_A_MONITOR:,}"
+            questions[name] = Question(server, issue_token(server.port, owner), path)
+        return ask_in_turn(bench, questions)
 
 
 def _by_locales(bench: Bench) -> dict[str, list[Sample]]:

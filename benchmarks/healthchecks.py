@@ -74,8 +74,10 @@ def measure_healthchecks(bench: Bench, folder: Path) -> list[Scenario]:
 
         names, rounds = list(servers), bench.effort.rounds
         return [
-            Scenario("list_healthchecks", "List of 50", take_turns(names, rounds, run_list)),
-            Scenario("create_healthchecks", "Create one", take_turns(names, rounds, run_create)),
+            Scenario("list_healthchecks", "List of 50, one connection", take_turns(names, rounds, run_list)),
+            Scenario(
+                "create_healthchecks", "Create one, one connection", take_turns(names, rounds, run_create)
+            ),
         ]
 
 

@@ -10,6 +10,7 @@ import asyncio
 import json
 from base64 import urlsafe_b64encode
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from seeds import issue_token, sow, sow_monitors
 from servers import running, service
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from uuid import UUID
 
     from bench import Bench
@@ -53,9 +54,10 @@ def _measure_pages(bench: Bench) -> Iterator[Scenario | str]:
     with running_on(bench, "many_monitors") as (server, owner, database):
         asyncio.run(add_monitors(database, owner.team_id, count - len(owner.monitor_ids)))
         token = issue_token(server.port, owner)
-        names = {FIRST: "/api/monitors", FAR: _path_of_page(database, far_page)}
+        paths = {FIRST: "/api/monitors", FAR: _path_of_page(database, far_page)}
+        questions = {name: Question(server, token, path) for name, path in paths.items()}
         title = f"List of 50 of {count:,} monitors, page 1 and page {far_page:,}"
-        yield Scenario("pages", title, measure_paths(bench, server, token, names))
+        yield Scenario("pages", title, ask_in_turn(bench, questions))
 
 
 def _measure_results(bench: Bench) -> Iterator[Scenario | str]:
@@ -66,13 +68,14 @@ def _measure_results(bench: Bench) -> Iterator[Scenario | str]:
         token = issue_token(server.port, owner)
         path = f"/api/monitors/{owner.monitor_ids[monitors // 2]}"
         day = f"from={days_ago(DAYS)}&to={days_ago(0)}&window=day"
-        names = {
+        paths = {
             "uptime of 30 days": f"{path}/uptime",
             "uptime of 30 days, day by day": f"{path}/uptime?{day}",
             "response times of 30 days": f"{path}/response-times?{day}",
         }
         title = f"Over {monitors * RESULTS_A_MONITOR:,} results, by rollups"
-        yield Scenario("results", title, measure_paths(bench, server, token, names))
+        questions = {name: Question(server, token, path) for name, path in paths.items()}
+        yield Scenario("results", title, ask_in_turn(bench, questions))
     yield (
         f"The {monitors * RESULTS_A_MONITOR:,} results are not stored one by one here: they are those of"
         f" {monitors:,} monitors checked every 30 seconds for {DAYS} days, of which the service keeps"
@@ -94,19 +97,28 @@ def running_on(bench: Bench, name: str, monitors: int = PAGE) -> Iterator[tuple[
     postgres.drop_database(database)
 
 
-def measure_paths(
-    bench: Bench, server: Server, token: str, names: dict[str, str], body: Any = None
-) -> dict[str, list[Sample]]:
-    """Let requests of several kinds take turns on the same server: GET, or POST of a body."""
-    headers, method = {"Authorization": f"Bearer {token}"}, "POST" if body else "GET"
+@dataclass(frozen=True)
+class Question:
+    """A path, who is asked for it, and with which token."""
+
+    server: Server
+    token: str
+    path: str
+
+
+def ask_in_turn(bench: Bench, questions: Mapping[str, Question], body: Any = None) -> dict[str, list[Sample]]:
+    """Let questions take turns: GET, or POST of a body."""
+    method = "POST" if body else "GET"
 
     def run(name: str) -> Sample:
-        length = len(call(server.port, method, names[name], headers, json.dumps(body) if body else ""))
+        server, path = questions[name].server, questions[name].path
+        headers = {"Authorization": f"Bearer {questions[name].token}"}
+        length = len(call(server.port, method, path, headers, json.dumps(body) if body else ""))
         bounds = (length - 500, length + 500)  # figures have one digit more or less
-        request = write_request(method, names[name], headers, body)
+        request = write_request(method, path, headers, body)
         return bench.sample(Load([server.port], [request], bounds, seconds=bench.effort.seconds), server)
 
-    return take_turns(list(names), bench.effort.rounds, run)
+    return take_turns(list(questions), bench.effort.rounds, run)
 
 
 async def add_monitors(database: str, team_id: UUID, count: int) -> None:
