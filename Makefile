@@ -43,7 +43,7 @@ check: install-dev  ## Style, types, import direction, the document and what it 
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
 	$(BIN)/kubernetes-validate --strict --quiet $(MANIFESTS)
 
-test: install-dev  ## The whole suite, twice; installs PostgreSQL, Redis and Apertium when missing (Debian)
+test: install-dev  ## The whole suite, twice; installs PostgreSQL, Redis, Apertium and Chromium when missing (Debian)
 	.ci/install-engines
 	$(BIN)/pytest -n auto --backends=embedded
 	$(BIN)/pytest -n auto --backends=production

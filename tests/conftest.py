@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from hypothesis import settings
 
 import engine_room
 from cast import Player, form_team
@@ -24,6 +25,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--backends", choices=engine_room.KINDS, default="embedded", help="the engines behind every test"
     )
+
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("without deadline", deadline=None)
+settings.load_profile("without deadline")
 
 
 def pytest_configure(config: pytest.Config) -> None:
