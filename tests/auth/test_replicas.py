@@ -13,7 +13,7 @@ import redis
 
 from cast import Player, form_team
 from monitoring.auth.models import ApiKey
-from monitoring.auth.service import revoke_key
+from monitoring.auth.service import find_living_key, revoke_key
 from monitoring.backends.remembered import SECONDS
 from real_servers import find_free_port, running_redis
 from running_service import RunningService, running_service
@@ -22,6 +22,8 @@ from service_process import Installation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from monitoring.backends.counters import Mark
 
 MONITORS = "/api/monitors"
 
@@ -131,24 +133,24 @@ class TestRevokedKey:
             assert all(is_revoked(list_monitors(service, alice), service) for service in services)
 
 
-@pytest.mark.production("only with Redis anything is remembered")
 class TestLivingKey:
-    def test_is_asked_for_once_and_again_after_two_seconds(
-        self, service: RunningService, alice: Player
+    def test_is_remembered_for_two_seconds_even_if_it_is_revoked_by_hand(
+        self, service: RunningService, alice: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Behind the service's back: who revokes a key by hand waits for that long."""
-        now = [1000.0]
-        remembered = service.app.backends.remembered
-        clock, remembered._clock = remembered._clock, lambda: now[0]  # noqa: SLF001
-        try:
-            assert list_monitors(service, alice).status_code == 200
-            service.run(revoke_by_hand(alice.client_id))
-            now[0] += SECONDS - 0.001
-            assert list_monitors(service, alice).status_code == 200
-            now[0] += 0.001
-            assert is_revoked(list_monitors(service, alice), service)
-        finally:
-            remembered._clock = clock  # noqa: SLF001
+        now = 1000.0
+        monkeypatch.setattr(service.app.backends.remembered, "_clock", lambda: now)
+
+        def is_living(mark: Mark | None) -> bool:
+            return service.run(find_living_key(alice.client_id, mark)) is not None
+
+        assert is_living((1, b"a mark"))
+        service.run(revoke_by_hand(alice.client_id))
+        now += SECONDS - 0.001
+        assert is_living((1, b"a mark"))
+        assert not is_living((1, b"another mark"))
+        assert not is_living(None)
+        now += 0.001
+        assert not is_living((1, b"a mark"))
 
 
 @pytest.mark.production("only Redis counts for several processes")
