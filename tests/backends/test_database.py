@@ -79,6 +79,37 @@ class TestTransaction:
             assert await Bed.all().count() == 0
 
     @pytest.mark.production("SQLite's connection goes back to no pool")
+    async def test_one_that_is_cancelled_while_it_begins_leaves_a_connection_like_new(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        begin = TransactionWrapper.begin
+
+        async def begin_slowly(transaction: TransactionWrapper) -> None:
+            await begin(transaction)
+            has_begun.set()
+            await may_go_on.wait()
+
+        async def create() -> None:
+            async with transaction():
+                await Bed.create(name="south")
+
+        for number in range(20):  # whichever of the pool's connections it is
+            has_begun, may_go_on = asyncio.Event(), asyncio.Event()
+            with monkeypatch.context() as patched:
+                patched.setattr(TransactionWrapper, "begin", begin_slowly)
+                task = asyncio.create_task(create())
+                await has_begun.wait()
+                task.cancel()
+                await asyncio.sleep(0)
+                may_go_on.set()
+                await asyncio.wait([task])
+            assert task.cancelled()
+            async with transaction():
+                await Bed.create(name=f"north {number}")
+        assert await Bed.all().count() == 20
+        assert not [record for record in caplog.records if record.name == "asyncio"]
+
+    @pytest.mark.production("SQLite's connection goes back to no pool")
     async def test_one_that_is_cancelled_at_its_very_end_leaves_its_task_another_connection(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

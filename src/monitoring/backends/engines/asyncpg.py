@@ -124,15 +124,29 @@ class _Transaction(TransactionWrapper):
             await connection.copy_records_to_table(table, columns=columns, records=records)
 
 
+async def _undo(client: Any, beginning: asyncio.Future[None]) -> None:  # noqa: ANN401
+    """Give a connection back on which a transaction has begun, or has not; not before that is known.
+
+    asyncpg would take the next transaction for a part of one that was cancelled while it began.
+    """
+    await asyncio.wait([beginning])
+    try:
+        if not beginning.exception():
+            await client.rollback()
+    finally:
+        await client._parent._pool.release(client._connection)  # noqa: SLF001
+
+
 class _TransactionContext(TransactionContextPooled):
     async def __aenter__(self) -> TransactionalDBClient:
         """Begin, or leave no trace: neither a failure nor a cancellation keeps a connection from the pool."""
         client: Any = self.client
         client._connection = await _borrow(client._parent, self.ensure_connection)  # noqa: SLF001
+        beginning = asyncio.ensure_future(client.begin())
         try:
-            await client.begin()
+            await asyncio.shield(beginning)
         except BaseException:
-            await client._parent._pool.release(client._connection)  # noqa: SLF001
+            await asyncio.shield(_undo(client, beginning))
             raise
         self.token = get_connections().set(self.connection_name, client)
         return self.client
