@@ -11,7 +11,7 @@ REPORTS = build/contract
 CONTRACT = $(BIN)/pytest -n auto --dist=worksteal contract-tests
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
-.PHONY: run install install-dev check test contract contract-long contract-serve lies sdks faults screenshots format release-document constraints migration clean
+.PHONY: run install install-dev check test contract contract-long contract-serve lies sdks faults screenshots bench format release-document constraints migration clean
 
 run: install  ## Start the whole service with a demo team; honours PORT
 	PORT=$(PORT) exec $(BIN)/monitoring dev
@@ -87,6 +87,17 @@ screenshots: install-dev  ## Take pictures of every page of the app, for docs/ap
 	.ci/install-engines
 	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
 
+bench: install-dev build/bench/.installed  ## Measure the service beside its peers; QUICK=1 takes minutes, ONLY=api,checks parts
+	.ci/install-engines
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/side_by_side.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(HEALTHCHECKS),--healthchecks $(HEALTHCHECKS))
+
+build/bench/.installed: benchmarks/requirements.txt benchmarks/install-exporter
+	@mkdir -p $(@D)
+	@benchmarks/install-exporter $(@D)/blackbox_exporter
+	@$(BIN)/python -m venv $(@D)/venv
+	@$(@D)/venv/bin/python -m pip install --quiet --require-hashes -r benchmarks/requirements.txt
+	@touch $@
+
 format: install-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -99,6 +110,7 @@ constraints: install-dev  ## Pin what pyproject.toml allows: versions and hashes
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml -o constraints.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra dev -c constraints.txt pyproject.toml -o constraints-dev.txt
 	cd sdks && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
+	cd benchmarks && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
 
 migration: install-dev  ## make migration NAME=add_monitor_tags
 	$(BIN)/python -W ignore -m monitoring.backends.schema $(NAME)

@@ -162,7 +162,8 @@ async def create_the_documents_things(team_id: UUID) -> None:
     """Make one of each that has the id of the document's examples, so that most requests find it."""
     monitor = (await create_monitor(team_id, ADDRESS)).clone(pk=UUID(EXAMPLE_IDS["monitor_id"]))
     await monitor.save(force_create=True)
-    await begin_watch(monitor, monitor.created_at)
+    for row in begin_watch(monitor, monitor.created_at):
+        await row.save()
     webhook = (await create_webhook(team_id, ADDRESS)).clone(pk=UUID(EXAMPLE_IDS["webhook_id"]))
     await webhook.save(force_create=True)
     delivery = await queue_test(team_id, webhook.id)

@@ -133,9 +133,9 @@ IN_THE_CODE = [
         "Errors have another media type",
         (
             Edit(
-                f"{SRC}/contract/problems.py",
-                "mimetype=reply.media_type",
-                'mimetype="application/problem+json"',
+                f"{SRC}/contract/catalogue.py",
+                "**(headers or {})})",
+                '**(headers or {})}, media_type="application/problem+json")',
             ),
         ),
         f"{SAYS}[-not_found]",
@@ -182,7 +182,7 @@ IN_THE_CODE = [
         (
             Edit(
                 f"{SRC}/auth/limits.py",
-                "retry_after_seconds=tightest.reset_seconds",
+                "retry_after_seconds=allowance.reset_seconds",
                 "retry_after_seconds=60",
             ),
         ),
@@ -234,19 +234,25 @@ IN_THE_CODE = [
     ),
     Lie(
         "The plan allows one more",
-        (Edit(f"{SRC}/monitors/service.py", ">= team.max_monitors", "> team.max_monitors"),),
+        (Edit(f"{SRC}/monitors/service.py", '>= places["max_monitors"]', '> places["max_monitors"]'),),
         f"{SAYS}[create_monitor-monitor_limit_reached]",
         "201 is not 403",
     ),
     Lie(
         "A page begins with what the last one ended with",
-        (Edit(f"{SRC}/backends/pages.py", "found[limit - 1].pk", "found[0].pk"),),
+        (Edit(f"{SRC}/monitors/reading.py", "found[limit - 1]", "found[0]"),),
         f"{JOURNEYS}::TestMonitor::test_is_met_once_by_whoever_turns_the_pages",
         "AssertionError",
     ),
     Lie(
         "A filter filters nothing",
-        (Edit(f"{SRC}/monitors/service.py", '"paused": wanted.paused', '"paused": None'),),
+        (
+            Edit(
+                f"{SRC}/monitors/reading.py",
+                '"monitors.paused = {}": wanted.paused',
+                '"monitors.paused = {}": None',
+            ),
+        ),
         f"{JOURNEYS}::TestMonitor::test_is_found_by_what_a_filter_says_and_by_nothing_else",
         "AssertionError",
     ),

@@ -236,7 +236,7 @@ class TestStatusCodes:
     def test_503_an_upstream_dependency_is_unavailable(
         self, alice: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        async def fail(_: object) -> None:
+        async def fail(*_: object) -> None:
             raise DatabaseUnavailable
 
         monkeypatch.setattr("monitoring.auth.security.find_living_key", fail)

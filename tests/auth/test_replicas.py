@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+import redis
 
 from cast import Player, form_team
-from monitoring.auth.service import revoke_key
-from real_servers import running_redis
+from monitoring.auth.models import ApiKey
+from monitoring.auth.service import find_living_key, revoke_key
+from monitoring.backends.remembered import SECONDS
+from real_servers import find_free_port, running_redis
 from running_service import RunningService, running_service
 from service_process import Installation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from monitoring.backends.counters import Mark
 
 MONITORS = "/api/monitors"
 
@@ -42,6 +48,10 @@ def list_monitors(service: RunningService, player: Player) -> httpx.Response:
 def is_revoked(answer: httpx.Response, service: RunningService) -> bool:
     expected = service.app.contract.catalogue.reply("api_key_invalid")
     return (answer.status_code, answer.json()) == (expected.status, expected.body)
+
+
+async def revoke_by_hand(client_id: str) -> None:
+    await ApiKey.filter(client_id=client_id).update(revoked_at=datetime.now(UTC))
 
 
 class TestRevokedKey:
@@ -78,6 +88,69 @@ class TestRevokedKey:
                 one.run(revoke_key(alice.client_id))
                 assert is_revoked(list_monitors(other, alice), other)
                 assert is_revoked(list_monitors(one, alice), one)
+
+    @pytest.mark.production("only Redis forgets")
+    @pytest.mark.parametrize("is_flushed_before", [True, False])
+    def test_is_refused_by_all_although_redis_loses_all_it_knew(
+        self, start: Callable[..., list[RunningService]], *, is_flushed_before: bool
+    ) -> None:
+        with running_redis() as redis_server, redis.Redis.from_url(redis_server.url) as client:
+            one, other = start(redis_url=redis_server.url)
+            with Player(one, form_team(one)) as alice:
+                assert [list_monitors(service, alice).status_code for service in (one, other)] == [200, 200]
+                if is_flushed_before:
+                    client.flushall()
+                one.run(revoke_key(alice.client_id))
+                if not is_flushed_before:
+                    client.flushall()
+                assert is_revoked(list_monitors(other, alice), other)
+                assert is_revoked(list_monitors(one, alice), one)
+
+    @pytest.mark.production("only Redis is replaced by one that knows less")
+    def test_is_refused_by_all_although_redis_forgets_that_it_was_told(
+        self, start: Callable[..., list[RunningService]]
+    ) -> None:
+        with running_redis() as redis_server, redis.Redis.from_url(redis_server.url) as client:
+            services = start(redis_url=redis_server.url)
+            with Player(services[0], form_team(services[0])) as alice:
+                assert [list_monitors(service, alice).status_code for service in services] == [200, 200]
+                before = client.dump("monitoring:mark")
+                services[0].run(revoke_key(alice.client_id))
+                client.restore("monitoring:mark", 0, before, replace=True)
+                client.client_kill_filter(_type="normal", skipme=True)
+                assert all(is_revoked(list_monitors(service, alice), service) for service in services)
+
+    @pytest.mark.production("only with Redis anything is remembered")
+    def test_is_refused_by_all_when_who_revokes_it_cannot_reach_redis(
+        self, start: Callable[..., list[RunningService]], tmp_path: Path
+    ) -> None:
+        services = start()
+        command_line = Installation(tmp_path)
+        command_line.environment["REDIS_URL"] = f"redis://127.0.0.1:{find_free_port()}/0"
+        with Player(services[0], form_team(services[0])) as alice:
+            assert [list_monitors(service, alice).status_code for service in services] == [200, 200]
+            command_line.run("keys", "revoke", alice.client_id)
+            assert all(is_revoked(list_monitors(service, alice), service) for service in services)
+
+
+class TestLivingKey:
+    def test_is_remembered_for_two_seconds_even_if_it_is_revoked_by_hand(
+        self, service: RunningService, alice: Player, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        now = 1000.0
+        monkeypatch.setattr(service.app.backends.remembered, "_clock", lambda: now)
+
+        def is_living(mark: Mark | None) -> bool:
+            return service.run(find_living_key(alice.client_id, mark)) is not None
+
+        assert is_living((1, b"a mark"))
+        service.run(revoke_by_hand(alice.client_id))
+        now += SECONDS - 0.001
+        assert is_living((1, b"a mark"))
+        assert not is_living((1, b"another mark"))
+        assert not is_living(None)
+        now += 0.001
+        assert not is_living((1, b"a mark"))
 
 
 @pytest.mark.production("only Redis counts for several processes")

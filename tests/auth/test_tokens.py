@@ -8,7 +8,7 @@ from pathlib import Path
 import jwt
 import pytest
 
-from monitoring.auth.tokens import InvalidTokenError, sign_token, verify_token
+from monitoring.auth.tokens import LIFETIME_SECONDS, InvalidTokenError, sign_token, verify_token
 from running_service import make_settings
 
 FOLDER = Path("/nowhere")
@@ -55,6 +55,21 @@ class TestVerifyToken:
     def test_a_well_signed_token_with_a_wrong_claim_is_refused(self, changes: dict[str, object]) -> None:
         with pytest.raises(InvalidTokenError):
             verify_token(SETTINGS, make_token(**changes))
+
+    def test_a_token_that_was_good_before_ends_when_it_says(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        token = make_token()
+        verify_token(SETTINGS, token)
+        monkeypatch.setattr(time, "time", lambda: NOW + LIFETIME_SECONDS - 1)
+        verify_token(SETTINGS, token)
+        monkeypatch.setattr(time, "time", lambda: NOW + LIFETIME_SECONDS)
+        with pytest.raises(InvalidTokenError):
+            verify_token(SETTINGS, token)
+
+    def test_a_token_that_was_good_before_is_refused_without_its_signing_key(self) -> None:
+        token = make_token()
+        verify_token(SETTINGS, token)
+        with pytest.raises(InvalidTokenError):
+            verify_token(make_settings(FOLDER, signing_keys=NEW_KEY), token)
 
     @pytest.mark.parametrize("missing", ["exp", "sub", "aud", "iss", "jti", "scope", "iat"])
     def test_a_token_without_one_of_its_claims_is_refused(self, missing: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pydantic import SecretStr
+from redis.asyncio import Redis
 
 from monitoring.backends.counters import Counters, RateLimitPolicy, open_counters
 from monitoring.backends.outage import RETRY_AFTER_SECONDS
@@ -98,3 +99,64 @@ class TestOnRedis:
             with caplog.at_level(logging.INFO):
                 assert (await counters.hit(THREE_A_MINUTE, "alice")).remaining == 2
             assert caplog.messages[-1].startswith("Over: ")
+
+
+class TestMark:
+    @pytest.fixture(autouse=True)
+    def patience(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Keep a machine that is busy with other tests from making Redis seem away."""
+        monkeypatch.setattr("monitoring.backends.counters.TIMEOUT_SECONDS", 30)
+
+    async def test_is_nobodys_without_redis_and_announcing_reaches_everybody_there_is(self) -> None:
+        counters = Counters()
+        assert (await counters.hit(THREE_A_MINUTE, "alice")).mark is None
+        assert await counters.announce()
+
+    @pytest.mark.production("only Redis is shared")
+    async def test_stays_for_all_keys_and_policies_until_any_process_announces(
+        self, redis_server: RedisServer
+    ) -> None:
+        url = SecretStr(redis_server.url)
+        async with open_counters(url) as one, open_counters(url) as other:
+            marks = {
+                (await one.hit(RateLimitPolicy(name, 3, 60), key)).mark
+                for name in ("api", "token")
+                for key in ("alice", "bob")
+            }
+            assert len(marks) == 1
+            assert await other.announce()
+            assert (await one.hit(THREE_A_MINUTE, "alice")).mark not in marks | {None}
+
+    @pytest.mark.production("only Redis forgets")
+    async def test_is_a_new_one_after_redis_has_lost_it(self, redis_server: RedisServer) -> None:
+        marks = set()
+        url = redis_server.url
+        async with open_counters(SecretStr(url)) as counters, Redis.from_url(url) as client:
+            for _ in range(3):
+                marks.add((await counters.hit(THREE_A_MINUTE, "alice")).mark)
+                await client.flushall()
+        assert len(marks - {None}) == 3
+
+    @pytest.mark.production("only connections to Redis break")
+    async def test_is_a_new_one_after_a_connection_broke(self, redis_server: RedisServer) -> None:
+        """What Redis has taken in during its last second may be lost when it is restarted or replaced."""
+        async with open_counters(SecretStr(redis_server.url)) as counters:
+            clock = counters._outage._clock = Clock()  # noqa: SLF001
+            before = (await counters.hit(THREE_A_MINUTE, "alice")).mark
+            async with Redis.from_url(redis_server.url) as client:
+                await client.client_kill_filter(_type="normal", skipme=True)
+            clock.now += RETRY_AFTER_SECONDS
+            marks = []
+            for _ in range(2):  # the first may find that the connection is broken
+                marks.append((await counters.hit(THREE_A_MINUTE, "alice")).mark)
+                clock.now += RETRY_AFTER_SECONDS
+        assert before
+        assert marks[-1]
+        assert before not in marks
+
+    @pytest.mark.production("only Redis can be away")
+    async def test_cannot_be_changed_while_redis_is_away(self, redis_server: RedisServer) -> None:
+        async with open_counters(SecretStr(redis_server.url)) as counters:
+            redis_server.stop()
+            assert (await counters.hit(THREE_A_MINUTE, "alice")).mark is None
+            assert not await counters.announce()

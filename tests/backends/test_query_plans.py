@@ -45,8 +45,9 @@ from monitoring.members.invitations import invite, list_invitations
 from monitoring.members.models import Role
 from monitoring.members.service import find_user, list_members, remove_member
 from monitoring.members.sessions import end_sessions, find_session
+from monitoring.monitors import reading
 from monitoring.monitors import service as monitors
-from monitoring.monitors.service import MonitorFilter
+from monitoring.monitors.reading import MonitorFilter
 from monitoring.notifications import service as webhooks
 from monitoring.notifications.deliveries import list_deliveries
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
@@ -159,7 +160,7 @@ def recorded_statements() -> Iterator[list[Statement]]:
 def list_monitors(
     team_id: UUID = CROWDED_TEAM, after_id: UUID | None = None, **wanted: Any
 ) -> Callable[[], Awaitable[object]]:
-    return lambda: monitors.list_monitors(team_id, MonitorFilter(**wanted), 50, after_id)
+    return lambda: reading.list_monitors(team_id, MonitorFilter(**wanted), 50, after_id)
 
 
 async def claim_and_give_back() -> None:
@@ -224,6 +225,7 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "list monitors by everything": list_monitors(
         after_id=UUID(int=15_000), status="up", tag="shop", paused=False, search="Shop"
     ),
+    "read a monitor": lambda: reading.read_monitor(CROWDED_TEAM, SOME_MONITOR),
     "get a monitor": lambda: monitors.get_monitor(CROWDED_TEAM, SOME_MONITOR),
     "update a monitor": lambda: monitors.update_monitor(CROWDED_TEAM, SOME_MONITOR, {"name": "Renamed"}),
     "create a monitor in a large team": lambda: monitors.create_monitor(

@@ -3,16 +3,13 @@
 import inspect
 from importlib.metadata import version
 
-from connexion.exceptions import ProblemException
 from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
-from connexion.middleware.exceptions import ExceptionMiddleware
 from connexion.middleware.main import ConnexionMiddleware
 from connexion.middleware.routing import RoutingMiddleware
 from connexion.middleware.security import SecurityMiddleware
 from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
 from connexion.spec import Specification
-from starlette.exceptions import HTTPException
-from starlette.middleware.exceptions import ExceptionMiddleware as StarletteExceptionMiddleware
+from starlette.convertors import StringConvertor
 
 from bakery.service import bakery_document, build_bakery
 from monitoring.contract.endpoint import Endpoint, Endpoints
@@ -41,7 +38,7 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
     assert names == [
         "Witness",
         "AnswerHeaders",
-        "ExceptionMiddleware",
+        "ProblemAnswers",
         "CutOff",
         "BodyLimit",
         "StrictRouting",
@@ -69,14 +66,19 @@ def test_routers_redirect_nowhere() -> None:
     assert [router.redirect_slashes for router in routers] == [False, False]
 
 
-def test_exception_handlers_of_ours_replace_those_of_connexion() -> None:
-    stack = build_bakery().middleware_stack or ()
-    exceptions = next(part for part in stack if isinstance(part, ExceptionMiddleware))
-    assert isinstance(exceptions, StarletteExceptionMiddleware)
-    handlers = [
-        vars(exceptions)["_exception_handlers"][kind] for kind in (Exception, HTTPException, ProblemException)
-    ]
-    assert {inspect.unwrap(handler).__qualname__ for handler in handlers} == {"ProblemReplies.answer"}
+def test_routes_name_operations_by_literal_path_or_by_pattern() -> None:
+    """What `StrictRouting` reads of them to find operations in one step."""
+    routing = next(
+        part for part in build_bakery().middleware_stack or () if isinstance(part, RoutingMiddleware)
+    )
+    (mount,) = routing.router.routes
+    assert vars(mount)["path"] == ""
+    routes = vars(mount)["app"].routes
+    named = {vars(route.app)["operation_id"].rpartition(".")[2] for route in routes}
+    assert named == bakery_document().operations.keys()
+    for route in routes:
+        assert ("{" in route.path) == bool(route.param_convertors)
+        assert {type(convertor) for convertor in route.param_convertors.values()} <= {StringConvertor}
 
 
 def test_security_handlers_are_made_without_arguments_and_asked_for_a_function() -> None:

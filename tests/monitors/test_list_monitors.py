@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
+import orjson
 import pytest
 
+from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.representations import represent_monitor
+from monitoring.monitors.service import get_monitor
 from monitors.conversations import MONITORS, create, is_problem, list_ids, path_of
 
 if TYPE_CHECKING:
@@ -11,6 +17,7 @@ if TYPE_CHECKING:
 
     from cast import Player
     from monitoring.contract.catalogue import Catalogue
+    from running_service import RunningService
 
 
 def _pages(player: Player, limit: int, **query: Any) -> list[list[str]]:
@@ -54,6 +61,32 @@ class TestPages:
     def test_show_monitors_as_they_are_shown_alone(self, alice: Player) -> None:
         monitor = create(alice, tags=["shop"], request_headers={"Accept": "text/html"})
         assert alice.get(MONITORS).json()["monitors"] == [monitor]
+
+    @pytest.mark.parametrize("microsecond", [0, 7, 87_000, 999_999])
+    def test_show_what_checks_have_moved_as_any_other_answer_does(
+        self, alice: Player, service: RunningService, microsecond: int
+    ) -> None:
+        checked_at = datetime(2026, 11, 20, 9, 40, 0, microsecond, tzinfo=timezone(timedelta(hours=2)))
+        seen: dict[str, Any] = {
+            "last_response_time_ms": 0,
+            "last_error": "slow",
+            "last_checked_at": checked_at,
+        }
+
+        async def move(monitor_id: str) -> None:
+            await Watch.filter(monitor_id=monitor_id).update(next_check_at=checked_at, **seen)
+            await Monitor.filter(id=monitor_id).update(status_changed_at=checked_at, status="degraded")
+
+        async def represent(monitor_id: UUID) -> dict[str, Any]:
+            return represent_monitor(await get_monitor(alice.team_id, monitor_id))
+
+        for paused in (False, True):
+            service.run(move(create(alice, paused=paused)["id"]))
+        page = alice.get(MONITORS)
+        alone = [service.run(represent(UUID(monitor["id"]))) for monitor in page.json()["monitors"]]
+        assert page.content == orjson.dumps({"monitors": alone, "next_cursor": None})
+        assert [monitor["next_check_at"] is None for monitor in alone] == [True, False]
+        assert alone[0]["last_checked_at"] == f"2026-11-20T07:40:00.{microsecond:06}Z"
 
     @pytest.mark.parametrize("cursor", ["x", "A" * 23, "AAAAAAAAAAAAAAAAAAAAAB"])
     def test_refuse_a_cursor_of_somebodys_own_making(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from tortoise.exceptions import IntegrityError
-from tortoise.expressions import Subquery
+from tortoise.expressions import Q, Subquery
 
 from monitoring.articles.deliveries import Delivery, read_delivery
 from monitoring.articles.models import Article, Translation, TranslationStatus
@@ -21,11 +21,17 @@ from monitoring.articles.storage import SOURCE_LOCALE, find_versions, page_trans
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
+from monitoring.backends.fields import uuid7
+from monitoring.backends.inserts import insert_together
 from monitoring.backends.pages import read_page
+from monitoring.backends.rowsets import pack, rowset
+from monitoring.backends.statements import spell
 from monitoring.logs import log_article
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
+
+    from tortoise.backends.base.client import BaseDBAsyncClient
 
     from monitoring.backends.pages import Page
 
@@ -73,39 +79,65 @@ async def receive_delivery(payload: dict[str, Any]) -> Receipt:
 
 async def _receive(delivery: Delivery) -> Receipt:
     now = datetime.now(UTC)
-    async with page_transaction():
-        article = await Article.filter(identity=delivery.identity).select_for_update().first()
-        verdict = judge_delivery(delivery, article)
-        if article is None:
-            slug = await _find_free_folder(delivery)
-            article = Article(identity=delivery.identity, slug=slug, received_at=now)
-        log_article(article.id)
-        versions = await find_versions(article.slug, SOURCE_LOCALE)
-        if verdict is Verdict.NEW_REVISION:
-            article.revision += 1
-            article.title = delivery.payload["article"].get("title")
-            article.content_hash = delivery.content_hash
-            article.payload = delivery.payload
-            article.updated_at = article.nudged_at = now
-        article.source_time, article.source_time_field = latest_source_time(delivery, article)
-        await article.save()
-        await queue_translations(article, current_backends().settings.locales, now)
-        # Inside the transaction, so that of two deliveries at once the older cannot store its file last.
-        await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
-    if verdict is Verdict.STALE:
+    async with page_transaction() as connection:
+        folders = list(delivery.folders())
+        known = Article.filter(Q(identity=delivery.identity) | Q(slug__in=folders))
+        slugs = dict(await known.values_list("identity", "slug"))
+        if delivery.identity in slugs:
+            receipt = await _take_again(delivery, now)
+        else:
+            folder = next(folder for folder in folders if folder not in slugs.values())
+            receipt = await _take_in(connection, delivery, folder, now)
+    if receipt.verdict is Verdict.STALE:
         log.info(
             "A delivery is stale: its %s is %s, and %s is known",
             delivery.source_time_field,
             delivery.source_time,
-            article.source_time,
+            receipt.article.source_time,
         )
+    return receipt
+
+
+async def _take_in(connection: BaseDBAsyncClient, delivery: Delivery, folder: str, now: datetime) -> Receipt:
+    """Take in what is new. Raises `IntegrityError` if another was faster, or took the folder."""
+    article = Article.construct(
+        identity=delivery.identity,
+        slug=folder,
+        title=delivery.payload["article"].get("title"),
+        revision=1,
+        content_hash=delivery.content_hash,
+        source_time=delivery.source_time,
+        source_time_field=delivery.source_time_field,
+        payload=delivery.payload,
+        received_at=now,
+        updated_at=now,
+        nudged_at=now,
+    )
+    log_article(article.id)
+    versions = await find_versions(folder, SOURCE_LOCALE)
+    await insert_together(connection, article)
+    await _insert_translations(connection, article, current_backends().settings.locales, now)
+    await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
+    return Receipt(article, Verdict.NEW_REVISION)
+
+
+async def _take_again(delivery: Delivery, now: datetime) -> Receipt:
+    article = await Article.select_for_update().get(identity=delivery.identity)
+    log_article(article.id)
+    verdict = judge_delivery(delivery, article)
+    versions = await find_versions(article.slug, SOURCE_LOCALE)
+    if verdict is Verdict.NEW_REVISION:
+        article.revision += 1
+        article.title = delivery.payload["article"].get("title")
+        article.content_hash = delivery.content_hash
+        article.payload = delivery.payload
+        article.updated_at = article.nudged_at = now
+    article.source_time, article.source_time_field = latest_source_time(delivery, article)
+    await article.save()
+    await queue_translations(article, current_backends().settings.locales, now)
+    # Inside the transaction, so that of two deliveries at once the older cannot store its file last.
+    await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
     return Receipt(article, verdict)
-
-
-async def _find_free_folder(delivery: Delivery) -> str:
-    folders = list(delivery.folders())
-    taken = {article.slug for article in await Article.filter(slug__in=folders).only("slug")}
-    return next(folder for folder in folders if folder not in taken)
 
 
 async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:
@@ -118,10 +150,8 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
     rows = Translation.filter(article_id=article.id, locale__in=locales)
     known = {row.locale for row in await rows.only("locale")}
     missing = [locale for locale in locales if locale not in known]
-    await Translation.bulk_create(
-        Translation(article_id=article.id, locale=locale, revision=article.revision, due_at=now)
-        for locale in missing
-    )
+    if missing:
+        await _insert_translations(current_backends().database.context.db(), article, missing, now)
     count_behind = await rows.exclude(revision=article.revision).update(
         revision=article.revision,
         status=TranslationStatus.QUEUED,
@@ -132,6 +162,20 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
         translated_at=None,
     )
     return bool(missing or count_behind)
+
+
+async def _insert_translations(
+    connection: BaseDBAsyncClient, article: Article, locales: Iterable[str], now: datetime
+) -> None:
+    """Queue locales that have no row yet. Raises `IntegrityError` if one has."""
+    given = rowset(connection, {"id": "uuid", "locale": "text"}, "$4")
+    sql = (
+        "INSERT INTO translations (id, article_id, locale, revision, due_at, status, attempts)"  # noqa: S608
+        f" SELECT given.id, $1, given.locale, $2, $3, 'queued', 0 FROM {given}"
+    )
+    rows = pack([{"id": uuid7(), "locale": locale} for locale in locales])
+    values = [str(article.id), article.revision, now, rows]
+    await connection.execute_query_dict(spell(connection, sql), values)
 
 
 async def find_article(article_id: UUID) -> Article | None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from datetime import datetime
 
+    from tortoise.backends.base.client import BaseDBAsyncClient
+
     from monitoring.articles.models import Article
     from monitoring.backends.objects import BlogStorage, Version
 
@@ -26,10 +28,10 @@ SOURCE_LOCALE = "en"
 
 
 @asynccontextmanager
-async def page_transaction() -> AsyncIterator[None]:
+async def page_transaction() -> AsyncIterator[BaseDBAsyncClient]:
     """Begin a transaction that will put pages, when it is its turn. Raises `StorageUnavailable`."""
-    async with _configured_storage().turn(), transaction():
-        yield
+    async with _configured_storage().turn(), transaction() as connection:
+        yield connection
 
 
 async def find_versions(slug: str, locale: str) -> Versions:

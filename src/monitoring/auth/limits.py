@@ -27,12 +27,16 @@ async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys:
         allowances.append(await counters.hit(policy, key))
         if not allowances[-1].allowed:
             break
-    tightest = min(allowances, key=_room_left)
-    for name, value in tightest.headers().items():
+    demand_allowance(request, min(allowances, key=_room_left))
+
+
+def demand_allowance(request: HTTPConnection, allowance: Allowance) -> None:
+    """Announce what is left of a limit. Raises `Problem("rate_limited")` if nothing is."""
+    for name, value in allowance.headers().items():
         add_reply_header(request, name, value)
-    if not tightest.allowed:
-        RATE_LIMIT_HITS.labels(policy.name).inc()
-        raise Problem("rate_limited", retry_after_seconds=tightest.reset_seconds)
+    if not allowance.allowed:
+        RATE_LIMIT_HITS.labels(allowance.policy.name).inc()
+        raise Problem("rate_limited", retry_after_seconds=allowance.reset_seconds)
 
 
 def client_address(request: HTTPConnection) -> str:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from monitoring.auth.callers import Caller
-from monitoring.auth.limits import client_network, count_request
+from monitoring.auth.limits import client_network, count_request, demand_allowance
 from monitoring.auth.service import find_living_key
 from monitoring.auth.tokens import InvalidTokenError, verify_token
 from monitoring.backends.current import current_backends
@@ -18,6 +18,8 @@ from monitoring.contract.security import SecurityHandler
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from monitoring.auth.tokens import TokenClaims
+    from monitoring.backends.counters import Mark
     from monitoring.contract.document import Node
 
 _BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*)", re.IGNORECASE)  # RFC 6750 §2.1
@@ -28,8 +30,10 @@ class BearerSecurity(SecurityHandler):
 
     async def let_in(self, request: Request, scheme: Node) -> Caller:  # noqa: ARG002 - one scheme only
         """Return the caller. The scope is the operation's `x-required-scope`: http schemes list none."""
-        caller = await _identify_caller(request)
-        await count_request(request, current_backends().settings.rate_limit_api, caller.client_id)
+        backends, claims = current_backends(), _read_token(request)
+        allowance = await backends.counters.hit(backends.settings.rate_limit_api, claims.client_id)
+        caller = await _find_caller(claims, allowance.mark)
+        demand_allowance(request, allowance)
         scope = operation_of(request).get("x-required-scope")
         if scope and scope not in caller.scopes:
             raise Problem("insufficient_permissions", scope=scope)
@@ -43,24 +47,27 @@ class WebhookSecurity(SecurityHandler):
         """Return the token's caller, or None when the secret came alone."""
         await _demand_webhook_secret(request, scheme["name"])
         if current_backends().settings.webhook_require_bearer or "authorization" in request.headers:
-            return await _identify_caller(request)
+            return await _find_caller(_read_token(request))
         return None
 
 
 SECURITY_HANDLERS: dict[str, type[SecurityHandler]] = {"bearer": BearerSecurity, "apiKey": WebhookSecurity}
 
 
-async def _identify_caller(request: Request) -> Caller:
-    """Ask the token who is calling, and the database whether that key still lives."""
+def _read_token(request: Request) -> TokenClaims:
     sent = request.headers.getlist("authorization")
     matched = _BEARER.fullmatch(sent[0]) if len(sent) == 1 else None
     if not matched:
         raise Problem("authorization_missing")
     try:
-        claims = verify_token(current_backends().settings, matched[1])
+        return verify_token(current_backends().settings, matched[1])
     except InvalidTokenError:
         raise Problem("token_invalid") from None
-    key = await find_living_key(claims.client_id)
+
+
+async def _find_caller(claims: TokenClaims, mark: Mark | None = None) -> Caller:
+    """Demand that the token's key still lives."""
+    key = await find_living_key(claims.client_id, mark)
     if key is None:
         raise Problem("api_key_invalid")
     return Caller(key.client_id, key.team_id, claims.scopes & frozenset(key.scopes))

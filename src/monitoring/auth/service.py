@@ -20,6 +20,7 @@ from monitoring.auth.credentials import (
     is_same_secret,
 )
 from monitoring.auth.models import ApiKey, Team
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from monitoring.audit.actors import Actor
+    from monitoring.backends.counters import Mark
 
 # "Last used" is good to the hour, which spares a write with every request.
 LAST_USED_GRAIN = timedelta(hours=1)
@@ -127,7 +129,9 @@ async def revoke_key(
         living = ApiKey.filter(id=key.id, revoked_at=None)
         if await living.update(revoked_at=datetime.now(UTC)):
             await record(key.team_id, by, Action.KEY_REVOKED, key.name, key.client_id)
-        return await find_key(client_id, team_id)
+        key = await find_key(client_id, team_id)
+    await current_backends().remembered.forget_everywhere()
+    return key
 
 
 async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
@@ -137,10 +141,20 @@ async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
     return key if key and is_right and key.revoked_at is None else None
 
 
-async def find_living_key(client_id: str) -> ApiKey | None:
-    """Return the key unless it is revoked, and note that it was used. Asked with every request."""
+async def find_living_key(client_id: str, mark: Mark | None = None) -> ApiKey | None:
+    """Return the key unless it is revoked, and note that it was used. Asked with every request.
+
+    With the mark of the request's own hit it may be remembered: until the next revocation, of whichever key.
+    """
+    remembered = current_backends().remembered
+    if key := remembered.recall(client_id, mark):
+        return key  # type: ignore[no-any-return]
+    good_until = remembered.good_until()
     key = await ApiKey.get_or_none(client_id=client_id, revoked_at=None)
+    if key is None:
+        return None
     now = datetime.now(UTC)
-    if key and (key.last_used_at is None or now - key.last_used_at > LAST_USED_GRAIN):
+    if key.last_used_at is None or now - key.last_used_at > LAST_USED_GRAIN:
         await ApiKey.filter(id=key.id).update(last_used_at=now)
+    remembered.remember(client_id, mark, good_until, key)
     return key

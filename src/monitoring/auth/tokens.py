@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -11,6 +13,8 @@ import jwt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pydantic import SecretStr
 
     from monitoring.settings import Settings
 
@@ -20,6 +24,9 @@ ALGORITHM = "HS256"
 ISSUER = "monitoring-service"
 AUDIENCE = "monitoring-api"
 
+# Tokens that are in use; a kilobyte each.
+REMEMBERED_TOKENS = 4096
+
 
 class InvalidTokenError(Exception):
     """The token is expired, tampered with, or none of ours."""
@@ -27,10 +34,11 @@ class InvalidTokenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """What a verified token says."""
+    """What a verified token says. It ends at `expires_at_seconds` (Unix time)."""
 
     client_id: str
     scopes: frozenset[str]
+    expires_at_seconds: float
 
 
 def sign_token(settings: Settings, client_id: str, scopes: Sequence[str], now_seconds: int) -> str:
@@ -50,8 +58,17 @@ def sign_token(settings: Settings, client_id: str, scopes: Sequence[str], now_se
 
 def verify_token(settings: Settings, token: str) -> TokenClaims:
     """Check signature, issuer, audience and time. Raises `InvalidTokenError`."""
+    claims = _read_token(settings.signing_keys, token)
+    if claims.expires_at_seconds <= time.time():
+        raise InvalidTokenError
+    return claims
+
+
+# What a signature covers never changes: of a token that was good, only its end has to be asked for again.
+@lru_cache(maxsize=REMEMBERED_TOKENS)
+def _read_token(signing_keys: tuple[SecretStr, ...], token: str) -> TokenClaims:
     try:
-        keys = {_key_id(key): key for key in (secret.get_secret_value() for secret in settings.signing_keys)}
+        keys = {_key_id(key): key for key in (secret.get_secret_value() for secret in signing_keys)}
         claims = jwt.decode(
             token,
             keys[jwt.get_unverified_header(token)["kid"]],
@@ -62,7 +79,7 @@ def verify_token(settings: Settings, token: str) -> TokenClaims:
         )
     except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:
         raise InvalidTokenError from error
-    return TokenClaims(str(claims["sub"]), frozenset(str(claims["scope"]).split()))
+    return TokenClaims(str(claims["sub"]), frozenset(str(claims["scope"]).split()), int(claims["exp"]))
 
 
 def _key_id(key: str) -> str:

@@ -12,6 +12,7 @@ from monitoring.backends.database import Database, open_database
 from monitoring.backends.engines.configuration import MODEL_MODULES
 from monitoring.backends.objects import BlogStorage, open_blog_storage
 from monitoring.backends.queue import TaskQueue
+from monitoring.backends.remembered import Remembered
 from monitoring.backends.tasks import Task, find_tasks
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Backends:
     database: Database
     blog_storage: BlogStorage | None
     counters: Counters
+    remembered: Remembered
     queue: TaskQueue
 
     @contextmanager
@@ -66,6 +68,7 @@ async def open_backends(
     async with AsyncExitStack() as stack:
         queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks)
         stack.callback(queue.close)
+        counters = await stack.enter_async_context(open_counters(settings.redis_url))
         backends = Backends(
             settings=settings,
             database=await stack.enter_async_context(open_database(settings, model_modules)),
@@ -73,7 +76,8 @@ async def open_backends(
             blog_storage=open_blog_storage(
                 settings.blog_storage_url, max(1, settings.database_pool_max_connections // 2)
             ),
-            counters=await stack.enter_async_context(open_counters(settings.redis_url)),
+            counters=counters,
+            remembered=Remembered(counters),
             queue=queue,
         )
         stack.push_async_callback(queue.stop_worker)

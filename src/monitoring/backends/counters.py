@@ -1,4 +1,7 @@
-"""Rate-limit windows, shared through Redis. While Redis is away every process counts for itself."""
+"""Rate-limit windows, shared through Redis. While Redis is away every process counts for itself.
+
+What all processes have to know at once rides on the same round trip: a mark, which `announce` changes.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections import OrderedDict, defaultdict
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import redis.asyncio
 from redis.asyncio.retry import Retry
@@ -21,27 +25,43 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from pydantic import SecretStr
+    from redis.asyncio.connection import AbstractConnection
 
-__all__ = ["Allowance", "Counters", "RateLimitPolicy", "open_counters"]
+__all__ = ["Allowance", "Counters", "Mark", "RateLimitPolicy", "open_counters"]
 
 TIMEOUT_SECONDS = 0.25
 
-# Count, start the window at the first hit, and say what is left of it: one round trip, atomic.
+_MARK = "monitoring:mark"
+
+# Count, start the window at the first hit, and say what is left of it and what the mark is: one round trip,
+# atomic. A mark that got lost, with all that Redis knew, comes back as none there has been before.
 _HIT = """
 local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-return {count, redis.call('PTTL', KEYS[1])}
+local mark = redis.call('GET', KEYS[2])
+if not mark then
+  mark = table.concat(redis.call('TIME'), '.')
+  redis.call('SET', KEYS[2], mark)
+end
+return {count, redis.call('PTTL', KEYS[1]), mark}
 """
+
+# As Redis told it, and over which connection: what Redis knew may be lost with a connection.
+Mark = tuple[int, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a policy still allows after this hit. `reset_seconds` is rounded up: it is never too early."""
+    """What a policy still allows after this hit. `reset_seconds` is rounded up: it is never too early.
+
+    Between two hits of the same mark nothing was announced; None while nobody can tell.
+    """
 
     policy: RateLimitPolicy
     allowed: bool
     remaining: int
     reset_seconds: int
+    mark: Mark | None
 
     def headers(self) -> dict[str, str]:
         """Write `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers)."""
@@ -56,34 +76,61 @@ class Counters:
     """Counts hits in windows that start with their first hit. Never fails and never waits long."""
 
     def __init__(
-        self, client: redis.asyncio.Redis | None = None, clock: Callable[[], float] = time.monotonic
+        self, redis_url: SecretStr | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._memory = _MemoryWindows(clock)
         self._outage = Outage("Redis is away: rate limits count in each process for itself", clock=clock)
-        self._redis_hit = client and client.register_script(_HIT)
+        self._connections = 0
+        self._client = redis_url and redis.asyncio.Redis.from_url(
+            redis_url.get_secret_value(),
+            socket_connect_timeout=TIMEOUT_SECONDS,
+            socket_timeout=TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+            redis_connect_func=self._begin_connection,
+        )
+        self._redis_hit = self._client and self._client.register_script(_HIT)
 
     async def hit(self, policy: RateLimitPolicy, key: str) -> Allowance:
         """Count one request under the key and say whether it is still within the policy."""
-        count, reset_seconds = await self._count(policy, key)
+        count, reset_seconds, mark = await self._count(policy, key)
         return Allowance(
             policy=policy,
             allowed=count <= policy.limit,
             remaining=max(0, policy.limit - count),
             reset_seconds=max(1, math.ceil(reset_seconds)),
+            mark=mark,
         )
 
-    async def _count(self, policy: RateLimitPolicy, key: str) -> tuple[int, float]:
+    async def announce(self) -> bool:
+        """Change the mark of every hit from now on, in all processes. False if Redis could not be told."""
+        if self._client:
+            try:
+                await self._client.set(_MARK, uuid4().hex)
+            except (RedisError, OSError):
+                return False
+        return True
+
+    async def close(self) -> None:
+        """Hang up."""
+        if self._client:
+            await self._client.aclose()
+
+    async def _count(self, policy: RateLimitPolicy, key: str) -> tuple[int, float, Mark | None]:
         if self._redis_hit and self._outage.may_try():
             try:
-                count, ttl_ms = await self._redis_hit(
-                    keys=[f"monitoring:rate:{policy.name}:{key}"], args=[policy.window_seconds * 1000]
+                count, ttl_ms, mark = await self._redis_hit(
+                    keys=[f"monitoring:rate:{policy.name}:{key}", _MARK], args=[policy.window_seconds * 1000]
                 )
             except (RedisError, OSError) as error:
                 self._outage.begin(error)
             else:
                 self._outage.end()
-                return count, ttl_ms / 1000
-        return self._memory.hit(policy, key)
+                return count, ttl_ms / 1000, (self._connections, mark)
+        return *self._memory.hit(policy, key), None
+
+    async def _begin_connection(self, connection: AbstractConnection) -> None:
+        self._connections += 1
+        await connection.on_connect()
 
 
 class _MemoryWindows:
@@ -107,14 +154,8 @@ class _MemoryWindows:
 @asynccontextmanager
 async def open_counters(redis_url: SecretStr | None) -> AsyncIterator[Counters]:
     """Open the counters; without a URL they live in this process."""
-    if not redis_url:
-        yield Counters()
-        return
-    client = redis.asyncio.Redis.from_url(
-        redis_url.get_secret_value(),
-        socket_connect_timeout=TIMEOUT_SECONDS,
-        socket_timeout=TIMEOUT_SECONDS,
-        retry=Retry(NoBackoff(), 0),
-    )
-    async with client:
-        yield Counters(client)
+    counters = Counters(redis_url)
+    try:
+        yield counters
+    finally:
+        await counters.close()

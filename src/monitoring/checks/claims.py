@@ -13,9 +13,9 @@ from uuid import UUID, uuid4
 import orjson
 
 from monitoring.backends.current import current_backends
+from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.judging import Expectation
-from monitoring.checks.rowsets import pack, rowset
 from monitoring.incidents.subjects import KnownMonitor
 from monitoring.monitors.health import Health, State
 from monitoring.outbound.exchanges import OutboundRequest

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7
+from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import spell
 from monitoring.checks.results import CheckResult, insert_results
-from monitoring.checks.rowsets import pack, rowset
 from monitoring.checks.slots import next_check_at
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, Opening, open_incidents, resolve_incidents

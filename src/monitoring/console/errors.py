@@ -12,8 +12,9 @@ from starlette.requests import ClientDisconnect
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.console.sentences import DECLINED, Declined, Sentence
 from monitoring.contract.cut_off import ServerStopped
-from monitoring.contract.http_part import Answering, HttpPart
+from monitoring.contract.http_part import HttpPart
 from monitoring.contract.problems import NAMES_BY_STATUS, Problem
+from monitoring.contract.replies import noted_status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,11 +38,10 @@ class ErrorPages(HttpPart):
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve."""
-        answer = Answering(send)
         try:
-            await self._app(scope, receive, answer)
+            await self._app(scope, receive, send)
         except Exception as error:
-            if answer.has_begun:
+            if noted_status(scope):
                 raise
             await self._answer(error)(scope, receive, send)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.console.published import published_document, published_rules
 from monitoring.contract.strict_json import UNREADABLE
-from monitoring.monitors.service import MonitorFilter
+from monitoring.monitors.reading import MonitorFilter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

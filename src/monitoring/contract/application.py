@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
-from connexion.middleware.exceptions import ExceptionMiddleware
 from connexion.middleware.lifespan import LifespanMiddleware
 from connexion.middleware.main import ConnexionMiddleware
 from connexion.middleware.security import SecurityMiddleware
@@ -15,7 +14,7 @@ from monitoring.contract.cut_off import CutOff
 from monitoring.contract.document import Document, DocumentError
 from monitoring.contract.endpoint import Endpoints
 from monitoring.contract.middleware import AnswerHeaders, BodyLimit
-from monitoring.contract.problems import ProblemReplies
+from monitoring.contract.problems import ProblemAnswers, ProblemReplies
 from monitoring.contract.replies import Reply
 from monitoring.contract.routing import RoomResolver, StrictRouting
 from monitoring.contract.security import SecurityHandler
@@ -73,6 +72,7 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
     """
     _demand_handlers(document, security_map)
     catalogue = Catalogue(document)
+    replies = ProblemReplies(document, catalogue, problem_names or {})
     app = ContractApp(
         document,
         catalogue,
@@ -80,7 +80,7 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
         middlewares=[
             Witness,
             AnswerHeaders,
-            ExceptionMiddleware,
+            partial(ProblemAnswers, replies=replies),
             CutOff,
             partial(BodyLimit, max_body_bytes=max_body_bytes),
             StrictRouting,
@@ -93,7 +93,6 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
     )
     # The paths of the document are whole: what its servers say is the reader's business.
     app.add_api(dict(document.root), base_path="", document=document)
-    ProblemReplies(document, catalogue, problem_names or {}).install(app)
     app.build()
     return app
 

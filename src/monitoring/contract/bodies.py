@@ -1,6 +1,7 @@
 """Request bodies: the media type decides how the bytes are read, the document what they may say."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
@@ -70,6 +71,7 @@ async def _receive_all(receive: Receive) -> bytes:
     return b"".join(chunks)
 
 
+@lru_cache(maxsize=64)  # of those that are sent, most are one
 def _parse_content_type(value: bytes) -> tuple[str, str]:
     media_type, *parameters = value.decode("latin-1").lower().split(";")
     charsets = [

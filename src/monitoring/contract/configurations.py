@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from monitoring.contract.document import Json, Node, load_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 Configuration = dict[str, Json]
 
@@ -16,6 +16,11 @@ Configuration = dict[str, Json]
 def read_configuration(row: object, schema_name: str) -> Configuration:
     """Read the fields of a schema from a row that has them, in the order of the document."""
     return {name: getattr(row, name) for name in _fields_of(schema_name)}
+
+
+def field_names(schema_name: str) -> Collection[str]:
+    """Return the names of a schema's fields, in the order of the document."""
+    return _fields_of(schema_name).keys()
 
 
 @cache

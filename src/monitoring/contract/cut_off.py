@@ -4,7 +4,8 @@ from asyncio import CancelledError
 
 from starlette.types import Receive, Scope, Send
 
-from monitoring.contract.http_part import Answering, HttpPart
+from monitoring.contract.http_part import HttpPart
+from monitoring.contract.replies import noted_status
 
 
 class ServerStopped(Exception):  # noqa: N818 - to the caller it is an answer
@@ -16,9 +17,8 @@ class CutOff(HttpPart):
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve."""
-        answer = Answering(send)
         try:
-            await self._app(scope, receive, answer)
+            await self._app(scope, receive, send)
         except CancelledError:
-            if not answer.has_begun:
+            if not noted_status(scope):
                 raise ServerStopped("the server stops") from None

@@ -14,7 +14,7 @@ from monitoring.contract.bodies import RequestBody
 from monitoring.contract.document import Document, DocumentError, Operation
 from monitoring.contract.parameters import Parameters
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply, reply_headers
+from monitoring.contract.replies import Reply, reply_headers, send_reply
 from monitoring.contract.responses import Responses
 from monitoring.contract.security import caller_of
 from monitoring.contract.validation import BrokenPromise, Validation
@@ -108,13 +108,6 @@ def _situation(scope: Scope, receive: Receive, wanted: frozenset[str]) -> dict[s
     if "request" in wanted:
         situation["request"] = Request(scope, receive)
     return situation
-
-
-async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
-    """Send a reply; HEAD gets the headers of GET and no body."""
-    payload = reply.payload()
-    await send({"type": "http.response.start", "status": reply.status, "headers": reply.raw_headers(payload)})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else payload})
 
 
 class EndpointAPI(RoutedAPI[Endpoint]):

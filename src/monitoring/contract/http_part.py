@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class HttpPart:
@@ -19,16 +19,3 @@ class HttpPart:
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
         raise NotImplementedError
-
-
-class Answering:
-    """A `send` that knows whether an answer has begun: then it is too late for another one."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.has_begun = False
-
-    async def __call__(self, message: Message) -> None:
-        """Send."""
-        self.has_begun = True
-        await self._send(message)

@@ -1,15 +1,15 @@
 """Around the application: the request's id, headers for whatever answer follows, and the limit on bodies."""
 
 import logging
+import os
 import re
-import uuid
 from contextvars import ContextVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from monitoring.contract.http_part import HttpPart
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import reply_headers
+from monitoring.contract.replies import note_status, reply_headers
 
 SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
@@ -17,17 +17,21 @@ _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
 class AnswerHeaders(HttpPart):
-    """`X-Request-Id` and every header added on the way are on every answer, problems included."""
+    """`X-Request-Id` and every header added on the way are on every answer, problems included.
+
+    It also notes the status, for whoever wants to know.
+    """
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve with the caller's request id, if it is sane, else with one of our own."""
-        request_id = _sane_request_id(scope) or uuid.uuid4().hex
+        request_id = _sane_request_id(scope) or os.urandom(16).hex()
         headers = reply_headers(scope)
         headers["x-request-id"] = request_id
         _request_id.set(request_id)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
+                note_status(scope, message["status"])
                 added = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
                 message["headers"] = [*message.get("headers", ()), *added]
             await send(message)
@@ -56,13 +60,11 @@ class BodyLimit(HttpPart):
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; whoever asks for a body beyond the limit gets `body_too_large`, and none of it is kept."""
-        declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
-        declared_bytes = int(declared) if declared.isdigit() else 0
         received_bytes = 0
 
         async def receive_within_limit() -> Message:
             nonlocal received_bytes
-            if declared_bytes > self._max_body_bytes:
+            if not received_bytes and _declared_bytes(scope) > self._max_body_bytes:
                 raise Problem("body_too_large")
             message = await receive()
             received_bytes += len(message.get("body", b""))
@@ -73,6 +75,13 @@ class BodyLimit(HttpPart):
         await self._app(scope, receive_within_limit, send)
 
 
+def _declared_bytes(scope: Scope) -> int:
+    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    return int(declared) if declared.isdigit() else 0
+
+
 def _sane_request_id(scope: Scope) -> str | None:
-    given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-    return given.decode() if SANE_REQUEST_ID.fullmatch(given) else None
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            return value.decode() if SANE_REQUEST_ID.fullmatch(value) else None
+    return None

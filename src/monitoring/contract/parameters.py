@@ -91,6 +91,7 @@ class _Group:
             name: cast_for(schema["items"] if name in self._repeatable else schema, document)
             for name, schema in followed.items()
         }
+        self._is_optional = not any(item.get("required") for item in parameters)
         self._sentences = validation.sentences
         self._check = validation.request_check(
             {
@@ -111,6 +112,8 @@ class _Group:
                 raise self._sentences.invalid_field(name, "repeated")
             else:
                 values[name] = self._casts.get(name, str)(text)
+        if not values and self._is_optional:
+            return dict(self._defaults)
         self._check(values)
         return {**self._defaults, **values}
 

@@ -3,14 +3,14 @@
 import logging
 from collections.abc import Mapping
 
-from connexion.exceptions import ProblemException
-from connexion.lifecycle import ConnexionRequest, ConnexionResponse
-from connexion.middleware.main import ConnexionMiddleware
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Document, DocumentError
+from monitoring.contract.http_part import HttpPart
+from monitoring.contract.replies import Reply, noted_status, send_reply
 
 log = logging.getLogger(__name__)
 
@@ -58,31 +58,23 @@ class ProblemReplies:
         if missing := self._names_needed() - catalogue.templates.keys():
             raise DocumentError(f"the document names no error {', '.join(sorted(missing))}")
 
-    def install(self, app: ConnexionMiddleware) -> None:
-        """Answer all exceptions, also those Starlette and Connexion have answers of their own for."""
-        for kind in (Exception, HTTPException, ProblemException):
-            app.add_error_handler(kind, self.answer)
-
-    async def answer(self, request: ConnexionRequest, error: Exception) -> ConnexionResponse:
-        """Write the answer. Asynchronous, because others would each run in a thread."""
-        problem = self._problem_of(request, error)
+    def reply_to(self, error: Exception, path: str) -> Reply:
+        """Write the answer, also to what Starlette and Connexion have answers of their own for."""
+        problem = self._problem_of(error, path)
         if problem is None:
             log.error("unhandled exception", exc_info=error)
             problem = Problem("internal_error")
         try:
-            reply = self._catalogue.reply(problem.name, problem.headers, problem.values)
+            return self._catalogue.reply(problem.name, problem.headers, problem.values)
         except KeyError as missing:
             log.error("problem %s lacks %s", problem.name, missing, exc_info=error)  # noqa: TRY400
-            reply = self._catalogue.reply("internal_error")
-        return ConnexionResponse(
-            reply.status, mimetype=reply.media_type, body=reply.payload(), headers=reply.headers
-        )
+            return self._catalogue.reply("internal_error")
 
-    def _problem_of(self, request: ConnexionRequest, error: Exception) -> Problem | None:
+    def _problem_of(self, error: Exception, path: str) -> Problem | None:
         if isinstance(error, Problem):
             return error
         if isinstance(error, HTTPException):
-            return self._framework_problem(request, error)
+            return self._framework_problem(error, path)
         # Nobody is there to read this one; a closed connection is no crash.
         if isinstance(error, ClientDisconnect):
             return Problem("malformed_request")
@@ -92,11 +84,11 @@ class ProblemReplies:
                 return Problem(name)
         return None
 
-    def _framework_problem(self, request: ConnexionRequest, error: HTTPException) -> Problem | None:
+    def _framework_problem(self, error: HTTPException, path: str) -> Problem | None:
         name = NAMES_BY_STATUS.get(error.status_code)
         if name == "method_not_allowed":
             # Starlette's own Allow names only the methods of the first route that fits.
-            allowed = self._document.allowed_methods(request.scope["path"])
+            allowed = self._document.allowed_methods(path)
             return Problem(name, headers={"Allow": ", ".join(allowed)})
         return Problem(name) if name else None
 
@@ -107,3 +99,20 @@ class ProblemReplies:
             for name in operation.definition.get("x-problem-names", {}).values()
         )
         return NAMES_RAISED_ANYWHERE | {*renamed, *self._problem_names.values()}
+
+
+class ProblemAnswers(HttpPart):
+    """Answers with the reply to whatever is raised inside; an answer that has begun stays incomplete."""
+
+    def __init__(self, app: ASGIApp, *, replies: ProblemReplies) -> None:
+        super().__init__(app)
+        self._replies = replies
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve; what cannot be answered any more is raised, and the server hangs up."""
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:
+            if noted_status(scope):
+                raise
+            await send_reply(self._replies.reply_to(error, scope["path"]), scope, send)

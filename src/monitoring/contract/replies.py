@@ -6,7 +6,7 @@ from typing import Self
 
 import orjson
 from starlette.requests import HTTPConnection
-from starlette.types import Scope
+from starlette.types import Scope, Send
 
 from monitoring.contract.document import Json
 
@@ -57,6 +57,13 @@ class Reply:
         return headers
 
 
+async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
+    """Send a reply; HEAD gets the headers of GET and no body."""
+    payload = reply.payload()
+    await send({"type": "http.response.start", "status": reply.status, "headers": reply.raw_headers(payload)})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else payload})
+
+
 def add_reply_header(target: Scope | HTTPConnection, name: str, value: str) -> None:
     """Put a header on whatever answer follows, be it a reply or a problem; the last value of a name wins."""
     reply_headers(target)[name.lower()] = value
@@ -67,3 +74,14 @@ def reply_headers(target: Scope | HTTPConnection) -> dict[str, str]:
     scope = target.scope if isinstance(target, HTTPConnection) else target
     headers: dict[str, str] = scope.setdefault("state", {}).setdefault("reply_headers", {})
     return headers
+
+
+def note_status(scope: Scope, status: int) -> None:
+    """Note that an answer has begun."""
+    scope["state"]["reply_status"] = status
+
+
+def noted_status(scope: Scope) -> int:
+    """Return the status of the answer that has begun; 0 while there is none."""
+    status: int = scope.get("state", {}).get("reply_status", 0)
+    return status

@@ -1,6 +1,7 @@
 """From the document to the code: paths to operations, operations to the functions that serve them."""
 
-from typing import Any
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 from connexion.middleware.abstract import ROUTING_CONTEXT
 from connexion.middleware.routing import RoutingMiddleware
@@ -8,11 +9,15 @@ from connexion.operations.abstract import AbstractOperation
 from connexion.resolver import Resolver
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import HTTPConnection
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.document import Document, Node
 from monitoring.contract.problems import Problem
 from monitoring.contract.urlencoding import decode_percent
+
+if TYPE_CHECKING:
+    import re
 
 
 class RoomResolver(Resolver):
@@ -32,12 +37,15 @@ class RoomResolver(Resolver):
 class StrictRouting(RoutingMiddleware):
     """One path, one spelling: no redirect to the other slash form, no encoded slashes, no bad encoding.
 
-    Path parameters reach validation as text.
+    Path parameters reach validation as text. Operations are looked up; only what is none of them goes through
+    Starlette's routers, which know whether another method would be one.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app)
         self.router.redirect_slashes = False
+        self._literal: dict[tuple[str, str], str] = {}
+        self._templated: defaultdict[str, list[tuple[re.Pattern[str], str]]] = defaultdict(list)
         for name in ("int", "float"):
             register_url_convertor(name, StringConvertor())
 
@@ -45,13 +53,44 @@ class StrictRouting(RoutingMiddleware):
         """Register the operations."""
         super().add_api(*args, **kwargs)
         for mount in self.router.routes:
-            vars(mount)["app"].redirect_slashes = False
+            router = vars(mount)["app"]
+            router.redirect_slashes = False
+            for route in router.routes:
+                self._index(route)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse what servers decode in different ways, then route."""
-        if scope["type"] == "http" and b"%" in scope["raw_path"]:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if b"%" in scope["raw_path"]:
             _judge_encoded_path(scope["raw_path"])
-        await super().__call__(scope, receive, send)
+        operation_id = self._find(scope)
+        if operation_id is None:
+            await super().__call__(scope, receive, send)
+            return
+        scope["extensions"][ROUTING_CONTEXT] = {"api_base_path": "", "operation_id": operation_id}
+        await self.app(scope, receive, send)
+
+    def _index(self, route: Route) -> None:
+        operation_id = vars(route.app)["operation_id"]
+        for method in route.methods or ():
+            if route.param_convertors:
+                self._templated[method].append((route.path_regex, operation_id))
+            else:
+                self._literal[method, route.path] = operation_id
+
+    def _find(self, scope: Scope) -> str | None:
+        """Return the id of the operation, and leave its path parameters in the scope."""
+        method, path = scope["method"], scope["path"]
+        if operation_id := self._literal.get((method, path)):
+            scope["path_params"] = {}
+            return operation_id
+        for pattern, operation_id in self._templated.get(method, ()):
+            if found := pattern.match(path):
+                scope["path_params"] = found.groupdict()
+                return operation_id
+        return None
 
 
 def operation_id_of(scope: Scope) -> str:

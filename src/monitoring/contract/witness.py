@@ -6,9 +6,10 @@ Malformed HTTP never gets here: server.py answers and counts it, and it is not i
 import logging
 from time import perf_counter
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.http_part import HttpPart
+from monitoring.contract.replies import noted_status
 from monitoring.contract.routing import operation_id_of
 from monitoring.metrics import record_answer
 
@@ -29,19 +30,11 @@ class Witness(HttpPart):
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; a request that nobody answered is not counted."""
         began = perf_counter()
-        status = 0
         scope.setdefault("extensions", {})  # here, so that routing notes the operation where we find it
-
-        async def send_seen(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
         try:
-            await self._app(scope, receive, send_seen)
+            await self._app(scope, receive, send)
         finally:
-            if status:
+            if status := noted_status(scope):
                 _note(scope, operation_id_of(scope) or self._otherwise, status, perf_counter() - began)
 
 

@@ -8,8 +8,9 @@ from uuid import UUID
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
-from monitoring.monitors import service
+from monitoring.monitors import reading, service
 from monitoring.monitors.entity_tags import entity_tag
+from monitoring.monitors.reading import MonitorFilter
 from monitoring.monitors.representations import represent_monitor, represent_page
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
     search: str | None = None,
 ) -> Reply:
     """Answer a page of the team's monitors."""
-    wanted = service.MonitorFilter(status=status, tag=tag, paused=paused, search=search)
+    wanted = MonitorFilter(status=status, tag=tag, paused=paused, search=search)
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_page(await service.list_monitors(caller.team_id, wanted, limit, after_id)))
+    return Reply(represent_page(await reading.list_monitors(caller.team_id, wanted, limit, after_id)))
 
 
 async def create_monitor(body: Json, caller: Caller, idempotency_key: str | None = None) -> Reply:
@@ -46,7 +47,8 @@ async def create_monitor(body: Json, caller: Caller, idempotency_key: str | None
 
 async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
     """Answer one monitor."""
-    return _reply(await service.get_monitor(caller.team_id, UUID(monitor_id)))
+    monitor = await reading.read_monitor(caller.team_id, UUID(monitor_id))
+    return Reply(monitor.written.encode(), headers={"ETag": entity_tag(monitor.version)})
 
 
 async def update_monitor(

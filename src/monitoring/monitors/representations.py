@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.configuration import configuration_of
 
 if TYPE_CHECKING:
-    from monitoring.backends.pages import Page
     from monitoring.monitors.models import Monitor
+    from monitoring.monitors.reading import MonitorPage
 
 
 def represent_monitor(monitor: Monitor) -> dict[str, Any]:
@@ -30,9 +32,8 @@ def represent_monitor(monitor: Monitor) -> dict[str, Any]:
     }
 
 
-def represent_page(page: Page[Monitor]) -> dict[str, Any]:
-    """Write a `MonitorList`."""
-    return {
-        "monitors": [represent_monitor(monitor) for monitor in page.rows],
-        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
-    }
+def represent_page(page: MonitorPage) -> bytes:
+    """Write a `MonitorList`, whose monitors are written already."""
+    next_cursor = encode_cursor(page.continues_after) if page.continues_after else None
+    written = f'{{"monitors":[{",".join(page.monitors)}],"next_cursor":'.encode()
+    return b"%b%b}" % (written, orjson.dumps(next_cursor))

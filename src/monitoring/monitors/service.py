@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
-from monitoring.backends.pages import Page, read_page
+from monitoring.backends.inserts import insert_together
+from monitoring.backends.statements import is_postgres, spell
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
@@ -22,46 +21,24 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from uuid import UUID
 
+    from tortoise.backends.base.client import BaseDBAsyncClient
+
     from monitoring.contract.document import Json
     from monitoring.monitors.configuration import Configuration
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorFilter:
-    """Which monitors to list; what is None does not matter, the others combine with *and*."""
-
-    status: str | None = None
-    tag: str | None = None
-    paused: bool | None = None
-    search: str | None = None
-
-
-async def list_monitors(
-    team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None
-) -> Page[Monitor]:
-    """Return up to `limit` monitors of a team, newest first, from the one after `after_id` on."""
-    conditions = {
-        "status": wanted.status,
-        # The column is JSON text: its quotes keep `shop` from matching `shopping`.
-        "tags__contains": f'"{wanted.tag}"' if wanted.tag else None,
-        "paused": wanted.paused,
-        "search_text__contains": wanted.search.casefold() if wanted.search else None,
-    }
-    given = {name: value for name, value in conditions.items() if value is not None}
-    return await read_page(Monitor.filter(team_id=team_id, **given).select_related("watch"), limit, after_id)
+_PLACES = """
+    SELECT max_monitors, (SELECT count(*) FROM monitors WHERE team_id = $1) AS taken FROM teams WHERE id = $1
+"""
 
 
 async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
     """Create a monitor. Raises Problem if its fields do not go together or the team's plan is full."""
     configuration = rules.complete(given, default_configuration())
     rules.check(configuration)
-    async with transaction():
-        # Counted and inserted under one lock: two at once cannot pass the cap, and ids follow the commits.
-        team = await Team.select_for_update().get(id=team_id)
-        if await count_monitors(team_id) >= team.max_monitors:
-            raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
+    async with transaction() as connection:
+        await _take_place(connection, team_id)
         now = datetime.now(UTC)
-        monitor = await Monitor.create(
+        monitor = Monitor.construct(
             team_id=team_id,
             status=rules.status_after("pending", paused=configuration["paused"]),
             status_changed_at=now,
@@ -70,7 +47,7 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
             search_text=_search_text(configuration),
             **configuration,
         )
-        await begin_watch(monitor, now)
+        await insert_together(connection, monitor, *begin_watch(monitor, now))
         return monitor
 
 
@@ -113,6 +90,19 @@ async def delete_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None =
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         await resolve_incident(monitor, resolved_at=datetime.now(UTC), resolution=Resolution.DELETED)
         await monitor.delete()
+
+
+async def _take_place(connection: BaseDBAsyncClient, team_id: UUID) -> None:
+    """Raise Problem if the plan has no place left. Until the transaction ends, nobody else may take one.
+
+    So two at once cannot pass the cap, and ids follow the commits. SQLite has begun with its lock; on
+    PostgreSQL only a statement after the one that waited sees what the others have done.
+    """
+    if is_postgres(connection):
+        await connection.execute_query_dict("SELECT 1 FROM teams WHERE id = $1 FOR UPDATE", [str(team_id)])
+    [places] = await connection.execute_query_dict(spell(connection, _PLACES), [str(team_id)])
+    if places["taken"] >= places["max_monitors"]:
+        raise Problem("monitor_limit_reached", max_monitors=places["max_monitors"])
 
 
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:

@@ -23,10 +23,11 @@ _MICROSECOND = timedelta(microseconds=1)
 _UNKNOWN_HEALTH = {name: getattr(Health(State.PENDING), name) for name in Health.__slots__}
 
 
-async def begin_watch(monitor: Monitor, now: datetime) -> None:
-    """Let checks of a new monitor begin at once, unless it is paused."""
-    monitor.remember(await Watch.create(monitor_id=monitor.id, **_beginning(monitor, now, now)))
-    await _count_as(_state_of(monitor), monitor, now)
+def begin_watch(monitor: Monitor, now: datetime) -> tuple[Watch, StateChange]:
+    """Return the rows that let checks of a new monitor begin at once, unless it is paused."""
+    watch = Watch.construct(monitor_id=monitor.id, **_beginning(monitor, now, now))
+    monitor.remember(watch)
+    return watch, StateChange.construct(monitor_id=monitor.id, changed_at=now, state=_state_of(monitor))
 
 
 async def restart_watch(monitor: Monitor, now: datetime) -> datetime:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import orjson
 
 from monitoring.checks.latest import list_latest
 from monitoring.checks.ranges import Range
@@ -17,10 +20,12 @@ from monitoring.console.pictures import MAX_BARS, draw_bars, draw_chart
 from monitoring.console.routing import for_members
 from monitoring.contract.cursors import decode_cursor, encode_cursor
 from monitoring.contract.problems import Problem
+from monitoring.contract.timestamps import read_timestamp
 from monitoring.incidents.models import IncidentState
 from monitoring.incidents.service import list_incidents
 from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
+from monitoring.monitors.reading import list_monitors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,9 +63,10 @@ async def show_monitors(visit: Visit) -> Response:
         return await _render_list(visit, [], 400, sought=sought, errors=errors, next_cursor=None)
     cursor = visit.query.get("cursor")
     after_id = decode_cursor(cursor) if cursor else None
-    page = await service.list_monitors(visit.team.id, wanted, MONITORS_A_PAGE, after_id)
+    page = await list_monitors(visit.team.id, wanted, MONITORS_A_PAGE, after_id)
     next_cursor = encode_cursor(page.continues_after) if page.continues_after else None
-    return await _render_list(visit, page.rows, sought=sought, errors={}, next_cursor=next_cursor)
+    monitors = [_read_written(written) for written in page.monitors]
+    return await _render_list(visit, monitors, sought=sought, errors={}, next_cursor=next_cursor)
 
 
 async def show_monitor(visit: Visit) -> Response:
@@ -91,9 +97,9 @@ async def show_monitor(visit: Visit) -> Response:
 
 
 async def _render_list(
-    visit: Visit, monitors: Sequence[Monitor], status: int = 200, **context: object
+    visit: Visit, monitors: Sequence[dict[str, Any]], status: int = 200, **context: object
 ) -> Response:
-    latest = await list_latest([each.id for each in monitors], visit.now - BARS_RANGE, MAX_BARS)
+    latest = await list_latest([each["id"] for each in monitors], visit.now - BARS_RANGE, MAX_BARS)
     open_page = await list_incidents(visit.team.id, None, IncidentState.OPEN, OPEN_INCIDENTS_COUNTED, None)
     named = open_page.rows[:OPEN_INCIDENTS_NAMED]
     return visit.render(
@@ -108,6 +114,16 @@ async def _render_list(
         names=await service.name_monitors(visit.team.id, {incident.monitor_id for incident in named}),
         **context,
     )
+
+
+def _read_written(written: str) -> dict[str, Any]:
+    """Read a `Monitor` of the document as pages want it: its id and the moment of its check are no text."""
+    monitor: dict[str, Any] = orjson.loads(written)
+    checked_at = monitor["last_checked_at"]
+    return monitor | {
+        "id": UUID(monitor["id"]),
+        "last_checked_at": read_timestamp(checked_at) if checked_at else None,
+    }
 
 
 def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str | None:

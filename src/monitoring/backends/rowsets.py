@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from tortoise.backends.base.client import BaseDBAsyncClient
 
 
-def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str]) -> str:
-    """Write the table `given` of the rows in `$1`, for FROM. Columns have PostgreSQL's types."""
+def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str], parameter: str = "$1") -> str:
+    """Write the table `given` of the rows in a parameter, for FROM. Columns have PostgreSQL's types."""
     if is_postgres(connection):
-        return f"json_to_recordset($1::json) AS given({', '.join(map(' '.join, types.items()))})"
+        return f"json_to_recordset({parameter}::json) AS given({', '.join(map(' '.join, types.items()))})"
     columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in types)
-    return f"(SELECT {columns} FROM json_each($1)) AS given"  # noqa: S608 - names of our own
+    return f"(SELECT {columns} FROM json_each({parameter})) AS given"  # noqa: S608 - names of our own
 
 
 def pack(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -1,0 +1,156 @@
+"""H2: an article of 20 KB for 20 locales, stored durably before it is accepted, 16 at once."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+from contextlib import ExitStack, closing
+from functools import partial
+from typing import TYPE_CHECKING
+
+from engines import execute, fetch
+from load import SERIAL, Load, write_request
+from monitors_api import call, migrate
+from rounds import Scenario, take_turns
+from servers import BUILD, LOCALES, WEBHOOK_SECRET, peer, running, service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from bench import Bench
+    from rounds import Sample
+    from servers import Program
+
+AT_ONCE = 16
+PATH = "/api/webhooks/publisher"
+HEADERS = {"X-Webhook-Secret": WEBHOOK_SECRET}
+
+COUNT = """
+    SELECT (SELECT count(*) FROM articles) AS articles, (SELECT count(*) FROM translations) AS translations
+"""
+
+ROW_BY_ROW = "FastAPI + SQLAlchemy, row by row"
+UNIT_OF_WORK = "FastAPI + SQLAlchemy, unit of work"
+ONE_STATEMENT = "Starlette + asyncpg, one statement"
+
+_PARAGRAPH = (
+    "<p>A shoe that <strong>fits</strong> beats one that shines: press the tip with your thumb, walk a few"
+    ' steps uphill, and read <a href="https://blog.example.com/fit">our guide</a> before you buy.</p>'
+)
+ARTICLE = {
+    "article": {
+        "id": f"art_{SERIAL}",
+        "title": "How to choose running shoes",
+        "slug": f"choose-running-shoes-{SERIAL}",
+        "content_html": "<h1>Fit first</h1>" + _PARAGRAPH * (20_000 // len(_PARAGRAPH)),
+        "meta_description": "Three questions to ask before you buy.",
+        "tags": ["running", "shoes"],
+    },
+    "main_image": {"url": "https://cdn.example.com/shoes.jpg", "alt": "A pair of running shoes"},
+    "website": {"id": "web_1", "baseUrl": "https://blog.example.com"},
+    "published_at": "2026-11-20T09:00:00+00:00",
+    "timestamp": "2026-11-20T09:00:05+00:00",
+}
+
+
+def measure_articles_on_postgresql(bench: Bench) -> list[Scenario]:
+    """Measure with rows in PostgreSQL and messages in Redis."""
+    postgres, redis = bench.engines.postgres, bench.engines.redis
+
+    def by_hand(name: str, module: str, database: str, blog: Path, row_by_row: str) -> Program:
+        folder = {"BLOG_FOLDER": str(blog), "ROW_BY_ROW": row_by_row}
+        return peer(name, module, DATABASE_URL=database, REDIS_URL=redis.new_database(), **folder)
+
+    def ours(database: str, blog: Path) -> Program:
+        engines = {"DATABASE_URL": f"{database}?sslmode=disable", "REDIS_URL": redis.new_database()}
+        return service(**engines, BLOG_STORAGE_URL=f"file://{blog}")
+
+    programs: dict[str, Callable[[str, Path], Program]] = {
+        "service": ours,
+        ROW_BY_ROW: partial(by_hand, "row by row", "fastapi_articles", row_by_row="1"),
+        UNIT_OF_WORK: partial(by_hand, "unit of work", "fastapi_articles", row_by_row="0"),
+        ONE_STATEMENT: partial(by_hand, "one statement", "starlette_articles", row_by_row="0"),
+    }
+    databases = {name: postgres.create(f"articles_{number}") for number, name in enumerate(programs)}
+    for database in databases.values():
+        migrate(f"{database}?sslmode=disable")
+
+    def empty(name: str) -> tuple[int, int]:
+        (counted,) = asyncio.run(fetch(databases[name], COUNT))
+        asyncio.run(execute(databases[name], "TRUNCATE articles, translations", "CHECKPOINT"))
+        return counted["articles"], counted["translations"]
+
+    samples = _measure(
+        bench, {name: partial(start, databases[name]) for name, start in programs.items()}, empty
+    )
+    for database in databases.values():
+        postgres.drop_database(database)
+    return [Scenario("ingest_postgresql", "Article with 20 locales, PostgreSQL", samples)]
+
+
+def measure_articles_on_sqlite(bench: Bench) -> list[Scenario]:
+    """Measure with rows in a SQLite file, the worker in the same process."""
+    folder = BUILD / "sqlite"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+    def by_hand(name: str, path: Path, blog: Path, row_by_row: str) -> Program:
+        told = {"DATABASE_URL": f"sqlite://{path}", "BLOG_FOLDER": str(blog), "ROW_BY_ROW": row_by_row}
+        return peer(name, "fastapi_articles", **told)
+
+    programs: dict[str, Callable[[Path, Path], Program]] = {
+        "service": lambda path, blog: service(
+            DATABASE_URL=f"sqlite://{path}", BLOG_STORAGE_URL=f"file://{blog}"
+        ),
+        ROW_BY_ROW: partial(by_hand, "row by row", row_by_row="1"),
+        UNIT_OF_WORK: partial(by_hand, "unit of work", row_by_row="0"),
+    }
+    paths = {name: folder / f"{number}.db" for number, name in enumerate(programs)}
+    for path in paths.values():
+        migrate(f"sqlite://{path}")
+
+    def empty(name: str) -> tuple[int, int]:
+        with closing(sqlite3.connect(paths[name], timeout=60)) as connection, connection:
+            articles, translations = connection.execute(COUNT).fetchone()
+            connection.execute("DELETE FROM translations")
+            connection.execute("DELETE FROM articles")
+            return articles, translations
+
+    starts = {name: partial(start, paths[name]) for name, start in programs.items()}
+    samples = _measure(bench, starts, empty)
+    return [Scenario("ingest_sqlite", "Article with 20 locales, SQLite", samples)]
+
+
+def _measure(
+    bench: Bench, starts: Mapping[str, Callable[[Path], Program]], empty: Callable[[str], tuple[int, int]]
+) -> dict[str, list[Sample]]:
+    request = write_request("POST", PATH, HEADERS, ARTICLE)
+    body = request.partition("\r\n\r\n")[2]
+    with ExitStack() as stack:
+        blogs = {name: BUILD / f"blog-{number}" for number, name in enumerate(starts)}
+        servers = {}
+        for name, start in starts.items():
+            shutil.rmtree(blogs[name], ignore_errors=True)
+            blogs[name].mkdir()
+            servers[name] = stack.enter_context(running(start(blogs[name])))
+        length = {
+            name: len(call(server.port, "POST", PATH, HEADERS, body)) for name, server in servers.items()
+        }
+
+        def run(name: str) -> Sample:
+            bounds = (length[name], length[name])
+            load = Load([servers[name].port], [request], bounds, AT_ONCE, bench.effort.seconds)
+            sample = bench.sample(load, servers[name])
+            pages = list(blogs[name].glob("*/en.json"))
+            if empty(name) != (len(pages), len(pages) * len(LOCALES.split(","))):
+                raise RuntimeError(f"{name} has not kept what it accepted")
+            for page in pages:
+                shutil.rmtree(page.parent)
+            return sample
+
+        samples = take_turns(list(servers), bench.effort.rounds, run)
+    for blog in blogs.values():
+        shutil.rmtree(blog)
+    return samples

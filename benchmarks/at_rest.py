@@ -1,0 +1,55 @@
+"""What starting costs, and what a process takes while it does nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+from monitors_api import migrate, programs
+from rounds import Sample, Scenario
+from seeds import sow
+from servers import running
+
+if TYPE_CHECKING:
+    from bench import Bench
+    from servers import Server
+
+NAMES = ("service", "FastAPI + SQLAlchemy", "Starlette + asyncpg", "stock Connexion + asyncpg")
+STARTS = 5
+
+
+def measure_at_rest(bench: Bench) -> list[Scenario | str]:
+    """Start everybody some times in turn, up to the first answer, and look at their memory after it."""
+    postgres, redis = bench.engines.postgres, bench.engines.redis
+    database = postgres.create("at_rest")
+    migrate(f"{database}?sslmode=disable")
+    asyncio.run(sow(database, teams=1))
+    samples: dict[str, list[Sample]] = {name: [] for name in NAMES}
+    memory_mib: dict[str, list[float]] = {name: [] for name in NAMES}
+    for number in range(-1, STARTS):  # the first time fills the caches of the disk
+        for name in NAMES:
+            program = programs()[name](database, redis.new_database())
+            began_at = time.perf_counter()
+            with running(program) as server:
+                _ask(server)
+                seconds, cpu_seconds = time.perf_counter() - began_at, server.cpu_seconds()
+                if number >= 0:
+                    sample = Sample(application_us=cpu_seconds * 1e6, median_ms=seconds * 1000)
+                    samples[name].append(sample)
+                    memory_mib[name].append(server.memory_mib())
+    postgres.drop_database(database)
+    memory = ", ".join(f"{name} {sorted(taken)[STARTS // 2]:.0f} MiB" for name, taken in memory_mib.items())
+    return [
+        Scenario("start", "From nothing to the first answer", samples),
+        f"At rest after the first answer (proportional set size): {memory}.",
+    ]
+
+
+def _ask(server: Server) -> None:
+    """Ask for something that needs a token: refusing is an answer."""
+    with suppress(HTTPError):
+        urlopen(f"http://127.0.0.1:{server.port}/api/monitors").close()

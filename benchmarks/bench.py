@@ -1,0 +1,89 @@
+"""What all scenarios share: the engines, the client, and how one sample is taken."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engines import Engines, running_engines
+from load import LoadClient, running_client
+from processor_time import cpu_seconds
+from rounds import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from load import Load
+    from servers import Server
+
+
+IDLE_SECONDS = 0.02
+IDLE_TIMEOUT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured: the rounds, how long one lasts, and how large the large sizes are."""
+
+    rounds: int
+    seconds: float
+    monitors: int
+    results: int
+
+
+FULL = Effort(rounds=7, seconds=2.0, monitors=1_000_000, results=100_000_000)
+QUICK = Effort(rounds=3, seconds=0.5, monitors=50_000, results=2_000_000)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One run."""
+
+    engines: Engines
+    client: LoadClient
+    effort: Effort
+
+    def sample(self, load: Load, *servers: Server) -> Sample:
+        """Send a load to who is measured, and say what one request of it cost."""
+        before = self._read_clocks(servers)
+        answered = self.client.run(load)
+        for server in servers:
+            _wait_until_idle(server)
+        spent = [after - then for then, after in zip(before, self._read_clocks(servers), strict=True)]
+        application, postgres, redis = (seconds / answered.count * 1e6 for seconds in spent)
+        return Sample(
+            application_us=application,
+            postgres_us=postgres,
+            redis_us=redis,
+            per_second=answered.count / answered.seconds,
+            median_ms=answered.median_ms,
+            p99_ms=answered.p99_ms,
+        )
+
+    def _read_clocks(self, servers: tuple[Server, ...]) -> tuple[float, float, float]:
+        postgres, redis = self.engines.postgres.process_id, self.engines.redis.process_id
+        return (
+            sum(server.cpu_seconds() for server in servers),
+            cpu_seconds(postgres),
+            cpu_seconds(redis) if redis else 0.0,
+        )
+
+
+def _wait_until_idle(server: Server) -> None:
+    """Wait for what a server does after its answers, in threads for example: it is part of their cost."""
+    deadline = time.monotonic() + IDLE_TIMEOUT_SECONDS
+    spent = server.cpu_seconds()
+    while time.monotonic() < deadline:
+        time.sleep(IDLE_SECONDS)
+        before, spent = spent, server.cpu_seconds()
+        if spent - before < IDLE_SECONDS / 10:
+            return
+
+
+@contextmanager
+def open_bench(effort: Effort) -> Iterator[Bench]:
+    """Start engines and client for a run."""
+    with running_engines() as engines, running_client() as client:
+        yield Bench(engines, client, effort)

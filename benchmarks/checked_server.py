@@ -1,0 +1,43 @@
+"""The web server that is checked: 1 KB over http and https, on loopback, in a process of its own.
+
+python benchmarks/checked_server.py CERTIFICATE
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import sys
+from typing import Any
+
+import uvloop
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1024\r\n\r\n" + b"x" * 1024
+
+
+class Answering(asyncio.Protocol):
+    """Answers each request head alike."""
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def data_received(self, received: bytes) -> None:
+        if received.endswith(b"\r\n\r\n"):
+            self._transport.write(ANSWER)
+
+
+async def serve(certificate: str) -> None:
+    """Serve on two ports of the kernel's choice, and say which."""
+    loop = asyncio.get_running_loop()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    plain = await loop.create_server(Answering, "127.0.0.1", 0, backlog=4096)
+    secure = await loop.create_server(Answering, "127.0.0.1", 0, ssl=context, backlog=4096)
+    https_port = secure.sockets[0].getsockname()[1]
+    print(f"https on {https_port}", flush=True)
+    print(f"running on http://127.0.0.1:{plain.sockets[0].getsockname()[1]}", flush=True)
+    await loop.create_future()
+
+
+if __name__ == "__main__":
+    uvloop.run(serve(sys.argv[1]))

@@ -1,0 +1,199 @@
+"""H3: what one check costs, claimed and stored, over http and https on connections of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import trustme
+
+from engines import execute, fetch
+from load import Load, write_request
+from monitors_api import migrate
+from processor_time import cpu_seconds
+from real_servers import find_free_port, wait_for_port
+from rounds import Sample, Scenario, take_turns
+from seeds import sow
+from servers import BENCHMARKS, BUILD, PEERS_PYTHON, Program, running, service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
+
+    from bench import Bench
+    from servers import Server
+
+EXPORTER = BUILD / "blackbox_exporter" / "usr" / "bin" / "prometheus-blackbox-exporter"
+CHECKS_A_SECOND_OF_EFFORT = 1000
+AT_ONCE = 50
+TIMEOUT_SECONDS = 120.0
+
+MODULES = """
+modules:
+  http_2xx:
+    prober: http
+    http:
+      preferred_ip_protocol: ip4
+"""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The server that everybody checks."""
+
+    http_port: int
+    https_port: int
+    ca_file: Path
+
+    def url(self, scheme: str) -> str:
+        """Write its address."""
+        return f"{scheme}://127.0.0.1:{self.http_port if scheme == 'http' else self.https_port}/health"
+
+
+def measure_checks(bench: Bench) -> list[Scenario]:
+    """Measure both schemes."""
+    count = round(bench.effort.seconds * CHECKS_A_SECOND_OF_EFFORT)
+    with ExitStack() as stack:
+        checked = _start_checked(stack)
+        return [_measure(bench, checked, scheme, count) for scheme in ("http", "https")]
+
+
+def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenario:
+    postgres = bench.engines.postgres
+    databases = {name: postgres.create(name) for name in (f"ours_{scheme}", f"httpx_{scheme}")}
+    for database in databases.values():
+        asyncio.run(_furnish(database, checked.url(scheme), count))
+    ours, theirs = databases.values()
+    with ExitStack() as stack:
+        checker = stack.enter_context(running(_checker(bench, ours, checked), listens=False))
+        loop = stack.enter_context(running(_httpx_loop(theirs, checked), listens=False))
+        exporter, port = _start_exporter(stack, checked)
+
+        def run(name: str) -> Sample:
+            if name == "blackbox_exporter":
+                return _probe(bench, exporter, port, checked.url(scheme), count)
+            server, database = (checker, ours) if name == "service" else (loop, theirs)
+            return asyncio.run(_let_check(bench, server, database, count))
+
+        names = ["service", "blackbox_exporter", "httpx loop + SQLAlchemy"]
+        samples = take_turns(names, bench.effort.rounds, run)
+    for database in databases.values():
+        postgres.drop_database(database)
+    return Scenario(f"check_{scheme}", f"One check, {scheme}", samples)
+
+
+@contextmanager
+def checking_service(
+    bench: Bench, scheme: str
+) -> Iterator[tuple[Server, Callable[[], Coroutine[None, None, Sample]]]]:
+    """Start a checker with its monitors; yields it, and what lets it check them all once."""
+    count = round(bench.effort.seconds * CHECKS_A_SECOND_OF_EFFORT)
+    database = bench.engines.postgres.create("checked_by_service")
+    with ExitStack() as stack:
+        checked = _start_checked(stack)
+        asyncio.run(_furnish(database, checked.url(scheme), count))
+        server = stack.enter_context(running(_checker(bench, database, checked), listens=False))
+        yield server, lambda: _let_check(bench, server, database, count)
+    bench.engines.postgres.drop_database(database)
+
+
+async def _let_check(bench: Bench, server: Server, database: str, count: int) -> Sample:
+    """Make every monitor due, and wait until each has been checked and the result is stored."""
+    postgres = bench.engines.postgres.process_id
+    await execute(database, "VACUUM watches", "TRUNCATE checks")
+    since = (await fetch(database, "SELECT now() AS now"))[0]["now"]
+    began_at, before = time.perf_counter(), (server.cpu_seconds(), cpu_seconds(postgres))
+    await execute(database, "UPDATE watches SET due_at = now(), claim = NULL")
+    while await _count_checked(database, since) < count:
+        if time.perf_counter() - began_at > TIMEOUT_SECONDS:
+            raise RuntimeError(f"{server.name} did not check everything")
+        await asyncio.sleep(0.1)
+    elapsed = time.perf_counter() - began_at
+    spent = server.cpu_seconds() - before[0], cpu_seconds(postgres) - before[1]
+    outcomes = await fetch(database, "SELECT outcome, count(*) AS count FROM checks GROUP BY 1")
+    if [row["outcome"] for row in outcomes] != ["up"]:
+        raise RuntimeError(f"{server.name} found {outcomes}")
+    stored = outcomes[0]["count"]  # one or two may have been due by themselves
+    application, database_us = (seconds / stored * 1e6 for seconds in spent)
+    return Sample(application_us=application, postgres_us=database_us, per_second=stored / elapsed)
+
+
+async def _count_checked(database: str, since: object) -> int:
+    rows = await fetch(database, "SELECT count(*) AS count FROM watches WHERE last_checked_at > $1", since)
+    checked: int = rows[0]["count"]
+    return checked
+
+
+def _probe(bench: Bench, exporter: Server, port: int, url: str, count: int) -> Sample:
+    request = write_request("GET", f"/probe?module=http_2xx&target={url}")
+    load = Load([port], [request], (500, 50_000), AT_ONCE, count=count, expected="\nprobe_success 1\n")
+    return bench.sample(load, exporter)
+
+
+async def _furnish(database: str, url: str, count: int) -> None:
+    """Write monitors of the server, of which none is due by itself while this runs."""
+    migrate(f"{database}?sslmode=disable")
+    await sow(database, monitors_a_team=count, teams=1)
+    await execute(
+        database,
+        f"UPDATE monitors SET url = '{url}', request_headers = '{{}}', required_keyword = NULL,"  # noqa: S608
+        " interval_seconds = 86400",
+        "UPDATE watches SET due_at = now() + interval '1 day'",
+        "CREATE TABLE checks_of_any_day PARTITION OF checks DEFAULT",
+        "VACUUM ANALYZE",
+    )
+
+
+def _checker(bench: Bench, database: str, checked: Checked) -> Program:
+    at_once = dict.fromkeys(("CHECKS_AT_ONCE", "CHECKS_PER_TEAM", "CHECKS_PER_HOST"), "200")
+    return service(
+        "checker",
+        DATABASE_URL=f"{database}?sslmode=disable",
+        REDIS_URL=bench.engines.redis.new_database(),
+        ALLOWED_NETWORKS="127.0.0.1/32",
+        CA_FILE=str(checked.ca_file),
+        REFERENCE_URLS=checked.url("http"),
+        **at_once,
+    )
+
+
+def _httpx_loop(database: str, checked: Checked) -> Program:
+    command = (str(PEERS_PYTHON), str(BENCHMARKS / "peers" / "httpx_checks.py"))
+    return Program("httpx loop", command, {"DATABASE_URL": database, "CA_FILE": str(checked.ca_file)})
+
+
+def _start_exporter(stack: ExitStack, checked: Checked) -> tuple[Server, int]:
+    configuration = BUILD / "blackbox.yml"
+    configuration.write_text(MODULES)
+    port = find_free_port()
+    options = (
+        f"--config.file={configuration}",
+        f"--web.listen-address=127.0.0.1:{port}",
+        "--log.level=error",
+    )
+    # As the system's authorities they are read once, not with every probe.
+    environment = {"SSL_CERT_FILE": str(checked.ca_file)}
+    program = Program("blackbox_exporter", (str(EXPORTER), *options), environment)
+    exporter = stack.enter_context(running(program, listens=False))
+    wait_for_port(port)
+    return exporter, port
+
+
+def _start_checked(stack: ExitStack) -> Checked:
+    """Start the server with a certificate of an authority made for the occasion."""
+    authority = trustme.CA()
+    certificate, ca_file = BUILD / "checked.pem", BUILD / "authorities.pem"
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(certificate))
+    system = Path(ssl.get_default_verify_paths().openssl_cafile)
+    ca_file.write_bytes((system.read_bytes() if system.exists() else b"") + authority.cert_pem.bytes())
+    command = (sys.executable, str(BENCHMARKS / "checked_server.py"), str(certificate))
+    server = stack.enter_context(running(Program("checked", command)))
+    told = re.search(r"https on (\d+)", (BUILD / "logs" / "checked.log").read_text())
+    assert told  # noqa: S101 - it is said before the other
+    return Checked(server.port, int(told[1]), ca_file)

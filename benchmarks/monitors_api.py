@@ -1,0 +1,186 @@
+"""H1: a page of 50 monitors, one created, one read; with token, key, rate limit and validation."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import orjson
+
+from engines import execute
+from load import NO_END, Load, write_request
+from rounds import Scenario, take_turns
+from seeds import NEW_MONITOR, issue_token, sow
+from servers import peer, running, service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from bench import Bench
+    from rounds import Sample
+    from seeds import Owner
+    from servers import Program, Server
+
+MOMENT_BYTES = 8  # a moment may be written in several ways, and a body has some
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Who is measured, each with a database of the same rows, and who calls."""
+
+    servers: Mapping[str, Server]
+    databases: Mapping[str, str]
+    owners: Sequence[Owner]
+    tokens: Sequence[str]
+
+    def headers(self, number: int = 0) -> dict[str, str]:
+        """Authorise a request of one of the owners."""
+        return {"Authorization": f"Bearer {self.tokens[number]}"}
+
+
+def programs() -> dict[str, Callable[[str, str], Program]]:
+    """Name who takes part, and how each is started on a database and a Redis."""
+
+    def by_hand(name: str, module: str, cache_seconds: int = 0) -> Callable[[str, str], Program]:
+        return lambda database, redis: peer(
+            name, module, DATABASE_URL=database, REDIS_URL=redis, KEY_CACHE_SECONDS=str(cache_seconds)
+        )
+
+    return {
+        "service": lambda database, redis: service(
+            DATABASE_URL=f"{database}?sslmode=disable", REDIS_URL=redis
+        ),
+        "FastAPI + SQLAlchemy": by_hand("FastAPI + SQLAlchemy", "fastapi_monitors"),
+        "FastAPI + SQLAlchemy, key cached": by_hand("FastAPI cached", "fastapi_monitors", 10),
+        "Starlette + asyncpg": by_hand("Starlette + asyncpg", "starlette_monitors"),
+        "Starlette + asyncpg, key cached": by_hand("Starlette cached", "starlette_monitors", 10),
+        "stock Connexion + asyncpg": by_hand("stock Connexion", "connexion_monitors"),
+    }
+
+
+@contextmanager
+def running_cast(bench: Bench, names: Sequence[str] | None = None) -> Iterator[Cast]:
+    """Start everybody on a copy of the same rows."""
+    postgres, redis = bench.engines.postgres, bench.engines.redis
+    wanted = {name: start for name, start in programs().items() if names is None or name in names}
+    url = postgres.create("monitors")
+    migrate(f"{url}?sslmode=disable")
+    owners = asyncio.run(sow(url))
+    databases = {
+        name: postgres.copy_database(f"monitors_{number}", "monitors") for number, name in enumerate(wanted)
+    }
+    with ExitStack() as stack:
+        servers = {
+            name: stack.enter_context(running(start(databases[name], redis.new_database())))
+            for name, start in wanted.items()
+        }
+        tokens = [issue_token(servers["service"].port, owner) for owner in owners]
+        yield Cast(servers, databases, owners, tokens)
+    for database in (*databases.values(), url):
+        postgres.drop_database(database)
+
+
+def migrate(url: str) -> None:
+    """Bring an empty database to the schema of the service, which is everybody's here."""
+    program = service("migrate", DATABASE_URL=url)
+    subprocess.run(program.command, env=dict(program.environment), check=True)
+
+
+def measure_monitors_api(bench: Bench) -> list[Scenario]:
+    """Measure the three operations."""
+    with running_cast(bench) as cast:
+        demand_same_answers(cast)
+        return [_measure_list(bench, cast), _measure_create(bench, cast), _measure_get(bench, cast)]
+
+
+def _measure_list(bench: Bench, cast: Cast) -> Scenario:
+    requests = [write_request("GET", "/api/monitors", cast.headers(n)) for n, _ in enumerate(cast.tokens)]
+
+    def run(name: str) -> Sample:
+        return bench.sample(_load(bench, cast, name, requests), cast.servers[name])
+
+    return Scenario("list", "List of 50", take_turns(list(cast.servers), bench.effort.rounds, run))
+
+
+def _measure_get(bench: Bench, cast: Cast) -> Scenario:
+    requests = [
+        write_request("GET", f"/api/monitors/{owner.monitor_ids[n % 50]}", cast.headers(n))
+        for n, owner in enumerate(cast.owners)
+    ]
+
+    def run(name: str) -> Sample:
+        return bench.sample(_load(bench, cast, name, requests), cast.servers[name])
+
+    return Scenario("get", "Get one", take_turns(list(cast.servers), bench.effort.rounds, run))
+
+
+def _measure_create(bench: Bench, cast: Cast) -> Scenario:
+    requests = [
+        write_request("POST", "/api/monitors", cast.headers(n), NEW_MONITOR)
+        for n, _ in enumerate(cast.tokens)
+    ]
+
+    def run(name: str) -> Sample:
+        sample = bench.sample(_load(bench, cast, name, requests), cast.servers[name])
+        forget_created(cast.databases[name])
+        return sample
+
+    return Scenario("create", "Create one", take_turns(list(cast.servers), bench.effort.rounds, run))
+
+
+def forget_created(database: str) -> None:
+    """Give every round the same start: plans are counted, so the next one would pay for this one."""
+    deletion = "DELETE FROM monitors WHERE status = 'pending'"
+    tables = ("state_changes", "watches", "monitors")
+    asyncio.run(execute(database, deletion, *(f"VACUUM ANALYZE {table}" for table in tables)))
+
+
+def _load(bench: Bench, cast: Cast, name: str, requests: Sequence[str]) -> Load:
+    port = cast.servers[name].port
+    head, _, body = requests[0].partition("\r\n\r\n")
+    method, path, *_ = head.split(" ")
+    answer = call(port, method, path, cast.headers(), body)
+    room = MOMENT_BYTES * answer.count(b"_at")
+    bounds = (len(answer) - room, len(answer) + room)
+    return Load([port], requests, bounds, seconds=bench.effort.seconds, count=NO_END)
+
+
+def call(port: int, method: str, path: str, headers: Mapping[str, str], body: str = "") -> bytes:
+    """Send one request and return the body of the answer, which must be a 2xx."""
+    request = Request(f"http://127.0.0.1:{port}{path}", body.encode() or None, dict(headers), method=method)
+    if body:
+        request.add_header("Content-Type", "application/json")
+    try:
+        with urlopen(request) as answer:  # noqa: S310 - http, loopback
+            content: bytes = answer.read()
+            return content
+    except HTTPError as error:
+        raise RuntimeError(f"{method} {path} on port {port}: {error.code} {error.read()[:500]!r}") from None
+
+
+def demand_same_answers(cast: Cast) -> None:
+    """Stop if somebody answers otherwise than the service: then they do not do the same work."""
+    monitor = f"/api/monitors/{cast.owners[0].monitor_ids[7]}"
+    for path in ("/api/monitors", "/api/monitors?limit=3", monitor):
+        answers = {
+            name: _read(orjson.loads(call(server.port, "GET", path, cast.headers())))
+            for name, server in cast.servers.items()
+        }
+        for name, answer in answers.items():
+            if answer != answers["service"]:
+                raise RuntimeError(f"{name} answers GET {path} otherwise than the service")
+
+
+def _read(node: Any, key: str = "") -> Any:
+    """Read what JSON means: a moment is one however it is written."""
+    if isinstance(node, dict):
+        return {name: _read(value, name) for name, value in node.items()}
+    if isinstance(node, list):
+        return [_read(item) for item in node]
+    return datetime.fromisoformat(node) if node and key.endswith("_at") else node

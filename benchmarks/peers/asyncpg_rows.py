@@ -1,0 +1,175 @@
+"""Monitors by asyncpg: statements written by hand, prepared once a connection."""
+
+from __future__ import annotations
+
+import os
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import asyncpg
+import orjson
+from uuid_utils.compat import uuid7
+
+from callers import Key, KeyCache, RateLimiter, Refused, demand_scope, verify_token
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+DEFAULTS: dict[str, Any] = {
+    "method": "GET",
+    "request_headers": {},
+    "request_body": None,
+    "expected_status_codes": ["2xx"],
+    "required_keyword": None,
+    "forbidden_keyword": None,
+    "interval_seconds": 300,
+    "timeout_seconds": 15,
+    "follow_redirects": True,
+    "verify_tls": True,
+    "tls_expiry_warning_days": 14,
+    "slow_threshold_ms": None,
+    "failure_threshold": 2,
+    "recovery_threshold": 2,
+    "paused": False,
+    "tags": [],
+}
+JSON = ("request_headers", "expected_status_codes", "tags")
+
+CONFIGURED = ("name", "url", *DEFAULTS)
+_COLUMNS = ", ".join(f"m.{name}" for name in CONFIGURED)
+_SELECT = f"""
+    SELECT m.id, {_COLUMNS}, m.status, m.status_changed_at, w.last_checked_at,
+        CASE WHEN m.paused THEN NULL ELSE w.next_check_at END AS next_check_at,
+        w.last_response_time_ms, w.last_error, m.created_at, m.updated_at, m.version
+    FROM monitors m JOIN watches w ON w.monitor_id = m.id
+"""  # noqa: S608 - names of our own
+LIST = f"{_SELECT} WHERE m.team_id = $1 ORDER BY m.id DESC LIMIT $2"
+LIST_AFTER = f"{_SELECT} WHERE m.team_id = $1 AND m.id < $3 ORDER BY m.id DESC LIMIT $2"
+GET = f"{_SELECT} WHERE m.team_id = $1 AND m.id = $2"
+FIND_KEY = """
+    SELECT team_id, scopes, last_used_at FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL
+"""
+USE_KEY = "UPDATE api_keys SET last_used_at = $2 WHERE client_id = $1"
+LOCK_TEAM = "SELECT max_monitors FROM teams WHERE id = $1 FOR UPDATE"
+COUNT = "SELECT count(*) FROM monitors WHERE team_id = $1"
+INSERT = f"""
+    WITH monitor AS (
+        INSERT INTO monitors (id, team_id, {", ".join(CONFIGURED)}, status, status_changed_at, created_at,
+                              updated_at, version, search_text)
+        VALUES ({", ".join(f"${n}" for n in range(1, len(CONFIGURED) + 4))}, ${len(CONFIGURED) + 4},
+                ${len(CONFIGURED) + 4}, ${len(CONFIGURED) + 4}, 1, ${len(CONFIGURED) + 5})
+        RETURNING id, paused, status, created_at
+    ), watch AS (
+        INSERT INTO watches (id, monitor_id, due_at, next_check_at, settled, is_degraded, is_blind, streak)
+        SELECT ${len(CONFIGURED) + 6}, id, CASE WHEN paused THEN NULL ELSE created_at END, created_at,
+               'pending', false, false, 0 FROM monitor
+    )
+    INSERT INTO state_changes (id, monitor_id, changed_at, state)
+    SELECT ${len(CONFIGURED) + 7}, id, created_at, status FROM monitor
+"""  # noqa: S608 - names of our own
+
+
+class Rows:
+    """The database and Redis of a peer that uses no ORM."""
+
+    pool: asyncpg.Pool
+    keys: KeyCache
+    limiter: RateLimiter
+
+    @asynccontextmanager
+    async def open(self, _: object) -> AsyncIterator[None]:
+        """Open database and Redis for as long as the application runs."""
+        self.limiter = RateLimiter()
+        self.keys = KeyCache(self.find_living_key)
+        async with asyncpg.create_pool(os.environ["DATABASE_URL"], min_size=1, max_size=10) as self.pool:
+            yield
+        await self.limiter.close()
+
+    async def let_in(self, authorization: str | None, scope: str) -> tuple[UUID, dict[str, str]]:
+        """Return the caller's team, and the headers of the rate limit."""
+        claims = verify_token(authorization)
+        key = await self.keys.find(claims.client_id)
+        headers = await self.limiter.count(claims.client_id)
+        demand_scope(claims, key, scope)
+        return key.team_id, headers
+
+    async def find_living_key(self, client_id: str) -> Key | None:
+        """Find a key that is not revoked, and note once an hour that it was used."""
+        row = await self.pool.fetchrow(FIND_KEY, client_id)
+        if row is None:
+            return None
+        now = datetime.now(UTC)
+        if row["last_used_at"] is None or now - row["last_used_at"] > timedelta(hours=1):
+            await self.pool.execute(USE_KEY, client_id, now)
+        return Key(row["team_id"], frozenset(orjson.loads(row["scopes"])))
+
+    async def fetch_page(
+        self, team_id: UUID, limit: int, cursor: str | None
+    ) -> tuple[list[asyncpg.Record], str | None]:
+        """Return a page, newest first, and the cursor of the next one."""
+        if cursor:
+            rows = await self.pool.fetch(LIST_AFTER, team_id, limit + 1, _read_cursor(cursor))
+        else:
+            rows = await self.pool.fetch(LIST, team_id, limit + 1)
+        last = rows[limit - 1]["id"] if len(rows) > limit else None
+        return rows[:limit], urlsafe_b64encode(last.bytes)[:22].decode() if last else None
+
+    async def fetch_one(self, team_id: UUID, monitor_id: UUID) -> asyncpg.Record:
+        """Return one monitor of the team."""
+        row = await self.pool.fetchrow(GET, team_id, monitor_id)
+        if row is None:
+            raise Refused(404, "Monitor not found")
+        return row
+
+    async def insert(self, team_id: UUID, given: dict[str, Any]) -> dict[str, Any]:
+        """Create a monitor within the team's plan, with its watch and its first state, and return it."""
+        configured = {"name": (urlsplit(given["url"]).hostname or "")[:100], **DEFAULTS, **given}
+        check_together(configured)
+        now, monitor_id = datetime.now(UTC), uuid7()
+        status = "paused" if configured["paused"] else "pending"
+        search_text = f"{configured['name']}\n{configured['url']}".casefold()
+        values = configured | {name: orjson.dumps(configured[name]).decode() for name in JSON}
+        async with self.pool.acquire() as connection, connection.transaction():
+            most = await connection.fetchval(LOCK_TEAM, team_id)
+            if await connection.fetchval(COUNT, team_id) >= most:
+                raise Refused(403, "Monitor limit reached")
+            await connection.execute(
+                INSERT,
+                *(monitor_id, team_id, *(values[name] for name in CONFIGURED)),
+                *(status, now, search_text, uuid7(), uuid7()),
+            )
+        return {
+            "id": monitor_id,
+            **{name: configured[name] for name in CONFIGURED},
+            "status": status,
+            "status_changed_at": now,
+            "last_checked_at": None,
+            "next_check_at": None if configured["paused"] else now,
+            "last_response_time_ms": None,
+            "last_error": None,
+            "created_at": now,
+            "updated_at": now,
+        }
+
+
+def check_together(configured: dict[str, Any]) -> None:
+    """Refuse fields that do not go together."""
+    if configured["timeout_seconds"] >= configured["interval_seconds"]:
+        raise Refused(400, "timeout_seconds: must be below interval_seconds")
+    if configured["method"] in ("GET", "HEAD") and configured["request_body"] is not None:
+        raise Refused(400, "request_body: must be null with GET and HEAD")
+    if configured["method"] == "HEAD" and (configured["required_keyword"] or configured["forbidden_keyword"]):
+        raise Refused(400, "keywords must be null with HEAD")
+    ranges = [codes.partition("-") for codes in configured["expected_status_codes"]]
+    if any(low > high for low, _, high in ranges if high):
+        raise Refused(400, "expected_status_codes: a range must not be reversed")
+
+
+def _read_cursor(cursor: str) -> UUID:
+    if len(cursor) != 22:
+        raise Refused(400, "cursor: must be a cursor of a list")
+    return UUID(bytes=urlsafe_b64decode(f"{cursor}=="))

@@ -1,0 +1,119 @@
+"""What every peer asks before it answers: the token, the key, the rate limit. The same for all of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import jwt
+import redis.asyncio
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from uuid import UUID
+
+SIGNING_KEY = os.environ["SIGNING_KEY"]
+KEY_CACHE_SECONDS = float(os.environ.get("KEY_CACHE_SECONDS", "0"))
+
+RATE_LIMIT = 1_000_000_000
+WINDOW_SECONDS = 60
+
+_HIT = """
+local count = redis.call('INCR', KEYS[1])
+if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return {count, redis.call('PTTL', KEYS[1])}
+"""
+
+
+class Refused(Exception):  # noqa: N818 - an answer
+    """The request is answered with this status and sentence."""
+
+    def __init__(self, status: int, error: str) -> None:
+        super().__init__(error)
+        self.status = status
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key that lives."""
+
+    team_id: UUID
+    scopes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a verified token says."""
+
+    client_id: str
+    scopes: frozenset[str]
+
+
+def verify_token(authorization: str | None) -> Claims:
+    """Check a bearer token: signature, issuer, audience and time."""
+    scheme, _, token = (authorization or "").partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise Refused(401, "Authorization header missing")
+    try:
+        claims = jwt.decode(
+            token,
+            SIGNING_KEY,
+            algorithms=["HS256"],
+            audience="monitoring-api",
+            issuer="monitoring-service",
+            options={"require": ["iss", "aud", "sub", "iat", "exp", "jti", "scope"]},
+        )
+    except jwt.PyJWTError as error:
+        raise Refused(401, "Invalid or expired token") from error
+    return Claims(claims["sub"], frozenset(claims["scope"].split()))
+
+
+class KeyCache:
+    """Keys that were asked for lately, if KEY_CACHE_SECONDS says so: a revoked one works on for so long."""
+
+    def __init__(self, find: Callable[..., Awaitable[Key | None]]) -> None:
+        self._find = find
+        self._known: dict[str, tuple[Key, float]] = {}
+
+    async def find(self, client_id: str, *where: Any) -> Key:
+        """Return the key. Refuses one that does not live."""
+        known = self._known.get(client_id)
+        if known and known[1] > time.monotonic():
+            return known[0]
+        key = await self._find(client_id, *where)
+        if key is None:
+            raise Refused(401, "Invalid API key")
+        if KEY_CACHE_SECONDS:
+            self._known[client_id] = key, time.monotonic() + KEY_CACHE_SECONDS
+        return key
+
+
+class RateLimiter:
+    """Counts requests of a key in Redis, in windows that begin with their first request."""
+
+    def __init__(self) -> None:
+        self._client = redis.asyncio.Redis.from_url(os.environ["REDIS_URL"])
+        self._hit = self._client.register_script(_HIT)
+
+    async def count(self, client_id: str) -> dict[str, str]:
+        """Count one, and return the headers that announce what is left. Refuses what is too much."""
+        count, ttl_ms = await self._hit(keys=[f"rate:{client_id}"], args=[WINDOW_SECONDS * 1000])
+        if count > RATE_LIMIT:
+            raise Refused(429, "Rate limit exceeded")
+        return {
+            "RateLimit": f'"api";r={RATE_LIMIT - count};t={max(1, -(-ttl_ms // 1000))}',
+            "RateLimit-Policy": f'"api";q={RATE_LIMIT};w={WINDOW_SECONDS}',
+        }
+
+    async def close(self) -> None:
+        """Give its connections back."""
+        await self._client.aclose()
+
+
+def demand_scope(claims: Claims, key: Key, scope: str) -> None:
+    """Refuse who may not."""
+    if scope not in claims.scopes & key.scopes:
+        raise Refused(403, "Insufficient permissions")

@@ -1,0 +1,295 @@
+"""The monitors as a good engineer writes them by hand: FastAPI, pydantic, SQLAlchemy 2 on asyncpg."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from fastapi import Depends, FastAPI, Query, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import contains_eager
+
+from callers import Claims, Key, KeyCache, RateLimiter, Refused, demand_scope, verify_token
+from sqlalchemy_rows import ApiKey, Monitor, StateChange, Team, Watch, open_sessions
+
+URL = r"^https?://(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9][A-Za-z0-9._-]{0,253})(:[0-9]{1,5})?([/?][^\s#]*)?$"
+STATUS_CODES = r"^([1-5][0-9]{2}|[1-5]xx|[1-5][0-9]{2}-[1-5][0-9]{2})$"
+RESERVED_HEADERS = {"accept-encoding", "connection", "content-length", "expect", "host", "te", "upgrade"}
+
+
+def check_headers(headers: dict[str, str]) -> dict[str, str]:
+    """Refuse what steers the connection, and names given twice."""
+    names = [name.lower() for name in headers]
+    if RESERVED_HEADERS & set(names) or len(set(names)) < len(names):
+        raise ValueError("must not hold reserved headers, nor one twice")
+    return headers
+
+
+def check_unique(values: list[str]) -> list[str]:
+    """Refuse a label that is given twice."""
+    if len(set(values)) < len(values):
+        raise ValueError("must be unique")
+    return values
+
+
+Headers = Annotated[
+    dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")], Annotated[str, Field(max_length=2048)]],
+    Field(max_length=20),
+    AfterValidator(check_headers),
+]
+StatusCodes = Annotated[list[Annotated[str, Field(pattern=STATUS_CODES)]], Field(min_length=1, max_length=10)]
+Tags = Annotated[
+    list[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]],
+    Field(max_length=10),
+    AfterValidator(check_unique),
+]
+Keyword = Annotated[str, Field(min_length=1, max_length=255)]
+
+
+class MonitorCreate(BaseModel):
+    """What a client sends."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")] | None = None
+    url: Annotated[str, Field(min_length=8, max_length=2048, pattern=URL)]
+    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] = "GET"
+    request_headers: Headers = {}
+    request_body: Annotated[str, Field(max_length=8192)] | None = None
+    expected_status_codes: StatusCodes = ["2xx"]
+    required_keyword: Keyword | None = None
+    forbidden_keyword: Keyword | None = None
+    interval_seconds: Annotated[int, Field(ge=30, le=86400)] = 300
+    timeout_seconds: Annotated[int, Field(ge=1, le=60)] = 15
+    follow_redirects: bool = True
+    verify_tls: bool = True
+    tls_expiry_warning_days: Annotated[int, Field(ge=0, le=90)] = 14
+    slow_threshold_ms: Annotated[int, Field(ge=1, le=60000)] | None = None
+    failure_threshold: Annotated[int, Field(ge=1, le=10)] = 2
+    recovery_threshold: Annotated[int, Field(ge=1, le=10)] = 2
+    paused: bool = False
+    tags: Tags = []
+
+    @model_validator(mode="after")
+    def check_together(self) -> "MonitorCreate":
+        """Refuse fields that do not go together."""
+        if self.timeout_seconds >= self.interval_seconds:
+            raise ValueError("timeout_seconds must be below interval_seconds")
+        if self.method in ("GET", "HEAD") and self.request_body is not None:
+            raise ValueError("request_body must be null with GET and HEAD")
+        if self.method == "HEAD" and (self.required_keyword or self.forbidden_keyword):
+            raise ValueError("keywords must be null with HEAD")
+        if any(low > high for low, _, high in (c.partition("-") for c in self.expected_status_codes) if high):
+            raise ValueError("a range must not be reversed")
+        return self
+
+
+class MonitorOut(BaseModel):
+    """What a client gets."""
+
+    id: UUID
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    url: Annotated[str, Field(min_length=8, max_length=2048, pattern=URL)]
+    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+    request_headers: dict[str, str]
+    request_body: str | None
+    expected_status_codes: list[str]
+    required_keyword: str | None
+    forbidden_keyword: str | None
+    interval_seconds: int
+    timeout_seconds: int
+    follow_redirects: bool
+    verify_tls: bool
+    tls_expiry_warning_days: int
+    slow_threshold_ms: int | None
+    failure_threshold: int
+    recovery_threshold: int
+    paused: bool
+    tags: list[str]
+    status: Literal["pending", "up", "degraded", "validating", "down", "paused", "unknown"]
+    status_changed_at: datetime
+    last_checked_at: datetime | None
+    next_check_at: datetime | None
+    last_response_time_ms: int | None
+    last_error: str | None
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, monitor: Monitor) -> "MonitorOut":
+        """Read it from its row and its watch."""
+        watch = monitor.watch
+        return cls(
+            id=monitor.id,
+            name=monitor.name,
+            url=monitor.url,
+            method=monitor.method,
+            request_headers=monitor.request_headers,
+            request_body=monitor.request_body,
+            expected_status_codes=monitor.expected_status_codes,
+            required_keyword=monitor.required_keyword,
+            forbidden_keyword=monitor.forbidden_keyword,
+            interval_seconds=monitor.interval_seconds,
+            timeout_seconds=monitor.timeout_seconds,
+            follow_redirects=monitor.follow_redirects,
+            verify_tls=monitor.verify_tls,
+            tls_expiry_warning_days=monitor.tls_expiry_warning_days,
+            slow_threshold_ms=monitor.slow_threshold_ms,
+            failure_threshold=monitor.failure_threshold,
+            recovery_threshold=monitor.recovery_threshold,
+            paused=monitor.paused,
+            tags=monitor.tags,
+            status=monitor.status,
+            status_changed_at=monitor.status_changed_at,
+            last_checked_at=watch.last_checked_at,
+            next_check_at=None if monitor.paused else watch.next_check_at,
+            last_response_time_ms=watch.last_response_time_ms,
+            last_error=watch.last_error,
+            created_at=monitor.created_at,
+            updated_at=monitor.updated_at,
+        )
+
+
+class MonitorPage(BaseModel):
+    """A page of monitors."""
+
+    monitors: list[MonitorOut]
+    next_cursor: str | None
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Open database and Redis for as long as the application runs."""
+    engine, app.state.sessions = open_sessions()
+    app.state.limiter = RateLimiter()
+    app.state.keys = KeyCache(find_living_key)
+    yield
+    await app.state.limiter.close()
+    await engine.dispose()
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+@app.exception_handler(Refused)
+async def refuse(_: Request, refused: Refused) -> JSONResponse:
+    """Answer a refusal."""
+    return JSONResponse({"error": refused.error}, refused.status)
+
+
+async def find_living_key(client_id: str, session: AsyncSession) -> Key | None:
+    """Find a key that is not revoked, and note once an hour that it was used."""
+    key = await session.scalar(
+        select(ApiKey).where(ApiKey.client_id == client_id, ApiKey.revoked_at.is_(None))
+    )
+    if key is None:
+        return None
+    now = datetime.now(UTC)
+    if key.last_used_at is None or now - key.last_used_at > timedelta(hours=1):
+        await session.execute(update(ApiKey).where(ApiKey.id == key.id).values(last_used_at=now))
+        await session.commit()
+    return Key(key.team_id, frozenset(key.scopes))
+
+
+async def open_session(request: Request) -> AsyncIterator[AsyncSession]:
+    """Open a session for one request."""
+    async with request.app.state.sessions() as session:
+        yield session
+
+
+Session = Annotated[AsyncSession, Depends(open_session)]
+
+
+async def identify(request: Request, response: Response, session: Session) -> tuple[Claims, Key]:
+    """Ask who calls, and count the request."""
+    claims = verify_token(request.headers.get("authorization"))
+    key = await request.app.state.keys.find(claims.client_id, session)
+    response.headers.update(await request.app.state.limiter.count(claims.client_id))
+    return claims, key
+
+
+Caller = Annotated[tuple[Claims, Key], Depends(identify)]
+
+
+async def reader(caller: Caller) -> UUID:
+    """Let in who may read, and return the team."""
+    demand_scope(*caller, "monitors:read")
+    return caller[1].team_id
+
+
+async def writer(caller: Caller) -> UUID:
+    """Let in who may write, and return the team."""
+    demand_scope(*caller, "monitors:write")
+    return caller[1].team_id
+
+
+@app.get("/api/monitors")
+async def list_monitors(
+    team_id: Annotated[UUID, Depends(reader)],
+    session: Session,
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+    cursor: Annotated[str | None, Query(min_length=22, max_length=22)] = None,
+) -> MonitorPage:
+    """Answer a page, newest first."""
+    wanted = select(Monitor).join(Monitor.watch).options(contains_eager(Monitor.watch))
+    wanted = wanted.where(Monitor.team_id == team_id).order_by(Monitor.id.desc()).limit(limit + 1)
+    if cursor:
+        wanted = wanted.where(Monitor.id < UUID(bytes=urlsafe_b64decode(f"{cursor}==")))
+    found = (await session.scalars(wanted)).all()
+    next_cursor = None
+    if len(found) > limit:
+        next_cursor = urlsafe_b64encode(found[limit - 1].id.bytes)[:22].decode()
+    return MonitorPage(
+        monitors=[MonitorOut.of(monitor) for monitor in found[:limit]], next_cursor=next_cursor
+    )
+
+
+@app.post("/api/monitors", status_code=201)
+async def create_monitor(
+    given: MonitorCreate, team_id: Annotated[UUID, Depends(writer)], session: Session, response: Response
+) -> MonitorOut:
+    """Create a monitor, within the team's plan."""
+    team = await session.get_one(Team, team_id, with_for_update=True)
+    owned = select(func.count()).select_from(Monitor).where(Monitor.team_id == team_id)
+    if (await session.scalar(owned) or 0) >= team.max_monitors:
+        raise Refused(403, "Monitor limit reached")
+    now = datetime.now(UTC)
+    fields: dict[str, Any] = given.model_dump()
+    fields["name"] = fields["name"] or (urlsplit(given.url).hostname or "")[:100]
+    monitor = Monitor(
+        team_id=team_id,
+        status="paused" if given.paused else "pending",
+        status_changed_at=now,
+        created_at=now,
+        updated_at=now,
+        version=1,
+        search_text=f"{fields['name']}\n{given.url}".casefold(),
+        **fields,
+    )
+    monitor.watch = Watch(due_at=None if given.paused else now, next_check_at=now)
+    session.add(monitor)
+    await session.flush()
+    session.add(StateChange(monitor_id=monitor.id, changed_at=now, state=monitor.status))
+    await session.commit()
+    response.headers["Location"] = f"/api/monitors/{monitor.id}"
+    response.headers["ETag"] = f'"{monitor.version}"'
+    return MonitorOut.of(monitor)
+
+
+@app.get("/api/monitors/{monitor_id}")
+async def get_monitor(
+    monitor_id: UUID, team_id: Annotated[UUID, Depends(reader)], session: Session, response: Response
+) -> MonitorOut:
+    """Answer one monitor."""
+    wanted = select(Monitor).join(Monitor.watch).options(contains_eager(Monitor.watch))
+    monitor = await session.scalar(wanted.where(Monitor.id == monitor_id, Monitor.team_id == team_id))
+    if monitor is None:
+        raise Refused(404, "Monitor not found")
+    response.headers["ETag"] = f'"{monitor.version}"'
+    return MonitorOut.of(monitor)

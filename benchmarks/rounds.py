@@ -1,0 +1,96 @@
+"""Rounds: every candidate once in each, in rotated order, so that a noisy machine is noisy for all of them.
+
+What one costs is the median of its rounds; how two compare is the median of the ratios within a round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One candidate in one round: CPU microseconds an operation, and how fast it went."""
+
+    application_us: float
+    postgres_us: float = 0.0
+    redis_us: float = 0.0
+    per_second: float = 0.0
+    median_ms: float = 0.0
+    p99_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A median and the quartiles around it."""
+
+    median: float
+    low: float
+    high: float
+
+
+Samples = dict[str, list[Sample]]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What was done, and the samples of everybody who did it."""
+
+    key: str
+    title: str
+    samples: Samples
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it for results.json, with the medians that a reader looks for."""
+        return {
+            "title": self.title,
+            "candidates": {
+                name: {
+                    "median": {field: round(cost(samples, field).median, 3) for field in asdict(samples[0])},
+                    "rounds": [asdict(sample) for sample in samples],
+                }
+                for name, samples in self.samples.items()
+            },
+        }
+
+    @staticmethod
+    def from_json(key: str, written: Mapping[str, Any]) -> Scenario:
+        """Read it back."""
+        candidates = written["candidates"].items()
+        rounds = {name: [Sample(**sample) for sample in told["rounds"]] for name, told in candidates}
+        return Scenario(key, written["title"], rounds)
+
+
+def take_turns(names: Sequence[str], rounds: int, run: Callable[[str], Sample]) -> Samples:
+    """Let everybody run once to warm up, then once a round, each round beginning with the next one."""
+    samples: Samples = {name: [] for name in names}
+    for name in names:
+        run(name)
+    for number in range(rounds):
+        start = number % len(names)
+        for name in [*names[start:], *names[:start]]:
+            samples[name].append(run(name))
+    return samples
+
+
+def cost(samples: Sequence[Sample], field: str = "application_us") -> Spread:
+    """Return what one operation costs, or another field of the samples."""
+    return _spread([getattr(sample, field) for sample in samples])
+
+
+def ratio(over: Sequence[Sample], under: Sequence[Sample], field: str = "application_us") -> Spread:
+    """Return how many times as much one costs as the other, round by round."""
+    pairs = zip(over, under, strict=True)
+    return _spread([getattr(one, field) / getattr(other, field) for one, other in pairs])
+
+
+def _spread(figures: list[float]) -> Spread:
+    if len(figures) == 1:
+        return Spread(figures[0], figures[0], figures[0])
+    low, _, high = quantiles(figures, n=4, method="inclusive")
+    return Spread(median(figures), low, high)

@@ -1,0 +1,150 @@
+"""Measure everything side by side, and write the table, the picture and build/bench/results.json.
+
+make bench                  all of it, about 25 minutes
+make bench QUICK=1          fewer rounds and smaller sizes, about 4 minutes
+make bench ONLY=api,checks  some parts; docs/performance.md stays as it is
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import re
+import shutil
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from articles_webhook import measure_articles_on_postgresql, measure_articles_on_sqlite
+from at_rest import measure_at_rest
+from bench import FULL, QUICK, open_bench
+from checks_speed import measure_checks
+from flames import PROFILES, record_flames
+from framework import measure_framework
+from growth import measure_growth
+from healthchecks import measure_healthchecks
+from large_tables import measure_large_tables
+from monitors_api import measure_monitors_api
+from picture import draw_bars
+from rounds import Scenario
+from servers import BUILD, ROOT
+from tables import put_block, write_block
+from targets import BY_RECIPE, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from bench import Bench
+
+PAGE = ROOT / "docs" / "performance.md"
+PICTURE = ROOT / "docs" / "performance.svg"
+RESULTS = BUILD / "results.json"
+
+# What the picture shows; the rest is in the table.
+PICTURED = ("list", "create", "get", "ingest_postgresql", "ingest_sqlite", "check_http", "check_https")
+
+# Measures some scenarios; a sentence among them says what is no comparison.
+Part: TypeAlias = "Sequence[Callable[[Bench], Sequence[Scenario | str]]]"
+
+
+PARTS: dict[str, Part] = {
+    "api": (measure_monitors_api, measure_framework),
+    "articles": (measure_articles_on_postgresql, measure_articles_on_sqlite),
+    "checks": (measure_checks,),
+    "large": (measure_large_tables,),
+    "rest": (measure_at_rest,),
+    "growth": (measure_growth,),
+    "flames": (record_flames,),
+}
+
+
+def main() -> int:
+    """Measure what is asked for. A missed target is told and is no failure: this gates nothing."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", type=_read_parts, default=tuple(PARTS), metavar=",".join(PARTS))
+    parser.add_argument("--healthchecks", type=Path, help="a checkout with its virtual environment in venv/")
+    options = parser.parse_args()
+    began_at = time.monotonic()
+    parts = {name: PARTS[name] for name in options.only}
+    if options.healthchecks:
+        parts["healthchecks"] = (partial(measure_healthchecks, folder=options.healthchecks),)
+    scenarios, facts = _measure(parts, quick=options.quick)
+    minutes = (time.monotonic() - began_at) / 60
+    command = "make bench" + " QUICK=1" * options.quick + " HEALTHCHECKS=…" * bool(options.healthchecks)
+    machine = describe_machine()
+    print("\n" + write_block(command, machine, scenarios, facts))
+    _print_verdicts(scenarios)
+    print(f"\n{minutes:.0f} minutes; every round is in {RESULTS.relative_to(ROOT)}")
+    written = {key: scenario.to_json() for key, scenario in scenarios.items()}
+    RESULTS.write_text(
+        json.dumps({"command": command, "machine": machine, "scenarios": written, "facts": facts}, indent=1)
+    )
+    if not options.quick and set(options.only) == set(PARTS):
+        write_page()
+    return 0
+
+
+def write_page() -> int:
+    """Write table, picture and flame graphs from the results; returns the exit status."""
+    results = json.loads(RESULTS.read_text())
+    scenarios = {key: Scenario.from_json(key, told) for key, told in results["scenarios"].items()}
+    put_block(PAGE, write_block(results["command"], results["machine"], scenarios, results["facts"]))
+    PICTURE.write_text(draw_bars([scenarios[key] for key in PICTURED if key in scenarios]))
+    shutil.copytree(PROFILES, PAGE.with_name("profiles"), dirs_exist_ok=True)
+    return 0
+
+
+def describe_machine() -> str:
+    """Say on what kind of machine this ran, in a line."""
+    information = Path("/proc/cpuinfo").read_text()
+    models = re.findall(r"model name\s*: (.+)", information)
+    cores = information.count("processor\t")
+    memory_gib = int(Path("/proc/meminfo").read_text().split()[1]) / 2**20
+    model = models[0] if models else platform.machine()
+    return (
+        f"{cores} cores ({model}), {memory_gib:.0f} GiB, Linux {platform.release()},"
+        f" Python {platform.python_version()}"
+    )
+
+
+def _measure(parts: Mapping[str, Part], *, quick: bool) -> tuple[dict[str, Scenario], list[str]]:
+    scenarios: dict[str, Scenario] = {}
+    facts: list[str] = []
+    with open_bench(QUICK if quick else FULL) as bench:
+        for part, measurements in parts.items():
+            for measure in measurements:
+                began_at = time.monotonic()
+                for finding in measure(bench):
+                    if isinstance(finding, str):
+                        facts.append(finding)
+                    else:
+                        scenarios[finding.key] = finding
+                print(f"{part}: {time.monotonic() - began_at:.0f} s", file=sys.stderr, flush=True)
+    return scenarios, facts
+
+
+def _print_verdicts(scenarios: dict[str, Scenario]) -> None:
+    print()
+    for verdict in judge(scenarios):
+        measured = f"{verdict.measured.median:.2f}" if verdict.measured else "-"
+        print(f"{verdict.words:18} {verdict.title}: {verdict.promise}; it is {measured}")
+    for key, promise in BY_RECIPE.items():
+        if key not in scenarios:
+            print(f"{'by recipe':18} {promise}; see docs/performance.md")
+
+
+def _read_parts(text: str) -> tuple[str, ...]:
+    parts = tuple(text.split(","))
+    if unknown := set(parts) - set(PARTS):
+        raise argparse.ArgumentTypeError(f"there is no {', '.join(sorted(unknown))}")
+    return parts
+
+
+if __name__ == "__main__":
+    sys.exit(write_page() if sys.argv[1:] == ["--write-page"] else main())

@@ -1,0 +1,75 @@
+"""The figures as tables: in the terminal, and in docs/performance.md between its two marks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rounds import cost, ratio
+from targets import SERVICE, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from rounds import Scenario
+
+BEGIN, END = "<!-- figures: written by make bench -->", "<!-- end of figures -->"
+
+EXPLANATION = """\
+CPU microseconds an operation, the median of the rounds with its quartiles; the ratio, the median of those
+within each round, says how many times as much it costs as the service (or as the first row)."""
+
+
+def write_block(command: str, machine: str, scenarios: Mapping[str, Scenario], facts: Sequence[str]) -> str:
+    """Write what docs/performance.md shows: machine, promises, figures, and what is told in sentences."""
+    return "\n".join(
+        [
+            f"`{command}` on {machine}.",
+            "",
+            *_verdict_rows(scenarios),
+            "",
+            EXPLANATION,
+            "",
+            *_figure_rows(scenarios),
+            "",
+            *(f"- {fact}" for fact in facts),
+        ]
+    )
+
+
+def put_block(page: Path, block: str) -> None:
+    """Replace what stands between the marks of a page."""
+    before, _, rest = page.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n\n{block}\n\n{END}{after}")
+
+
+def _verdict_rows(scenarios: Mapping[str, Scenario]) -> Iterator[str]:
+    yield "| | promise | measured | |"
+    yield "|---|---|---|---|"
+    for verdict in judge(scenarios):
+        measured = verdict.measured
+        told = f"{measured.median:.2f} ({measured.low:.2f} to {measured.high:.2f})" if measured else ""
+        yield f"| {verdict.title} | {verdict.promise} | {told} | {verdict.words} |"
+
+
+def _figure_rows(scenarios: Mapping[str, Scenario]) -> Iterator[str]:
+    yield "| | | application | ratio | PostgreSQL | Redis | a second | median ms |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|"
+    for scenario in scenarios.values():
+        base = scenario.samples.get(SERVICE) or next(iter(scenario.samples.values()))
+        for number, (name, samples) in enumerate(scenario.samples.items()):
+            own, times = cost(samples), ratio(samples, base)
+            columns = [
+                "" if number else scenario.title,
+                name,
+                f"{own.median:,.0f} ({own.low:,.0f} to {own.high:,.0f})",
+                f"{times.median:.2f}",
+                *(_whole(cost(samples, field).median) for field in ("postgres_us", "redis_us", "per_second")),
+                f"{cost(samples, 'median_ms').median:.1f}" if samples[0].median_ms else "",
+            ]
+            yield f"| {' | '.join(columns)} |"
+
+
+def _whole(figure: float) -> str:
+    return f"{figure:,.0f}" if figure >= 1 else ""

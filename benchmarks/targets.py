@@ -1,0 +1,92 @@
+"""What was promised, as ratios of CPU within one run, and whether it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rounds import ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rounds import Scenario, Spread
+
+SERVICE = "service"
+
+
+@dataclass(frozen=True)
+class Target:
+    """`at_least`: how many times as much the peer costs. `at_most`: how many times as much we cost.
+
+    `field` is what is compared: the application's CPU, unless something else is said.
+    """
+
+    scenario: str
+    peer: str
+    at_least: float | None = None
+    at_most: float | None = None
+    ours: str = SERVICE
+    field: str = "application_us"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A target and what was measured."""
+
+    title: str
+    promise: str
+    measured: Spread | None
+    is_met: bool | None
+    words: str
+
+
+TARGETS = (
+    Target("list", "FastAPI + SQLAlchemy", at_least=5),
+    Target("list", "FastAPI + SQLAlchemy, key cached", at_least=4),
+    Target("list", "Starlette + asyncpg", at_most=1.2),
+    Target("list_healthchecks", "Healthchecks under uwsgi", at_least=12),
+    Target("create", "FastAPI + SQLAlchemy", at_least=3.5),
+    Target("create", "Starlette + asyncpg", at_most=3),
+    Target("create_healthchecks", "Healthchecks under uwsgi", at_least=8),
+    Target("framework_get", "bare Starlette", at_most=1.6),
+    Target("framework_post", "bare Starlette", at_most=1.6),
+    Target("ingest_postgresql", "FastAPI + SQLAlchemy, row by row", at_least=8),
+    Target("ingest_sqlite", "FastAPI + SQLAlchemy, row by row", at_least=25),
+    Target("check_http", "blackbox_exporter", at_least=4),
+    Target("check_https", "blackbox_exporter", at_least=1.4),
+    Target("pages", "first page", at_most=1.2, ours="far page"),
+    Target("pages", "first page", at_most=1.2, ours="far page", field="postgres_us"),
+)
+
+# Of peers that are no part of `make bench`: docs/performance.md has recipes.
+BY_RECIPE = {
+    "list_healthchecks": "List of 50: Healthchecks under uwsgi costs at least 12 times as much",
+    "create_healthchecks": "Create one: Healthchecks under uwsgi costs at least 8 times as much",
+    "check_uptime_kuma": "One check, http: Uptime Kuma costs at least 25 times as much",
+}
+
+
+def judge(scenarios: Mapping[str, Scenario]) -> list[Verdict]:
+    """Judge every target whose scenario was measured, in the order of the promises."""
+    return [_judge(target, scenarios[target.scenario]) for target in TARGETS if target.scenario in scenarios]
+
+
+def _judge(target: Target, scenario: Scenario) -> Verdict:
+    ours, theirs = scenario.samples[target.ours], scenario.samples[target.peer]
+    engine = " (PostgreSQL's CPU)" if target.field == "postgres_us" else ""
+    title = f"{scenario.title}{engine}"
+    if target.at_least is not None:
+        measured = ratio(theirs, ours, target.field)
+        is_met, wanted = measured.median >= target.at_least, target.at_least
+        promise = f"{target.peer} costs at least {wanted:g} times as much"
+        missed_by = 1 - measured.median / wanted
+    else:
+        assert target.at_most is not None  # noqa: S101 - one of the two is given
+        measured = ratio(ours, theirs, target.field)
+        is_met, wanted = measured.median <= target.at_most, target.at_most
+        subject = "costs" if target.ours == SERVICE else f"{target.ours} costs"
+        promise = f"{subject} at most {wanted:g} times as much as {target.peer}"
+        missed_by = measured.median / wanted - 1
+    words = "met" if is_met else f"missed by {missed_by:.0%}"
+    return Verdict(title, promise, measured, is_met, words)

@@ -1,0 +1,105 @@
+"""Monitors as clients read them: what they ask for most, so the database writes it as JSON."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.statements import is_postgres, spell
+from monitoring.backends.written_json import write_column, write_object
+from monitoring.contract.configurations import field_names
+from monitoring.contract.problems import Problem
+from monitoring.monitors.models import Monitor, Watch
+
+_OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
+
+_WILDCARD = re.compile(r"[\\%_]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorFilter:
+    """Which monitors to list; what is None does not matter, the others combine with *and*."""
+
+    status: str | None = None
+    tag: str | None = None
+    paused: bool | None = None
+    search: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMonitor:
+    """A `Monitor` of the document in JSON, and the version of its configuration."""
+
+    written: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorPage:
+    """Monitors in order, each a `Monitor` of the document in JSON; `continues_after` if others follow."""
+
+    monitors: list[str]
+    continues_after: UUID | None
+
+
+async def list_monitors(
+    team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None
+) -> MonitorPage:
+    """Return up to `limit` monitors of a team, newest first, from the one after `after_id` on."""
+    conditions = {
+        "monitors.team_id = {}": str(team_id),
+        "monitors.id < {}": str(after_id) if after_id else None,
+        "monitors.status = {}": wanted.status,
+        # The column is JSON text: its quotes keep `shop` from matching `shopping`.
+        "monitors.tags LIKE {} ESCAPE '\\'": wanted.tag and _contains(f'"{wanted.tag}"'),
+        "monitors.paused = {}": wanted.paused,
+        "monitors.search_text LIKE {} ESCAPE '\\'": wanted.search and _contains(wanted.search.casefold()),
+    }
+    given = {condition: value for condition, value in conditions.items() if value is not None}
+    numbered = [condition.format(f"${number}") for number, condition in enumerate(given, start=1)]
+    source = f"WHERE {' AND '.join(numbered)} ORDER BY id DESC LIMIT ${len(given) + 1}"
+    rows = await _read(source, [*given.values(), limit + 1])
+    found = [row["written"] for row in rows]
+    if len(found) <= limit:
+        return MonitorPage(found, None)
+    return MonitorPage(found[:limit], UUID(orjson.loads(found[limit - 1])["id"]))
+
+
+async def read_monitor(team_id: UUID, monitor_id: UUID) -> WrittenMonitor:
+    """Return a monitor of the team. Raises Problem if there is none, or if it is another team's."""
+    rows = await _read("WHERE monitors.id = $1 AND monitors.team_id = $2", [str(monitor_id), str(team_id)])
+    if not rows:
+        raise Problem("monitor_not_found")
+    return WrittenMonitor(**rows[0])
+
+
+async def _read(source: str, values: list[Any]) -> list[dict[str, Any]]:
+    connection = current_backends().database.context.db()
+    sql = _select(is_postgres(connection)).format(source=source)
+    return await connection.execute_query_dict(spell(connection, sql), values)
+
+
+@cache
+def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
+    members = {
+        name: write_column(Watch if name in _OF_WATCH else Monitor, name, on_postgres=on_postgres)
+        for name in field_names("Monitor")
+    }
+    members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
+    written = write_object(members, on_postgres=on_postgres)
+    return (
+        f"SELECT {written} AS written, monitors.version AS version"  # noqa: S608 - names of our own
+        " FROM (SELECT * FROM monitors {source}) AS monitors"
+        " JOIN watches ON watches.monitor_id = monitors.id ORDER BY monitors.id DESC"
+    )
+
+
+def _contains(text: str) -> str:
+    escaped = _WILDCARD.sub(r"\\\g<0>", text)
+    return f"%{escaped}%"
