@@ -29,6 +29,17 @@ class TestFraming:
         assert refusal(answer) == (400, "Malformed request")
         assert answer.headers["connection"] == "close"
 
+    @pytest.mark.parametrize("sizes", [(70_000,), (60_000, 10_000), (10_000, 60_000), (100, 70_000)])
+    def test_a_head_above_the_limit_is_refused_however_it_arrives(
+        self, bakery: Address, sizes: tuple[int, ...]
+    ) -> None:
+        pieces = [f"X-Piece-{number}: {'x' * size}\r\n".encode() for number, size in enumerate(sizes)]
+        assert exchange(bakery, b"GET /loaves HTTP/1.1\r\nHost: x\r\n", *pieces, b"\r\n").status == 400
+
+    def test_a_head_below_the_limit_is_read_however_it_arrives(self, bakery: Address) -> None:
+        pieces = [f"X-Piece-{number}: {'x' * 15_000}\r\n".encode() for number in range(4)]
+        assert exchange(bakery, b"GET /loaves HTTP/1.1\r\nHost: x\r\n", *pieces, b"\r\n").status == 401
+
     def test_a_head_without_end_is_refused(self, bakery: Address) -> None:
         with connect(bakery) as connection:
             connection.sendall(b"GET /health HTTP/1.1\r\n")

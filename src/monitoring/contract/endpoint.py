@@ -69,10 +69,11 @@ class Endpoint:
         """Serve one request; refusals leave as Problem."""
         if self._precondition:
             await self._precondition(**_situation(scope, receive, self._precondition_wants))
-        arguments = await self._read(scope, receive)
+        arguments = {**self._absent, **await self._read(scope, receive)}
         arguments |= _situation(scope, receive, self._wanted)
-        given = {name: arguments[name] for name in self._wanted & arguments.keys()}
-        reply = await self._handler(**{**self._absent, **given})
+        for name in arguments.keys() - self._wanted:
+            del arguments[name]
+        reply = await self._handler(**arguments)
         try:
             self._responses.check(reply, reply_headers(scope))
         except BrokenPromise as broken:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Self
 
 import orjson
@@ -51,10 +52,14 @@ class Reply:
         headers = [(b"content-type", self.media_type.encode())] if self.media_type else []
         if self.status not in (NO_CONTENT, NOT_MODIFIED):
             headers.append((b"content-length", b"%d" % len(payload)))
-        headers.extend(
-            (name.lower().encode(), value.encode("latin-1")) for name, value in self.headers.items()
-        )
+        for name, value in self.headers.items():
+            headers.append((_raw_name(name), value.encode("latin-1")))
         return headers
+
+
+@lru_cache(maxsize=256)
+def _raw_name(name: str) -> bytes:
+    return name.lower().encode()
 
 
 async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:

@@ -36,10 +36,9 @@ class _Response:
         } or {"": None}
 
     def check(self, reply: Reply, added_headers: dict[str, str]) -> None:
-        if self._required_headers:
-            sent = {name.lower() for name in reply.headers} | added_headers.keys()
-            if missing := self._required_headers - sent:
-                raise BrokenPromise(f"headers missing: {', '.join(sorted(missing))}")
+        missing = self._required_headers - added_headers.keys()
+        if missing and (missing := missing - {name.lower() for name in reply.headers}):
+            raise BrokenPromise(f"headers missing: {', '.join(sorted(missing))}")
         media_type = reply.media_type.partition(";")[0]
         if media_type not in self._body_checks:
             raise BrokenPromise(f"media type {media_type!r} is not documented")

@@ -24,11 +24,14 @@ class ContractProtocol(HttpToolsProtocol):
     malformed_request: bytes
     is_reading_head = False
     head_bytes = 0
+    piece_bytes = 0
+    first_piece_bytes = 0
 
     def data_received(self, data: bytes) -> None:
         """Parse; what follows the head of an upgrade offer is parsed once more without the offer."""
         self._unset_keepalive_if_required()
-        self.head_bytes += len(data)
+        self.piece_bytes = len(data)
+        self.head_bytes += self.piece_bytes
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -46,20 +49,21 @@ class ContractProtocol(HttpToolsProtocol):
         """Begin a request."""
         super().on_message_begin()
         self.is_reading_head = True
+        self.first_piece_bytes = self.piece_bytes
         self.head_bytes = 0
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header of the head; one after the body is a trailer."""
-        if self.is_reading_head:
-            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Hand the request over, unless it has to be parsed again. Raises HttpParserError above the limit."""
         self.is_reading_head = False
-        # `head_bytes` guards heads without end; one that came in a single piece is measured here.
-        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MAX_HEAD_BYTES:
+        # `head_bytes` guards heads without end; one that ended in a large piece is measured here.
+        most_bytes = self.first_piece_bytes + self.head_bytes
+        if most_bytes > MAX_HEAD_BYTES and self._measure_head() > MAX_HEAD_BYTES:
             raise httptools.HttpParserError("the request head is too large")
         super().on_headers_complete()
+        self.headers = []  # what comes after the body are trailers
+
+    def _measure_head(self) -> int:
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _should_upgrade(self) -> bool:
         # Asked only when there is an offer: "yes" keeps uvicorn from serving the head without its body.
@@ -74,7 +78,7 @@ class ContractProtocol(HttpToolsProtocol):
             self.scope["http_version"].encode(),
             b"\r\n",
         ]
-        for name, value in self.headers:
+        for name, value in self.scope["headers"]:
             if name != b"upgrade":
                 head += [name, b": ", value, b"\r\n"]
         self.parser = httptools.HttpRequestParser(self)
