@@ -8,7 +8,13 @@ from pathlib import Path
 import jwt
 import pytest
 
-from monitoring.auth.tokens import LIFETIME_SECONDS, InvalidTokenError, sign_token, verify_token
+from monitoring.auth.tokens import (
+    LIFETIME_SECONDS,
+    MAX_TOKEN_CHARACTERS,
+    InvalidTokenError,
+    sign_token,
+    verify_token,
+)
 from running_service import make_settings
 
 FOLDER = Path("/nowhere")
@@ -38,6 +44,10 @@ class TestVerifyToken:
         assert jwt.get_unverified_header(sign_token(rotated, "a", [], NOW)) != jwt.get_unverified_header(
             make_token()
         )
+
+    def test_a_token_too_long_to_be_remembered_is_refused(self) -> None:
+        with pytest.raises(InvalidTokenError):
+            verify_token(SETTINGS, sign_token(SETTINGS, "mon_live_a", ["s" * MAX_TOKEN_CHARACTERS], NOW))
 
     def test_a_token_outlives_a_change_of_the_public_address(self) -> None:
         moved = make_settings(FOLDER, signing_keys=OLD_KEY, base_url="https://new.example.com")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from monitoring.backends.counters import Counters
-from monitoring.backends.remembered import MOST, SECONDS, Remembered
+from monitoring.backends.counters import Counters, Mark
+from monitoring.backends.remembered import MAX_ROWS, REMEMBERED_SECONDS, Remembered
 
 pytestmark = pytest.mark.anyio
 
@@ -24,40 +24,80 @@ def clock() -> Clock:
 
 @pytest.fixture
 def remembered(clock: Clock) -> Remembered:
-    return Remembered(Counters(), clock)
+    return Remembered(Counters(), is_shared=True, clock=clock)
+
+
+class Table:
+    """Where rows are read; each reading is told apart, and takes its time."""
+
+    def __init__(self, clock: Clock, reading_seconds: float = 0.0) -> None:
+        self._clock = clock
+        self._reading_seconds = reading_seconds
+        self.readings = 0
+
+    async def read(self) -> int:
+        self.readings += 1
+        self._clock.now += self._reading_seconds
+        return self.readings
 
 
 class TestRow:
-    def test_is_known_under_its_name_and_the_mark_it_was_read_under(self, remembered: Remembered) -> None:
-        remembered.remember("alice", MARK, remembered.good_until(), "row")
-        assert remembered.recall("alice", MARK) == "row"
-        assert remembered.recall("bob", MARK) is None
-        assert remembered.recall("alice", NEWER_MARK) is None
-        assert remembered.recall("alice", None) is None
+    async def test_is_known_under_its_name_and_the_mark_it_was_read_under(
+        self, remembered: Remembered, clock: Clock
+    ) -> None:
+        table = Table(clock)
+        asked: list[tuple[str, Mark | None]] = [
+            ("alice", MARK),
+            ("alice", MARK),
+            ("bob", MARK),
+            ("alice", NEWER_MARK),
+            ("alice", None),
+            ("alice", NEWER_MARK),
+            ("alice", MARK),
+        ]
+        assert [await remembered.recall_or_read(*of, table.read) for of in asked] == [1, 1, 2, 3, 4, 3, 5]
 
-    def test_that_was_read_without_a_mark_is_not_kept(self, remembered: Remembered) -> None:
-        remembered.remember("alice", None, remembered.good_until(), "row")
-        assert remembered.recall("alice", None) is None
+    async def test_that_was_read_without_a_mark_is_not_kept(
+        self, remembered: Remembered, clock: Clock
+    ) -> None:
+        table = Table(clock)
+        assert [await remembered.recall_or_read("alice", None, table.read) for _ in range(2)] == [1, 2]
 
-    def test_is_good_for_a_while_from_before_it_was_read(self, remembered: Remembered, clock: Clock) -> None:
-        good_until = remembered.good_until()
-        clock.now += SECONDS / 2  # reading took long
-        remembered.remember("alice", MARK, good_until, "row")
-        assert remembered.recall("alice", MARK) == "row"
-        clock.now += SECONDS / 2
-        assert remembered.recall("alice", MARK) is None
+    async def test_that_does_not_exist_is_asked_for_again(self, remembered: Remembered, clock: Clock) -> None:
+        async def read_nothing() -> int | None:
+            return None
 
-    def test_is_one_of_so_many_at_most(self, remembered: Remembered) -> None:
-        for number in range(3 * MOST):
-            remembered.remember(str(number), MARK, remembered.good_until(), number)
-        assert len(remembered._rows) <= MOST  # noqa: SLF001
-        assert remembered.recall(str(3 * MOST - 1), MARK) == 3 * MOST - 1
+        assert await remembered.recall_or_read("alice", MARK, read_nothing) is None
+        assert await remembered.recall_or_read("alice", MARK, Table(clock).read) == 1
+
+    async def test_is_good_for_a_while_from_before_it_was_read(
+        self, remembered: Remembered, clock: Clock
+    ) -> None:
+        table = Table(clock, reading_seconds=REMEMBERED_SECONDS / 2)
+        assert await remembered.recall_or_read("alice", MARK, table.read) == 1
+        clock.now += REMEMBERED_SECONDS / 2 - 0.001
+        assert await remembered.recall_or_read("alice", MARK, table.read) == 1
+        clock.now += 0.001
+        assert await remembered.recall_or_read("alice", MARK, table.read) == 2
+
+    async def test_is_one_of_so_many_at_most(self, remembered: Remembered, clock: Clock) -> None:
+        table = Table(clock)
+        for name in map(str, range(MAX_ROWS)):
+            await remembered.recall_or_read(name, MARK, table.read)
+        assert await remembered.recall_or_read("0", NEWER_MARK, table.read) == MAX_ROWS + 1
+        assert await remembered.recall_or_read("1", MARK, table.read) == 2, "a known name makes no more"
+        assert await remembered.recall_or_read("new", MARK, table.read) == MAX_ROWS + 2
+        assert len(remembered._rows) == 1  # noqa: SLF001
 
 
 class TestForgetEverywhere:
-    @pytest.mark.parametrize("is_told", [True, False])
+    @pytest.mark.parametrize(
+        ("is_shared", "is_told", "waits"),
+        [(True, True, []), (True, False, [REMEMBERED_SECONDS]), (False, False, [])],
+        ids=["told", "not told", "alone"],
+    )
     async def test_waits_until_nobody_can_remember_if_nobody_can_be_told(
-        self, monkeypatch: pytest.MonkeyPatch, *, is_told: bool
+        self, monkeypatch: pytest.MonkeyPatch, *, is_shared: bool, is_told: bool, waits: list[float]
     ) -> None:
         waited = []
 
@@ -70,5 +110,5 @@ class TestForgetEverywhere:
         counters = Counters()
         monkeypatch.setattr(counters, "announce", announce)
         monkeypatch.setattr("asyncio.sleep", sleep)
-        await Remembered(counters).forget_everywhere()
-        assert waited == ([] if is_told else [SECONDS])
+        await Remembered(counters, is_shared=is_shared).forget_everywhere()
+        assert waited == waits

@@ -62,6 +62,21 @@ class TestFraming:
         body = b'd\r\n{"name": "a"}\r\n0\r\nAuthorization: Bearer alice\r\n\r\n'
         assert exchange(bakery, head + body).status == 401
 
+    @pytest.mark.parametrize("filler", [b"a:b\r\n" * 2000, b"x" * 8000], ids=["many", "one"])
+    def test_trailers_without_end_are_refused(self, bakery: Address, filler: bytes) -> None:
+        with connect(bakery) as connection:
+            connection.sendall(request("POST", "/loaves", ALICE, JSON, "Transfer-Encoding: chunked"))
+            connection.sendall(b'd\r\n{"name": "a"}\r\n0\r\nx: ')
+            with suppress(ConnectionError):
+                for _ in range(40):
+                    connection.sendall(filler)
+            assert refusal(read_answer(connection)) == (400, "Malformed request")
+
+    def test_a_body_in_many_small_chunks_is_read(self, bakery: Address) -> None:
+        text = b'{"name": "a"' + b" " * 60_000 + b"}"
+        head = request("POST", "/loaves", ALICE, JSON, "Transfer-Encoding: chunked")
+        assert exchange(bakery, head + chunked(*(bytes([byte]) for byte in text))).status == 201
+
     def test_expect_100_continue_is_followed_for_bodies_that_are_wanted(self, bakery: Address) -> None:
         raw = request("POST", "/loaves", ALICE, JSON, "Expect: 100-continue", body=b'{"name": "a"}')
         assert exchange(bakery, raw).status == 201

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tortoise.exceptions import IntegrityError
@@ -146,15 +147,13 @@ async def find_living_key(client_id: str, mark: Mark | None = None) -> ApiKey | 
 
     With the mark of the request's own hit it may be remembered: until the next revocation, of whichever key.
     """
-    remembered = current_backends().remembered
-    if key := remembered.recall(client_id, mark):
-        return key  # type: ignore[no-any-return]
-    good_until = remembered.good_until()
+    read = partial(_read_living_key, client_id)
+    return await current_backends().remembered.recall_or_read(client_id, mark, read)
+
+
+async def _read_living_key(client_id: str) -> ApiKey | None:
     key = await ApiKey.get_or_none(client_id=client_id, revoked_at=None)
-    if key is None:
-        return None
     now = datetime.now(UTC)
-    if key.last_used_at is None or now - key.last_used_at > LAST_USED_GRAIN:
+    if key and (key.last_used_at is None or now - key.last_used_at > LAST_USED_GRAIN):
         await ApiKey.filter(id=key.id).update(last_used_at=now)
-    remembered.remember(client_id, mark, good_until, key)
     return key

@@ -13,6 +13,7 @@ from monitoring.backends.engines.configuration import MODEL_MODULES
 from monitoring.backends.objects import BlogStorage, open_blog_storage
 from monitoring.backends.queue import TaskQueue
 from monitoring.backends.remembered import Remembered
+from monitoring.backends.statements import is_postgres
 from monitoring.backends.tasks import Task, find_tasks
 
 if TYPE_CHECKING:
@@ -69,15 +70,17 @@ async def open_backends(
         queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks)
         stack.callback(queue.close)
         counters = await stack.enter_async_context(open_counters(settings.redis_url))
+        database = await stack.enter_async_context(open_database(settings, model_modules))
+        is_shared = bool(settings.redis_url) or is_postgres(database.context.db())
         backends = Backends(
             settings=settings,
-            database=await stack.enter_async_context(open_database(settings, model_modules)),
+            database=database,
             # Transactions that put hold a connection meanwhile; the other half is for those that do not.
             blog_storage=open_blog_storage(
                 settings.blog_storage_url, max(1, settings.database_pool_max_connections // 2)
             ),
             counters=counters,
-            remembered=Remembered(counters),
+            remembered=Remembered(counters, is_shared=is_shared),
             queue=queue,
         )
         stack.push_async_callback(queue.stop_worker)

@@ -102,12 +102,13 @@ class Counters:
         )
 
     async def announce(self) -> bool:
-        """Change the mark of every hit from now on, in all processes. False if Redis could not be told."""
-        if self._client:
-            try:
-                await self._client.set(_MARK, uuid4().hex)
-            except (RedisError, OSError):
-                return False
+        """Change the mark of every hit from now on, in all processes. False if there is no Redis to tell."""
+        if not self._client:
+            return False
+        try:
+            await self._client.set(_MARK, uuid4().hex)
+        except (RedisError, OSError):
+            return False
         return True
 
     async def close(self) -> None:

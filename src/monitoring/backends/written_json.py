@@ -33,7 +33,7 @@ def write_column(model: type[Model], name: str, *, on_postgres: bool) -> str:
 def write_object(members: Mapping[str, str], *, on_postgres: bool) -> str:
     """Write an expression whose value is an object, as text: of SQL expressions by name, in their order.
 
-    It is what orjson would write, byte for byte.
+    It is what orjson would write, byte for byte, of text, integers and what `write_column` names.
     """
     if on_postgres:  # `json_build_object` would put blanks between
         named = ", ".join(f'{expression} AS "{name}"' for name, expression in members.items())

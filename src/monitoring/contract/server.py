@@ -17,21 +17,20 @@ class ContractProtocol(HttpToolsProtocol):
     """HTTP/1.1 by httptools.
 
     A request that offers an upgrade (`h2c` from Java's HttpClient, `websocket`) is served as if it had not,
-    which RFC 9110 §7.8 allows: httptools alone would lose its body. Request heads are limited in size,
-    and trailers are dropped, where uvicorn would add them to the headers.
+    which RFC 9110 §7.8 allows: httptools alone would lose its body. Heads and trailers are limited in
+    size, and trailers are dropped, where uvicorn would add them to the headers.
     """
 
     malformed_request: bytes
-    is_reading_head = False
-    head_bytes = 0
     piece_bytes = 0
     first_piece_bytes = 0
+    bytes_beside_body = 0  # since the request began or, later, since anything of its body came
 
     def data_received(self, data: bytes) -> None:
         """Parse; what follows the head of an upgrade offer is parsed once more without the offer."""
         self._unset_keepalive_if_required()
         self.piece_bytes = len(data)
-        self.head_bytes += self.piece_bytes
+        self.bytes_beside_body += self.piece_bytes
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -42,25 +41,28 @@ class ContractProtocol(HttpToolsProtocol):
         except httptools.HttpParserError:
             self._refuse()
         else:
-            if self.is_reading_head and self.head_bytes > MAX_HEAD_BYTES:
+            if self.bytes_beside_body > MAX_HEAD_BYTES:
                 self._refuse()
 
     def on_message_begin(self) -> None:
         """Begin a request."""
         super().on_message_begin()
-        self.is_reading_head = True
         self.first_piece_bytes = self.piece_bytes
-        self.head_bytes = 0
+        self.bytes_beside_body = 0
 
     def on_headers_complete(self) -> None:
         """Hand the request over, unless it has to be parsed again. Raises HttpParserError above the limit."""
-        self.is_reading_head = False
-        # `head_bytes` guards heads without end; one that ended in a large piece is measured here.
-        most_bytes = self.first_piece_bytes + self.head_bytes
+        # `bytes_beside_body` guards heads without end; one that ended in a large piece is measured here.
+        most_bytes = self.first_piece_bytes + self.bytes_beside_body
         if most_bytes > MAX_HEAD_BYTES and self._measure_head() > MAX_HEAD_BYTES:
             raise httptools.HttpParserError("the request head is too large")
         super().on_headers_complete()
         self.headers = []  # what comes after the body are trailers
+
+    def on_body(self, body: bytes) -> None:
+        """Hand a piece of the body over."""
+        super().on_body(body)
+        self.bytes_beside_body = 0
 
     def _measure_head(self) -> int:
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
