@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import RLock
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -18,7 +20,6 @@ from s3_server import S3Server, running_s3
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 KINDS = ("embedded", "production")
 
@@ -99,6 +100,17 @@ def clear_out(folder: Path) -> None:
     """Drop the databases of the installations below a folder: each takes megabytes."""
     for place in [place for place in _engines if place.is_relative_to(folder)]:
         postgres().drop_database(_engines.pop(place)["database_url"])
+
+
+def has_created(database_url: str) -> bool:
+    """Say whether it is the PostgreSQL database of an installation here, which was empty at first."""
+    return any(engines["database_url"] == database_url for engines in _engines.values())
+
+
+@cache
+def folder() -> Path:
+    """Return a folder that is there until the run ends."""
+    return Path(_running.enter_context(TemporaryDirectory()))
 
 
 @cache

@@ -92,6 +92,11 @@ class PostgresServer:
         self._ask_for("createdb", name)
         return f"postgresql://tests@127.0.0.1:{self.port}/{name}?sslmode=disable"
 
+    def copy_database(self, source_url: str, url: str) -> None:
+        """Replace a database by a copy. Nobody is connected to either."""
+        self.drop_database(url)
+        self._ask_for("createdb", "--template", urlsplit(source_url).path[1:], urlsplit(url).path[1:])
+
     def drop_database(self, url: str) -> None:
         """Drop a database that was created here, whoever is still connected to it."""
         self._ask_for("dropdb", "--force", "--if-exists", urlsplit(url).path[1:])

@@ -12,11 +12,11 @@ import uvicorn
 import engine_room
 from monitoring.app import MonitoringApp
 from monitoring.backends.assembly import open_backends
-from monitoring.backends.database import migrate
 from monitoring.checks.checker import run_checker
 from monitoring.contract.server import protocol_for
 from monitoring.settings import Settings
 from monitoring.worker import run_worker
+from ready_tables import make_tables
 from temporary_backends import NO_CHECKS
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def running_service(
 ) -> Iterator[RunningService]:
     """Start a service with the engines of a folder, and stop it."""
     settings = make_settings(folder, **changes)
-    asyncio.run(migrate(settings))
+    make_tables(settings)
     service = kind(settings)
     service.start()
     try:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import engine_room
 from monitoring.backends.assembly import Backends, open_backends
-from monitoring.backends.database import migrate
 from monitoring.backends.engines.configuration import MODEL_MODULES
 from monitoring.settings import Settings
+from ready_tables import make_tables
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -42,7 +42,7 @@ async def temporary_backends(
     """Open and activate migrated backends. Models of a test's own get their tables without migrations."""
     described = make_settings(folder, **settings)
     if model_modules is MODEL_MODULES:
-        await migrate(described)
+        make_tables(described)
     async with open_backends(described, model_modules=model_modules, tasks=tasks) as backends:
         with backends.activate():
             if model_modules is not MODEL_MODULES:
