@@ -30,7 +30,7 @@ def make_tables(settings: Settings) -> None:
         if url in _made:
             return
         if engine_room.has_created(url):
-            engine_room.postgres().copy_database(_original(settings, "postgresql"), url)
+            engine_room.postgres().replace_by_copy(url, _original(settings, "postgresql"))
         elif url.startswith("sqlite://") and not _file(url).exists():
             shutil.copyfile(_file(_original(settings, "sqlite")), _file(url))
         else:

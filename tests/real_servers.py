@@ -92,8 +92,8 @@ class PostgresServer:
         self._ask_for("createdb", name)
         return f"postgresql://tests@127.0.0.1:{self.port}/{name}?sslmode=disable"
 
-    def copy_database(self, source_url: str, url: str) -> None:
-        """Replace a database by a copy. Nobody is connected to either."""
+    def replace_by_copy(self, url: str, source_url: str) -> None:
+        """Make a database a copy of another. Nobody is connected to either."""
         self.drop_database(url)
         self._ask_for("createdb", "--template", urlsplit(source_url).path[1:], urlsplit(url).path[1:])
 
