@@ -3,12 +3,14 @@ from __future__ import annotations
 import asyncio
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.tasks import Task
 from monitoring.notifications import sweeping
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.models import NotificationDelivery
@@ -26,13 +28,17 @@ URL = "https://pager.example.com/hooks"
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect messages instead of sending them."""
+    """Collect messages instead of sending them. Services in other threads send theirs as always."""
     delivery_ids: list[str] = []
+    send, here = Task.send, get_ident()
 
-    async def note(_: object, delivery_id: str, **__: Any) -> None:
-        delivery_ids.append(delivery_id)
+    async def note(task: Task, delivery_id: str, **options: Any) -> None:
+        if get_ident() != here:
+            await send(task, delivery_id, **options)
+        else:
+            delivery_ids.append(delivery_id)
 
-    monkeypatch.setattr("monitoring.backends.tasks.Task.send", note)
+    monkeypatch.setattr(Task, "send", note)
     return delivery_ids
 
 
