@@ -24,12 +24,12 @@ _originals: dict[str, str] = {}
 
 
 def make_tables(settings: Settings) -> None:
-    """Bring a database up to date. One that is new becomes a copy."""
+    """Bring a database up to date. One that is empty becomes a copy."""
     url = settings.database_url.get_secret_value()
     with _making:
         if url in _made:
             return
-        if engine_room.has_created(url):
+        if engine_room.has_created(url) and engine_room.postgres().is_empty(url):
             engine_room.postgres().replace_by_copy(url, _original(settings, "postgresql"))
         elif url.startswith("sqlite://") and not _file(url).exists():
             shutil.copyfile(_file(_original(settings, "sqlite")), _file(url))

@@ -92,6 +92,13 @@ class PostgresServer:
         self._ask_for("createdb", name)
         return f"postgresql://tests@127.0.0.1:{self.port}/{name}?sslmode=disable"
 
+    def is_empty(self, url: str) -> bool:
+        """Say whether a database has no tables."""
+        found = self._ask_for(
+            "psql", "-Atc", "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", url
+        )
+        return int(found) == 0
+
     def replace_by_copy(self, url: str, source_url: str) -> None:
         """Make a database a copy of another. Nobody is connected to either."""
         self.drop_database(url)
@@ -101,9 +108,10 @@ class PostgresServer:
         """Drop a database that was created here, whoever is still connected to it."""
         self._ask_for("dropdb", "--force", "--if-exists", urlsplit(url).path[1:])
 
-    def _ask_for(self, program: str, *arguments: str) -> None:
+    def _ask_for(self, program: str, *arguments: str) -> str:
         address = ["-h", "127.0.0.1", "-p", str(self.port), "-U", "tests"]
-        subprocess.run([_find_postgres_program(program), *address, *arguments], check=True)
+        command = [_find_postgres_program(program), *address, *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def _run(self, program: str, *arguments: str) -> None:
         executable = _find_postgres_program(program)
