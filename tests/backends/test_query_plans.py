@@ -98,8 +98,10 @@ async def backends(crowded_url: str, tmp_path: Path) -> AsyncIterator[Backends]:
 
 
 @pytest.fixture
-async def connection(crowded_url: str) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(crowded_url)
+async def connection(crowded_url: str, backends: Backends) -> AsyncIterator[asyncpg.Connection]:
+    """Plan as the service's connections do."""
+    [shown] = await backends.database.context.db().execute_query_dict("SHOW random_page_cost")
+    connection = await asyncpg.connect(crowded_url, server_settings=shown)
     yield connection
     await connection.close()
 
@@ -323,6 +325,7 @@ async def test_a_page_of_monitors_is_read_from_its_cursor_on(
         if node.get("Relation Name") == "monitors"
     )
     assert looked_at <= await asked.count_rows_to_look_at(connection)
+    assert not [node for node in nodes if "Sort" in node["Node Type"]]
 
 
 @pytest.mark.usefixtures("backends")
