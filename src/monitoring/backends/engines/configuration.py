@@ -79,8 +79,8 @@ def _postgres_options(settings: Settings) -> dict[str, Any]:
             "statement_timeout": timeout_ms,
             "lock_timeout": timeout_ms,
             "idle_in_transaction_session_timeout": "60000",
-            # Its default, 4, is that of disks that turn: rather than look up fifty rows, PostgreSQL would read
-            # ten thousand in a row, or sort what a whole team has.
+            # The default, 4, is that of disks that turn: PostgreSQL would rather read ten thousand rows than
+            # look up fifty, and sort what a whole team has.
             "random_page_cost": "1.1",
         },
     }
