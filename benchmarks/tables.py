@@ -49,7 +49,7 @@ def _verdict_rows(scenarios: Mapping[str, Scenario]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for verdict in judge(scenarios):
         measured = verdict.measured
-        told = f"{measured.median:.2f} ({measured.low:.2f} to {measured.high:.2f})" if measured else ""
+        told = f"{measured.median:.2f} ({measured.low:.2f} to {measured.high:.2f})"
         yield f"| {verdict.title} | {verdict.promise} | {told} | {verdict.words} |"
 
 
