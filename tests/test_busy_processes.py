@@ -68,8 +68,8 @@ async def read_what_is_stored(folder: Path, team_id: str) -> dict[str, object]:
     async with open_backends(make_settings(folder), tasks=()) as backends:
         with backends.activate():
             created = await Monitor.filter(team_id=team_id).values_list("id", flat=True)
-            due = await Monitor.exclude(team_id=team_id).values_list("id", flat=True)
-            checks = [await list_results(monitor_id, limit=10) for monitor_id in due]
+            due = await Monitor.exclude(team_id=team_id)
+            checks = [await list_results(monitor.id, limit=10) for monitor in due]
             return {
                 "created": {str(monitor_id) for monitor_id in created},
                 "checks of each": {len(results) for results in checks},
