@@ -42,6 +42,12 @@ def test_what_the_service_has_no_part_in_is_compared_with_the_first_row() -> Non
     assert "|  | 20 | 250 (250 to 250) | 1.25 |  |  |  |  |" in write_block("", "", SCENARIOS, [])
 
 
+def test_where_nothing_is_promised_there_is_no_table_of_promises() -> None:
+    block = write_block("", "", {"by_locales": SCENARIOS["by_locales"]}, [])
+    assert "promise" not in block
+    assert block.count("|---|") == 1
+
+
 def test_every_row_of_a_table_has_as_many_columns_as_its_head() -> None:
     tables = [
         block.splitlines() for block in write_block("", "", SCENARIOS, []).split("\n\n") if "|" in block
