@@ -57,6 +57,10 @@ class TestTarget:
         assert verdict.is_met
         assert verdict.measured.median == 4.0
 
+    def test_is_not_met_by_the_better_half_of_the_rounds(self) -> None:
+        scenario = measured([100.0, 100.0, 130.0, 130.0, 130.0], [100.0] * 5)
+        assert judge_target(Target("list", THEIRS, at_most=1.2), scenario).words == "missed by 8%"
+
     def test_may_be_about_the_database(self) -> None:
         scenario = measured([300.0], [100.0], field="postgres_us")
         verdict = judge_target(Target("list", THEIRS, at_most=2, field="postgres_us"), scenario)
