@@ -25,16 +25,20 @@ IDLE_TIMEOUT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: the rounds, how long one lasts, and how large the large sizes are."""
+    """How much is measured: the rounds, how long one lasts, and how large the large sizes are.
+
+    What nothing is promised about is measured in fewer rounds than what is judged.
+    """
 
     rounds: int
+    rounds_unjudged: int
     seconds: float
     monitors: int
     results: int
 
 
-FULL = Effort(rounds=7, seconds=2.0, monitors=1_000_000, results=100_000_000)
-QUICK = Effort(rounds=3, seconds=0.5, monitors=50_000, results=2_000_000)
+FULL = Effort(rounds=7, rounds_unjudged=5, seconds=1.5, monitors=1_000_000, results=100_000_000)
+QUICK = Effort(rounds=3, rounds_unjudged=3, seconds=0.5, monitors=50_000, results=10_000_000)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How cost grows with monitors, results, locales and replicas: three sizes of each."""
+"""How cost grows with locales and replicas, three sizes each; `large_tables` does monitors and results."""
 
 from __future__ import annotations
 
@@ -9,25 +9,13 @@ from typing import TYPE_CHECKING
 
 from articles_webhook import ARTICLE, AT_ONCE, HEADERS, PATH
 from engines import execute
-from large_tables import (
-    DAYS,
-    RESULTS_A_MONITOR,
-    Question,
-    add_monitors,
-    add_rollups,
-    ask_in_turn,
-    days_ago,
-    running_on,
-)
 from load import Load, write_request
 from monitors_api import call, migrate
 from rounds import Scenario, take_turns
-from seeds import NEW_MONITOR, issue_token, sow
+from seeds import issue_token, sow
 from servers import BUILD, LOCALES, running, service
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bench import Bench
     from rounds import Sample
     from servers import Server
@@ -37,44 +25,12 @@ LOCALE_COUNTS = (5, 20, 30)
 REPLICAS = (1, 2, 4)
 
 
-def measure_growth(bench: Bench) -> list[Scenario | str]:
-    """Measure all four."""
+def measure_growth(bench: Bench) -> list[Scenario]:
+    """Measure both."""
     return [
-        *_by_monitors(bench),
-        Scenario("by_results", "Response times of 30 days, by results stored", _by_results(bench)),
         Scenario("by_locales", "Article, by locales", _by_locales(bench)),
         Scenario("by_replicas", "List of 50, by replicas", _by_replicas(bench)),
     ]
-
-
-def _by_monitors(bench: Bench) -> list[Scenario]:
-    questions = {}
-    with ExitStack() as stack:
-        for count in _sizes(bench.effort.monitors):
-            server, owner, database = stack.enter_context(running_on(bench, f"monitors_{count}"))
-            asyncio.run(add_monitors(database, owner.team_id, count - len(owner.monitor_ids)))
-            questions[f"{count:,}"] = Question(server, issue_token(server.port, owner), "/api/monitors")
-        return [
-            Scenario("by_monitors", "List of 50, by monitors of the team", ask_in_turn(bench, questions)),
-            Scenario(
-                "create_by_monitors",
-                "Create one, by monitors of the team",
-                ask_in_turn(bench, questions, NEW_MONITOR),
-            ),
-        ]
-
-
-def _by_results(bench: Bench) -> dict[str, list[Sample]]:
-    questions = {}
-    with ExitStack() as stack:
-        for count in _sizes(bench.effort.results):
-            monitors = max(1, count // RESULTS_A_MONITOR)
-            server, owner, database = stack.enter_context(running_on(bench, f"results_{count}", monitors))
-            asyncio.run(add_rollups(database))
-            path = f"/api/monitors/{owner.monitor_ids[monitors // 2]}/response-times?from={days_ago(DAYS)}"
-            name = f"{monitors * RESULTS_A_MONITOR:,}"
-            questions[name] = Question(server, issue_token(server.port, owner), path)
-        return ask_in_turn(bench, questions)
 
 
 def _by_locales(bench: Bench) -> dict[str, list[Sample]]:
@@ -103,7 +59,7 @@ def _by_locales(bench: Bench) -> dict[str, list[Sample]]:
             asyncio.run(execute(databases[name], "TRUNCATE articles, translations"))
             return sample
 
-        samples = take_turns(list(servers), bench.effort.rounds, run)
+        samples = take_turns(list(servers), bench.effort.rounds_unjudged, run)
     for database in databases.values():
         postgres.drop_database(database)
     return samples
@@ -130,10 +86,6 @@ def _by_replicas(bench: Bench) -> dict[str, list[Sample]]:
             load = Load(ports, requests, (length, length), seconds=bench.effort.seconds)
             return bench.sample(load, *asked)
 
-        samples = take_turns([str(count) for count in REPLICAS], bench.effort.rounds, run)
+        samples = take_turns([str(count) for count in REPLICAS], bench.effort.rounds_unjudged, run)
     postgres.drop_database(database)
     return samples
-
-
-def _sizes(largest: int) -> Iterator[int]:
-    yield from (largest // 100, largest // 10, largest)

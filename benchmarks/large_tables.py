@@ -1,4 +1,4 @@
-"""H4: a list of many monitors, first page and far behind; uptime and response times over many results.
+"""H4: many monitors and many results, three sizes each: a page far behind, uptime, and what grows with them.
 
 The results themselves are not there: what stands for them is what the service keeps of them, an hourly and a
 daily row a monitor, and its changes of state. That is also what these requests read.
@@ -8,33 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from base64 import urlsafe_b64encode
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import asyncpg  # type: ignore[import-untyped]
 import orjson
-from uuid_utils.compat import uuid7
 
 from engines import execute, fetch
 from load import Load, write_request
 from monitors_api import call, migrate
 from rounds import Scenario, take_turns
-from seeds import issue_token, sow, sow_monitors
+from seeds import NEW_MONITOR, issue_token, sow
 from servers import running, service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from uuid import UUID
 
     from bench import Bench
     from rounds import Sample
     from seeds import Owner
     from servers import Server
 
-MONITORS_AT_ONCE = 20_000
 PAGE = 50
 FAR_PAGE = 10_000
 FIRST, FAR = "first page", "far page"
@@ -43,58 +41,81 @@ CHECKS_AN_HOUR = 120  # every 30 seconds, the shortest interval there is
 RESULTS_A_MONITOR = DAYS * 24 * CHECKS_AN_HOUR
 
 
-def measure_large_tables(bench: Bench) -> list[Scenario | str]:
-    """Measure both."""
-    return [*_measure_pages(bench), *_measure_results(bench)]
-
-
-def _measure_pages(bench: Bench) -> Iterator[Scenario | str]:
+def measure_many_monitors(bench: Bench) -> list[Scenario]:
+    """Measure two pages of the largest team, and a page and a creation in teams of three sizes."""
     count = bench.effort.monitors
     far_page = min(FAR_PAGE, count // PAGE // 2)
-    with running_on(bench, "many_monitors") as (server, owner, database):
-        asyncio.run(add_monitors(database, owner.team_id, count - len(owner.monitor_ids)))
-        token = issue_token(server.port, owner)
-        paths = {FIRST: "/api/monitors", FAR: _path_of_page(database, far_page)}
-        questions = {name: Question(server, token, path) for name, path in paths.items()}
-        title = f"List of 50 of {count:,} monitors, page 1 and page {far_page:,}"
-        yield Scenario("pages", title, ask_in_turn(bench, questions))
-
-
-def _measure_results(bench: Bench) -> Iterator[Scenario | str]:
-    count = bench.effort.results
-    monitors = max(1, count // RESULTS_A_MONITOR)
-    with running_on(bench, "many_results", monitors) as (server, owner, database):
-        asyncio.run(add_rollups(database))
-        token = issue_token(server.port, owner)
-        path = f"/api/monitors/{owner.monitor_ids[monitors // 2]}"
-        day = f"from={days_ago(DAYS)}&to={days_ago(0)}&window=day"
-        paths = {
-            "uptime of 30 days": f"{path}/uptime",
-            "uptime of 30 days, day by day": f"{path}/uptime?{day}",
-            "response times of 30 days": f"{path}/response-times?{day}",
+    with ExitStack() as stack:
+        teams = {size: _start_team(bench, stack, size) for size in _sizes(count)}
+        largest = teams[count]
+        pages = {
+            FIRST: largest.ask("/api/monitors"),
+            FAR: largest.ask(_path_of_page(largest.database, far_page)),
         }
-        title = f"Over {monitors * RESULTS_A_MONITOR:,} results, by rollups"
-        questions = {name: Question(server, token, path) for name, path in paths.items()}
-        yield Scenario("results", title, ask_in_turn(bench, questions))
-    yield (
-        f"The {monitors * RESULTS_A_MONITOR:,} results are not stored one by one here: they are those of"
-        f" {monitors:,} monitors checked every 30 seconds for {DAYS} days, of which the service keeps"
-        f" {monitors * DAYS * 24:,} hourly and {monitors * DAYS:,} daily rows, and here 20 changes of state"
-        " a monitor."
-    )
+        lists = {f"{size:,}": team.ask("/api/monitors") for size, team in teams.items()}
+        return [
+            Scenario(
+                "pages",
+                f"List of 50 of {count:,} monitors, page 1 and page {far_page:,}",
+                ask_in_turn(bench, pages, bench.effort.rounds),
+            ),
+            Scenario("by_monitors", "List of 50, by monitors of the team", ask_in_turn(bench, lists)),
+            Scenario(
+                "create_by_monitors",
+                "Create one, by monitors of the team",
+                ask_in_turn(bench, lists, body=NEW_MONITOR),
+            ),
+        ]
 
 
-@contextmanager
-def running_on(bench: Bench, name: str, monitors: int = PAGE) -> Iterator[tuple[Server, Owner, str]]:
-    """Start the service on a new database with one team and its monitors."""
-    postgres = bench.engines.postgres
-    database = postgres.create(name)
-    migrate(f"{database}?sslmode=disable")
-    (owner,) = asyncio.run(sow(database, monitors, teams=1))
-    url = f"{database}?sslmode=disable"
-    with running(service(DATABASE_URL=url, REDIS_URL=bench.engines.redis.new_database())) as server:
-        yield server, owner, database
-    postgres.drop_database(database)
+def measure_many_results(bench: Bench) -> list[Scenario | str]:
+    """Measure uptime and response times over the most results, and the latter over three sizes."""
+    with ExitStack() as stack:
+        teams = {
+            size: _start_checked_team(bench, stack, max(1, size // RESULTS_A_MONITOR))
+            for size in _sizes(bench.effort.results)
+        }
+        largest = teams[bench.effort.results]
+        monitors = len(largest.owner.monitor_ids)
+        stored = monitors * RESULTS_A_MONITOR
+        path, day = _path_of_some_monitor(largest), f"from={days_ago(DAYS)}&to={days_ago(0)}&window=day"
+        summed = {
+            "uptime of 30 days": largest.ask(f"{path}/uptime"),
+            "uptime of 30 days, day by day": largest.ask(f"{path}/uptime?{day}"),
+            "response times of 30 days": largest.ask(f"{path}/response-times?{day}"),
+        }
+        by_size = {
+            f"{len(team.owner.monitor_ids) * RESULTS_A_MONITOR:,}": team.ask(
+                f"{_path_of_some_monitor(team)}/response-times?from={days_ago(DAYS)}"
+            )
+            for team in teams.values()
+        }
+        told = (
+            f"The {stored:,} results are not stored one by one here: they are those of {monitors:,} monitors"
+            f" checked every 30 seconds for {DAYS} days, of which the service keeps {monitors * DAYS * 24:,}"
+            f" hourly and {monitors * DAYS:,} daily rows, and here 20 changes of state a monitor."
+        )
+        return [
+            Scenario("results", f"Over {stored:,} results, by rollups", ask_in_turn(bench, summed)),
+            Scenario(
+                "by_results", "Response times of 30 days, by results stored", ask_in_turn(bench, by_size)
+            ),
+            told,
+        ]
+
+
+@dataclass(frozen=True)
+class Team:
+    """A team with a service and a database of its own, and a token."""
+
+    server: Server
+    owner: Owner
+    database: str
+    token: str
+
+    def ask(self, path: str) -> Question:
+        """Name something to ask its service for."""
+        return Question(self.server, self.token, path)
 
 
 @dataclass(frozen=True)
@@ -106,8 +127,39 @@ class Question:
     path: str
 
 
-def ask_in_turn(bench: Bench, questions: Mapping[str, Question], body: Any = None) -> dict[str, list[Sample]]:
-    """Let questions take turns: GET, or POST of a body."""
+def _start_team(bench: Bench, stack: ExitStack, monitors: int) -> Team:
+    server, owner, database = stack.enter_context(_running_on(bench, f"monitors_{monitors}"))
+    asyncio.run(add_monitors(database, monitors - len(owner.monitor_ids)))
+    return Team(server, owner, database, issue_token(server.port, owner))
+
+
+def _start_checked_team(bench: Bench, stack: ExitStack, monitors: int) -> Team:
+    server, owner, database = stack.enter_context(_running_on(bench, f"results_of_{monitors}", monitors))
+    asyncio.run(add_rollups(database))
+    return Team(server, owner, database, issue_token(server.port, owner))
+
+
+def _path_of_some_monitor(team: Team) -> str:
+    return f"/api/monitors/{team.owner.monitor_ids[len(team.owner.monitor_ids) // 2]}"
+
+
+@contextmanager
+def _running_on(bench: Bench, name: str, monitors: int = PAGE) -> Iterator[tuple[Server, Owner, str]]:
+    """Start the service on a new database with one team and its monitors."""
+    postgres = bench.engines.postgres
+    database = postgres.create(name)
+    migrate(f"{database}?sslmode=disable")
+    (owner,) = asyncio.run(sow(database, monitors, teams=1))
+    url = f"{database}?sslmode=disable"
+    with running(service(DATABASE_URL=url, REDIS_URL=bench.engines.redis.new_database())) as server:
+        yield server, owner, database
+    postgres.drop_database(database)
+
+
+def ask_in_turn(
+    bench: Bench, questions: Mapping[str, Question], rounds: int = 0, body: Any = None
+) -> dict[str, list[Sample]]:
+    """Let questions take turns, GET or POST of a body; for the rounds of what is not judged, if not told."""
     method = "POST" if body else "GET"
 
     def run(name: str) -> Sample:
@@ -118,20 +170,34 @@ def ask_in_turn(bench: Bench, questions: Mapping[str, Question], body: Any = Non
         request = write_request(method, path, headers, body)
         return bench.sample(Load([server.port], [request], bounds, seconds=bench.effort.seconds), server)
 
-    return take_turns(list(questions), bench.effort.rounds, run)
+    return take_turns(list(questions), rounds or bench.effort.rounds_unjudged, run)
 
 
-async def add_monitors(database: str, team_id: UUID, count: int) -> None:
-    """Add monitors to a team, by COPY."""
+async def add_monitors(database: str, count: int) -> None:
+    """Add monitors to the only team, older than those it has, and otherwise like one of them."""
     connection = await asyncpg.connect(database, ssl=False)
     try:
-        now = datetime.now(UTC)
-        for start in range(0, count, MONITORS_AT_ONCE):
-            ids = [uuid7() for _ in range(min(MONITORS_AT_ONCE, count - start))]
-            await sow_monitors(connection, team_id, ids, now)
+        # References are right by construction; checking each would take half of the time.
+        await connection.execute("SET session_replication_role = replica")
+        oldest_at_ms = round(time.time() * 1000) - count
+        for table in ("monitors", "watches", "state_changes"):
+            await _multiply(connection, table, count, oldest_at_ms)
     finally:
         await connection.close()
     await execute(database, "VACUUM ANALYZE monitors", "VACUUM ANALYZE watches", "CHECKPOINT")
+
+
+async def _multiply(connection: asyncpg.Connection, table: str, count: int, oldest_at_ms: int) -> None:
+    """Copy a row many times. The ids of monitor and row n are the same UUIDv7: a millisecond each."""
+    statement = "SELECT column_name FROM information_schema.columns WHERE table_name = $1"
+    columns = [row["column_name"] for row in await connection.fetch(statement, table)]
+    id_ = f"(lpad(to_hex({oldest_at_ms} + n), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid"
+    values = [id_ if name in ("id", "monitor_id") else name for name in columns]
+    await connection.execute(
+        f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)}"  # noqa: S608 - names of our own
+        f" FROM (SELECT * FROM {table} LIMIT 1) AS one, generate_series(1, {count}) AS n",
+        timeout=600,
+    )
 
 
 async def add_rollups(database: str) -> None:
@@ -180,3 +246,7 @@ def days_ago(days: int) -> str:
     """Write a midnight, as a client asks for it."""
     midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return (midnight - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _sizes(largest: int) -> tuple[int, int, int]:
+    return largest // 100, largest // 10, largest

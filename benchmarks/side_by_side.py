@@ -1,6 +1,6 @@
 """Measure everything side by side, and write the table, the picture and build/bench/results.json.
 
-make bench                  all of it, about 25 minutes
+make bench                  all of it, about 20 minutes
 make bench QUICK=1          fewer rounds and smaller sizes, about 4 minutes
 make bench ONLY=api,checks  some parts; docs/performance.md stays as it is
 """
@@ -21,16 +21,17 @@ from typing import TYPE_CHECKING, TypeAlias
 from articles_webhook import measure_articles_on_postgresql, measure_articles_on_sqlite
 from at_rest import measure_at_rest
 from bench import FULL, QUICK, open_bench
-from checks_speed import measure_checks
+from checks_speed import EXPORTER, measure_checks
 from flames import PROFILES, record_flames
 from framework import measure_framework
 from growth import measure_growth
 from healthchecks import measure_healthchecks
-from large_tables import measure_large_tables
+from large_tables import measure_many_monitors, measure_many_results
 from monitors_api import measure_monitors_api
 from picture import draw_bars
+from preconditions import CannotMeasure, demand_files, the_only_run
 from rounds import Scenario
-from servers import BUILD, ROOT
+from servers import BUILD, PEERS_PYTHON, ROOT
 from tables import put_block, write_block
 from targets import BY_RECIPE, judge
 
@@ -42,6 +43,19 @@ if TYPE_CHECKING:
 PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "performance.svg"
 RESULTS = BUILD / "results.json"
+LOCK = BUILD / "lock"
+
+INSTALL = "`make bench` installs it; if it did so before, delete build/bench/.installed"
+NEEDED = {
+    PEERS_PYTHON: INSTALL,
+    PEERS_PYTHON.with_name("py-spy"): INSTALL,
+    EXPORTER: INSTALL,
+    Path("/proc/self/stat"): "processor time is read from Linux's /proc",
+}
+HEALTHCHECKS_NEEDED = {
+    "manage.py": "HEALTHCHECKS must name a checkout of Healthchecks",
+    "venv/bin/uwsgi": "docs/performance.md says how to install it",
+}
 
 # What the picture shows; the rest is in the table.
 PICTURED = ("list", "create", "get", "ingest_postgresql", "ingest_sqlite", "check_http", "check_https")
@@ -54,7 +68,7 @@ PARTS: dict[str, Part] = {
     "api": (measure_monitors_api, measure_framework),
     "articles": (measure_articles_on_postgresql, measure_articles_on_sqlite),
     "checks": (measure_checks,),
-    "large": (measure_large_tables,),
+    "large": (measure_many_monitors, measure_many_results),
     "rest": (measure_at_rest,),
     "growth": (measure_growth,),
     "flames": (record_flames,),
@@ -69,7 +83,27 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", type=_read_parts, default=tuple(PARTS), metavar=",".join(PARTS))
     parser.add_argument("--healthchecks", type=Path, help="a checkout with its virtual environment in venv/")
+    parser.add_argument(
+        "--write-page", action="store_true", help="from the results there are; measures nothing"
+    )
     options = parser.parse_args()
+    if options.write_page:
+        write_page()
+        return 0
+    try:
+        demand_files(NEEDED)
+        if options.healthchecks:
+            demand_files({options.healthchecks / name: why for name, why in HEALTHCHECKS_NEEDED.items()})
+        with the_only_run(LOCK):
+            measure(options)
+    except CannotMeasure as reason:
+        print(f"Nothing was measured: {reason}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Measure, print what was found, and keep it."""
     began_at = time.monotonic()
     parts = {name: PARTS[name] for name in options.only}
     if options.healthchecks:
@@ -87,17 +121,15 @@ def main() -> int:
     )
     if not options.quick and set(options.only) == set(PARTS):
         write_page()
-    return 0
 
 
-def write_page() -> int:
-    """Write table, picture and flame graphs from the results; returns the exit status."""
+def write_page() -> None:
+    """Write table, picture and flame graphs from the results."""
     results = json.loads(RESULTS.read_text())
     scenarios = {key: Scenario.from_json(key, told) for key, told in results["scenarios"].items()}
     put_block(PAGE, write_block(results["command"], results["machine"], scenarios, results["facts"]))
     PICTURE.write_text(draw_bars([scenarios[key] for key in PICTURED if key in scenarios]))
     shutil.copytree(PROFILES, PAGE.with_name("profiles"), dirs_exist_ok=True)
-    return 0
 
 
 def describe_machine() -> str:
@@ -118,25 +150,25 @@ def _measure(parts: Mapping[str, Part], *, quick: bool) -> tuple[dict[str, Scena
     facts: list[str] = []
     with open_bench(QUICK if quick else FULL) as bench:
         for part, measurements in parts.items():
-            for measure in measurements:
+            for measurement in measurements:
                 began_at = time.monotonic()
-                for finding in measure(bench):
+                for finding in measurement(bench):
                     if isinstance(finding, str):
                         facts.append(finding)
                     else:
                         scenarios[finding.key] = finding
-                print(f"{part}: {time.monotonic() - began_at:.0f} s", file=sys.stderr, flush=True)
+                name = getattr(measurement, "__name__", part)
+                print(f"{name}: {time.monotonic() - began_at:.0f} s", file=sys.stderr, flush=True)
     return scenarios, facts
 
 
 def _print_verdicts(scenarios: dict[str, Scenario]) -> None:
     print()
     for verdict in judge(scenarios):
-        measured = f"{verdict.measured.median:.2f}" if verdict.measured else "-"
-        print(f"{verdict.words:18} {verdict.title}: {verdict.promise}; it is {measured}")
+        print(f"{verdict.words:21} {verdict.title}: {verdict.promise}; it is {verdict.measured.median:.2f}")
     for key, promise in BY_RECIPE.items():
         if key not in scenarios:
-            print(f"{'by recipe':18} {promise}; see docs/performance.md")
+            print(f"{'by recipe':21} {promise}; see docs/performance.md")
 
 
 def _read_parts(text: str) -> tuple[str, ...]:
@@ -147,4 +179,4 @@ def _read_parts(text: str) -> tuple[str, ...]:
 
 
 if __name__ == "__main__":
-    sys.exit(write_page() if sys.argv[1:] == ["--write-page"] else main())
+    sys.exit(main())

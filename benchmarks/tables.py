@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rounds import Scenario
+    from targets import Verdict
 
 BEGIN, END = "<!-- figures: written by make bench -->", "<!-- end of figures -->"
 
@@ -26,8 +27,7 @@ def write_block(command: str, machine: str, scenarios: Mapping[str, Scenario], f
         [
             f"`{command}` on {machine}.",
             "",
-            *_verdict_rows(scenarios),
-            "",
+            *_verdict_rows(judge(scenarios)),
             EXPLANATION,
             "",
             *_figure_rows(scenarios),
@@ -44,13 +44,16 @@ def put_block(page: Path, block: str) -> None:
     page.write_text(f"{before}{BEGIN}\n\n{block}\n\n{END}{after}")
 
 
-def _verdict_rows(scenarios: Mapping[str, Scenario]) -> Iterator[str]:
+def _verdict_rows(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    if not verdicts:
+        return
     yield "| | promise | measured | |"
     yield "|---|---|---|---|"
-    for verdict in judge(scenarios):
+    for verdict in verdicts:
         measured = verdict.measured
-        told = f"{measured.median:.2f} ({measured.low:.2f} to {measured.high:.2f})" if measured else ""
+        told = f"{measured.median:.2f} ({measured.low:.2f} to {measured.high:.2f})"
         yield f"| {verdict.title} | {verdict.promise} | {told} | {verdict.words} |"
+    yield ""
 
 
 def _figure_rows(scenarios: Mapping[str, Scenario]) -> Iterator[str]:

@@ -36,8 +36,8 @@ class Verdict:
 
     title: str
     promise: str
-    measured: Spread | None
-    is_met: bool | None
+    measured: Spread
+    is_met: bool
     words: str
 
 
@@ -69,10 +69,13 @@ BY_RECIPE = {
 
 def judge(scenarios: Mapping[str, Scenario]) -> list[Verdict]:
     """Judge every target whose scenario was measured, in the order of the promises."""
-    return [_judge(target, scenarios[target.scenario]) for target in TARGETS if target.scenario in scenarios]
+    return [
+        judge_target(target, scenarios[target.scenario]) for target in TARGETS if target.scenario in scenarios
+    ]
 
 
-def _judge(target: Target, scenario: Scenario) -> Verdict:
+def judge_target(target: Target, scenario: Scenario) -> Verdict:
+    """Judge one: by the median of what the rounds say."""
     ours, theirs = scenario.samples[target.ours], scenario.samples[target.peer]
     engine = " (PostgreSQL's CPU)" if target.field == "postgres_us" else ""
     title = f"{scenario.title}{engine}"
@@ -88,5 +91,9 @@ def _judge(target: Target, scenario: Scenario) -> Verdict:
         subject = "costs" if target.ours == SERVICE else f"{target.ours} costs"
         promise = f"{subject} at most {wanted:g} times as much as {target.peer}"
         missed_by = measured.median / wanted - 1
-    words = "met" if is_met else f"missed by {missed_by:.0%}"
+    words = "met" if is_met else f"missed by {_spell_share(missed_by)}"
     return Verdict(title, promise, measured, is_met, words)
+
+
+def _spell_share(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 else "less than 1%"

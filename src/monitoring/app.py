@@ -15,7 +15,7 @@ from monitoring.checks.checker import run_checker
 from monitoring.console.application import Console, is_page
 from monitoring.contract.application import build_contract_app
 from monitoring.contract.cut_off import ServerStopped
-from monitoring.contract.document import load_document
+from monitoring.contract.document import published_document
 from monitoring.contract.replies import Reply
 from monitoring.worker import run_worker
 
@@ -42,7 +42,7 @@ class MonitoringApp:
         self._settings = settings
         self._is_schema_newest = False
         self.contract = build_contract_app(
-            load_document(),
+            published_document(),
             security_map=SECURITY_HANDLERS,
             max_body_bytes=settings.max_body_bytes,
             lifespan=self._open,

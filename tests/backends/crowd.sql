@@ -4,7 +4,7 @@ CREATE FUNCTION id_of(number bigint) RETURNS uuid LANGUAGE sql IMMUTABLE
 RETURN lpad(to_hex(number), 32, '0')::uuid;
 
 INSERT INTO teams (id, name, plan, max_monitors, created_at)
-SELECT id_of(n), 'Team ' || n, 'business', 100000, now() FROM generate_series(1, 2000) n;
+SELECT id_of(n), 'Team ' || n, 'business', 100000, now() FROM generate_series(1, 2001) n;
 
 INSERT INTO api_keys (id, team_id, client_id, secret_sha256, name, scopes, created_at, last_used_at)
 SELECT id_of(n), id_of(1 + n % 2000), 'mon_live_' || n, repeat('0', 64), 'Key', '[]', now(), NULL
@@ -29,14 +29,15 @@ INSERT INTO audit_entries (id, team_id, happened_at, actor, action, subject)
 SELECT id_of(n), id_of(CASE WHEN n % 10 = 7 THEN 1 ELSE 2 + n % 1999 END), now(), '-', 'session.signed_in', ''
 FROM generate_series(1, 40000) n;
 
--- The large team has 1,000 of 30,000 monitors, scattered among the others'.
+-- The large team has 1,000 of 30,000 monitors, scattered among the others'; one more has most of the first 12,000,
+-- and has made none since.
 INSERT INTO monitors (
     id, team_id, name, url, method, request_headers, expected_status_codes, interval_seconds, timeout_seconds,
     follow_redirects, verify_tls, tls_expiry_warning_days, failure_threshold, recovery_threshold, paused, tags,
     status, status_changed_at, created_at, updated_at, version, search_text
 )
 SELECT
-    id_of(n), id_of(CASE WHEN n % 30 = 7 THEN 1 ELSE 2 + n % 1999 END),
+    id_of(n), id_of(CASE WHEN n % 30 = 7 THEN 1 WHEN n <= 12000 THEN 2001 ELSE 2 + n % 1999 END),
     'Shop ' || n, 'https://shop.example.com/' || n, 'GET', '{}', '["2xx"]', 300, 15,
     true, true, 14, 2, 2, n % 100 = 7, CASE WHEN n % 10 = 7 THEN '["shop"]' ELSE '["blog", "eu"]' END,
     CASE WHEN n % 997 = 0 THEN 'down' ELSE 'up' END, now(), now(), now(), 1,

@@ -6,21 +6,19 @@ But `release_abandoned_claims`: it reads all articles, when a process starts tha
 from __future__ import annotations
 
 import asyncio
-import logging
-from contextlib import contextmanager
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import asyncpg  # type: ignore[import-untyped]
 import pytest
-from tortoise.log import db_client_logger
 
 import engine_room
 from articles.desk import make_delivery, translate
+from backends.recorded_statements import Statement, recorded_statements
 from monitoring.articles import service as articles
 from monitoring.articles.backlog import measure_backlog
 from monitoring.articles.claims import claim_translation, give_back
@@ -65,7 +63,7 @@ MOST_ROWS_TO_SORT = 1000
 
 TINY = {"progress"}  # a row a job
 
-CROWDED_TEAM, SMALL_TEAM = UUID(int=1), UUID(int=2)  # ids as `crowd.sql` writes them
+CROWDED_TEAM, SMALL_TEAM, OLD_TEAM = UUID(int=1), UUID(int=2), UUID(int=2001)  # as `crowd.sql` numbers them
 SOME_MONITOR = UUID(int=7)
 ARTICLE, DUE_ARTICLE, ANOTHER_DUE_ARTICLE = UUID(int=12_345), UUID(int=1), UUID(int=2)
 
@@ -100,24 +98,37 @@ async def backends(crowded_url: str, tmp_path: Path) -> AsyncIterator[Backends]:
 
 
 @pytest.fixture
-async def connection(crowded_url: str) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(crowded_url)
+async def connection(crowded_url: str, backends: Backends) -> AsyncIterator[asyncpg.Connection]:
+    """Plan as the service's connections do."""
+    [shown] = await backends.database.context.db().execute_query_dict("SHOW random_page_cost")
+    connection = await asyncpg.connect(crowded_url, server_settings=shown)
     yield connection
     await connection.close()
 
 
-@dataclass(frozen=True)
-class Statement:
-    """What was sent to the database."""
+async def find_flaws(statement: Statement, connection: asyncpg.Connection) -> list[str]:
+    """Tell what a statement's plan reads or sorts in whole."""
+    prepared = await connection.prepare(statement.sql)
+    [explained] = await prepared.explain(*statement.values)
+    return [f"{flaw}: {statement.sql}" for flaw in filter(None, map(_find_flaw, _nodes(explained["Plan"])))]
 
-    sql: str
-    values: list[Any]
 
-    async def find_flaws(self, connection: asyncpg.Connection) -> list[str]:
-        """Tell what its plan reads or sorts in whole."""
-        prepared = await connection.prepare(self.sql)
-        [explained] = await prepared.explain(*self.values)
-        return [f"{flaw}: {self.sql}" for flaw in filter(None, map(_find_flaw, _nodes(explained["Plan"])))]
+async def execute(
+    statement: Statement, connection: asyncpg.Connection, plan_kind: str
+) -> list[dict[str, Any]]:
+    """Execute a statement, and return its plan's nodes with what they did.
+
+    After some executions PostgreSQL may keep to a *generic* plan, made for no values in particular.
+    """
+    await connection.execute(f"SET plan_cache_mode = force_{plan_kind}_plan")
+    await connection.execute(f"PREPARE statement AS {statement.sql}")
+    values = ", ".join(map(_spell_value, statement.values))
+    explained = await connection.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE statement ({values})")
+    return list(_nodes(json.loads(explained)[0]["Plan"]))
+
+
+def _spell_value(value: object) -> str:
+    return f"'{{{','.join(value)}}}'" if isinstance(value, list) else f"'{value}'"
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -134,33 +145,24 @@ def _find_flaw(node: dict[str, Any]) -> str | None:
     return None
 
 
-@contextmanager
-def recorded_statements() -> Iterator[list[Statement]]:
-    """Collect what Tortoise sends in this thread. Inserts have no plan to speak of."""
-    statements: list[Statement] = []
-    here = get_ident()
+@dataclass(frozen=True)
+class ListMonitors:
+    """A page of monitors to ask for."""
 
-    class Recorder(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if record.thread == here and isinstance(record.args, tuple) and record.msg == "%s: %s":
-                sql, values = record.args
-                if str(sql).strip().startswith(("SELECT", "UPDATE", "DELETE", "WITH")):
-                    statements.append(Statement(str(sql), list(values or ())))  # type: ignore[call-overload]
+    wanted: MonitorFilter = field(default_factory=MonitorFilter)
+    team_id: UUID = CROWDED_TEAM
+    after_id: UUID | None = None
 
-    recorder, level = Recorder(), db_client_logger.level
-    db_client_logger.addHandler(recorder)
-    db_client_logger.setLevel(logging.DEBUG)
-    try:
-        yield statements
-    finally:
-        db_client_logger.removeHandler(recorder)
-        db_client_logger.setLevel(level)
+    async def __call__(self) -> None:
+        await reading.list_monitors(self.team_id, self.wanted, 50, self.after_id)
 
-
-def list_monitors(
-    team_id: UUID = CROWDED_TEAM, after_id: UUID | None = None, **wanted: Any
-) -> Callable[[], Awaitable[object]]:
-    return lambda: reading.list_monitors(team_id, MonitorFilter(**wanted), 50, after_id)
+    async def count_rows_to_look_at(self, connection: asyncpg.Connection) -> int:
+        """Count what stands from the cursor on; without a filter the first ones of it are the page."""
+        if self.wanted == MonitorFilter():
+            return 50 + 1  # which tells that others follow
+        statement = "SELECT count(*) FROM monitors WHERE team_id = $1 AND ($2::uuid IS NULL OR id < $2)"
+        counted: int = await connection.fetchval(statement, self.team_id, self.after_id)
+        return counted
 
 
 async def claim_and_give_back() -> None:
@@ -210,21 +212,34 @@ async def act() -> Reply:
     return Reply({})
 
 
-HOT: dict[str, Callable[[], Awaitable[object]]] = {
-    "list monitors": list_monitors(),
-    "list monitors of a small team": list_monitors(SMALL_TEAM),
-    "list monitors of nobody": list_monitors(UUID(int=999_999)),
-    "list monitors from a cursor on": list_monitors(after_id=UUID(int=15_000)),
-    "list monitors by a frequent status": list_monitors(status="up"),
-    "list monitors by a rare status": list_monitors(status="down"),
-    "list monitors by tag": list_monitors(tag="shop"),
-    "list monitors by a tag that none has": list_monitors(tag="nothing"),
-    "list paused monitors": list_monitors(paused=True),
-    "search monitors": list_monitors(search="Shop 77"),
-    "search monitors for what none has": list_monitors(search="nothing"),
-    "list monitors by everything": list_monitors(
-        after_id=UUID(int=15_000), status="up", tag="shop", paused=False, search="Shop"
+LISTS_OF_MONITORS = {
+    "list monitors": ListMonitors(),
+    "list monitors of a small team": ListMonitors(team_id=SMALL_TEAM),
+    "list monitors of nobody": ListMonitors(team_id=UUID(int=999_999)),
+    "list monitors that are older than all others": ListMonitors(team_id=OLD_TEAM),
+    "list monitors from a cursor on": ListMonitors(after_id=UUID(int=15_000)),
+    "list monitors that are older than all others from a cursor on": ListMonitors(
+        team_id=OLD_TEAM, after_id=UUID(int=6_000)
     ),
+    "list monitors by a frequent status": ListMonitors(MonitorFilter(status="up")),
+    "list monitors by a rare status": ListMonitors(MonitorFilter(status="down")),
+    "list monitors by tag": ListMonitors(MonitorFilter(tag="shop")),
+    "list monitors by a tag that none has": ListMonitors(MonitorFilter(tag="nothing")),
+    "list paused monitors": ListMonitors(MonitorFilter(paused=True)),
+    "search monitors": ListMonitors(MonitorFilter(search="Shop 77")),
+    "search monitors for what none has": ListMonitors(MonitorFilter(search="nothing")),
+    "list monitors by everything": ListMonitors(
+        MonitorFilter(status="up", tag="shop", paused=False, search="Shop"), after_id=UUID(int=15_000)
+    ),
+    "list monitors that are older than all others by everything": ListMonitors(
+        MonitorFilter(status="up", tag="blog", paused=False, search="Shop"),
+        team_id=OLD_TEAM,
+        after_id=UUID(int=6_000),
+    ),
+}
+
+HOT: dict[str, Callable[[], Awaitable[object]]] = {
+    **LISTS_OF_MONITORS,
     "read a monitor": lambda: reading.read_monitor(CROWDED_TEAM, SOME_MONITOR),
     "get a monitor": lambda: monitors.get_monitor(CROWDED_TEAM, SOME_MONITOR),
     "update a monitor": lambda: monitors.update_monitor(CROWDED_TEAM, SOME_MONITOR, {"name": "Renamed"}),
@@ -290,7 +305,27 @@ async def test_reads_only_what_it_needs(title: str, connection: asyncpg.Connecti
     with recorded_statements() as statements:
         await HOT[title]()
     assert statements
-    assert [flaw for statement in statements for flaw in await statement.find_flaws(connection)] == []
+    assert [flaw for statement in statements for flaw in await find_flaws(statement, connection)] == []
+
+
+@pytest.mark.usefixtures("backends")
+@pytest.mark.parametrize("plan_kind", ["custom", "generic"])
+@pytest.mark.parametrize("title", LISTS_OF_MONITORS)
+async def test_a_page_of_monitors_is_read_from_its_cursor_on(
+    title: str, plan_kind: str, connection: asyncpg.Connection
+) -> None:
+    asked = LISTS_OF_MONITORS[title]
+    with recorded_statements() as statements:
+        await asked()
+    [statement] = statements
+    nodes = await execute(statement, connection, plan_kind)
+    looked_at = sum(
+        (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+        for node in nodes
+        if node.get("Relation Name") == "monitors"
+    )
+    assert looked_at <= await asked.count_rows_to_look_at(connection)
+    assert not [node for node in nodes if "Sort" in node["Node Type"]]
 
 
 @pytest.mark.usefixtures("backends")
@@ -304,6 +339,6 @@ async def test_a_missing_index_would_be_noticed(connection: asyncpg.Connection) 
         " WHERE tablename = 'idempotency_keys' AND indexdef LIKE '%(created_at)'"
     )
     await connection.execute(f"DROP INDEX {index}")
-    flaws = [flaw for statement in statements for flaw in await statement.find_flaws(connection)]
+    flaws = [flaw for statement in statements for flaw in await find_flaws(statement, connection)]
     await dropping.rollback()
     assert [flaw.partition(":")[0] for flaw in flaws] == ["reads all of idempotency_keys"]

@@ -18,8 +18,8 @@ from monitoring.console.monitor_form import (
     write_new_form,
 )
 from monitoring.console.monitor_words import ERRORS, GROUPS, LABELS, STATUSES
-from monitoring.console.published import published_document
 from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.monitors.configuration import default_configuration
 from monitoring.monitors.rules import change, complete

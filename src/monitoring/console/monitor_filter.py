@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from monitoring.console.published import published_document, published_rules
+from monitoring.console.published import published_rules
+from monitoring.contract.document import published_document
 from monitoring.contract.strict_json import UNREADABLE
 from monitoring.monitors.reading import MonitorFilter
 

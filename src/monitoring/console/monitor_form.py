@@ -7,7 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from monitoring.console.monitor_words import HINTS, LABELS
-from monitoring.console.published import published_document, published_rules
+from monitoring.console.published import published_rules
+from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.monitors.configuration import default_configuration
 

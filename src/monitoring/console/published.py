@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from monitoring.contract.document import Document, load_document
+from monitoring.contract.document import published_document
 from monitoring.contract.validation import Validation
-
-
-@cache
-def published_document() -> Document:
-    """Return the document that is served."""
-    return load_document()
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from monitoring.contract.document import Json, Node, load_document
+from monitoring.contract.document import Json, Node, published_document
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -33,6 +33,6 @@ def read_defaults(schema_name: str) -> Mapping[str, Json]:
 
 @cache
 def _fields_of(schema_name: str) -> Mapping[str, Node]:
-    document = load_document()
+    document = published_document()
     properties = document.root["components"]["schemas"][schema_name]["properties"]
     return {name: document.follow(schema) for name, schema in properties.items()}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -100,6 +100,12 @@ class Document:
 def load_document(path: Path | None = None) -> Document:
     """Load a document; without a path, the one that is published: `openapi.yaml`."""
     return Document((path or _published_path()).read_bytes())
+
+
+@cache
+def published_document() -> Document:
+    """Return the document that is served: read once a process, and changed by nobody."""
+    return load_document()
 
 
 def _published_path() -> Path:

@@ -12,9 +12,9 @@ from monitoring.backends.database import transaction
 from monitoring.console import monitor_form
 from monitoring.console.monitor_form import WHOLE_FORM
 from monitoring.console.monitor_words import GROUPS, LABELS
-from monitoring.console.published import published_document
 from monitoring.console.routing import for_members
 from monitoring.console.sentences import REFUSALS
+from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once

@@ -1,0 +1,42 @@
+"""What must be so before anything is measured: nobody else measures in this tree, and nothing is missing."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+
+class CannotMeasure(Exception):  # noqa: N818 - a state of things, told in a sentence
+    """Why a run does not begin."""
+
+
+@contextmanager
+def the_only_run(lock: Path) -> Iterator[None]:
+    """Hold a lock, which ends with the process at the latest. Raises `CannotMeasure` if another has it."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise CannotMeasure(
+                f"process {file.read().strip()} measures in this tree already: two runs at once would share"
+                f" their folders and disturb each other. It holds {lock}."
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def demand_files(needed: Mapping[Path, str]) -> None:
+    """Raise `CannotMeasure` with every file that is not there, and the remedy that is named for it."""
+    missing = [f"{path} is missing: {remedy}" for path, remedy in needed.items() if not path.exists()]
+    if missing:
+        raise CannotMeasure("\n".join(missing))

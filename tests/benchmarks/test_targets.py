@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+
+from rounds import Sample, Scenario
+from targets import TARGETS, Target, judge, judge_target
+
+OURS, THEIRS = "service", "peer"
+
+
+def measured(ours: list[float], theirs: list[float], field: str = "application_us") -> Scenario:
+    """Write a scenario in which an operation cost so much in each round."""
+    samples = {
+        name: [Sample(**{"application_us": 1.0, field: figure}) for figure in figures]
+        for name, figures in ((OURS, ours), (THEIRS, theirs))
+    }
+    return Scenario("list", "List of 50", samples)
+
+
+class TestTarget:
+    @pytest.mark.parametrize(
+        ("theirs", "words"),
+        [
+            (500.0, "met"),
+            (400.0, "met"),
+            (399.0, "missed by less than 1%"),
+            (396.0, "missed by 1%"),
+            (300.0, "missed by 25%"),
+            (100.0, "missed by 75%"),
+        ],
+    )
+    def test_of_at_least_is_missed_by_what_the_peer_costs_too_little(self, theirs: float, words: str) -> None:
+        verdict = judge_target(Target("list", THEIRS, at_least=4), measured([100.0], [theirs]))
+        assert verdict.words == words
+        assert verdict.is_met is (words == "met")
+        assert verdict.promise == "peer costs at least 4 times as much"
+
+    @pytest.mark.parametrize(
+        ("ours", "words"),
+        [
+            (100.0, "met"),
+            (120.0, "met"),
+            (120.1, "missed by less than 1%"),
+            (150.0, "missed by 25%"),
+            (360.0, "missed by 200%"),
+        ],
+    )
+    def test_of_at_most_is_missed_by_what_we_cost_too_much(self, ours: float, words: str) -> None:
+        verdict = judge_target(Target("list", THEIRS, at_most=1.2), measured([ours], [100.0]))
+        assert verdict.words == words
+        assert verdict.is_met is (words == "met")
+        assert verdict.promise == "costs at most 1.2 times as much as peer"
+
+    def test_is_judged_by_the_median_round_however_bad_the_worst_is(self) -> None:
+        scenario = measured([100.0, 100.0, 900.0], [400.0, 450.0, 400.0])
+        verdict = judge_target(Target("list", THEIRS, at_least=4), scenario)
+        assert verdict.is_met
+        assert verdict.measured.median == 4.0
+
+    def test_is_not_met_by_the_better_half_of_the_rounds(self) -> None:
+        scenario = measured([100.0, 100.0, 130.0, 130.0, 130.0], [100.0] * 5)
+        assert judge_target(Target("list", THEIRS, at_most=1.2), scenario).words == "missed by 8%"
+
+    def test_may_be_about_the_database(self) -> None:
+        scenario = measured([300.0], [100.0], field="postgres_us")
+        verdict = judge_target(Target("list", THEIRS, at_most=2, field="postgres_us"), scenario)
+        assert verdict.title == "List of 50 (PostgreSQL's CPU)"
+        assert verdict.words == "missed by 50%"
+
+    def test_may_compare_two_things_that_the_service_does(self) -> None:
+        samples = {"first page": [Sample(100.0)], "far page": [Sample(110.0)]}
+        verdict = judge_target(
+            Target("pages", "first page", at_most=1.2, ours="far page"), Scenario("pages", "Pages", samples)
+        )
+        assert verdict.is_met
+        assert verdict.promise == "far page costs at most 1.2 times as much as first page"
+
+
+class TestTargets:
+    def test_have_one_bound_each(self) -> None:
+        assert [target for target in TARGETS if (target.at_least is None) == (target.at_most is None)] == []
+
+    def test_are_judged_where_something_was_measured_and_in_their_order(self) -> None:
+        names = {name for target in TARGETS for name in (target.ours, target.peer)}
+        samples = {name: [Sample(100.0, postgres_us=10.0)] for name in names}
+        scenarios = {key: Scenario(key, key, samples) for key in ("pages", "check_http", "list")}
+        assert [verdict.title for verdict in judge(scenarios)] == [
+            *("list", "list", "list", "check_http", "pages", "pages (PostgreSQL's CPU)"),
+        ]
+        assert judge({}) == []
