@@ -76,8 +76,9 @@ async def _sow_team(connection: asyncpg.Connection, number: int, monitors: int) 
         [uuid7() for _ in range(monitors)][::-1],
     )
     await connection.execute(
-        "INSERT INTO teams (id, name, plan, max_monitors, created_at) VALUES ($1, $2, 'business', $3, $4)",
-        *(owner.team_id, f"Team {number}", NO_CAP, now),
+        "INSERT INTO teams (id, name, plan, max_monitors, monitors_count, created_at)"
+        " VALUES ($1, $2, 'business', $3, $4, $5)",
+        *(owner.team_id, f"Team {number}", NO_CAP, monitors, now),
     )
     await connection.execute(
         "INSERT INTO api_keys (id, team_id, client_id, secret_sha256, name, scopes, created_at, last_used_at)"

@@ -234,7 +234,7 @@ IN_THE_CODE = [
     ),
     Lie(
         "The plan allows one more",
-        (Edit(f"{SRC}/monitors/service.py", '>= places["max_monitors"]', '> places["max_monitors"]'),),
+        (Edit(f"{SRC}/monitors/service.py", "monitors_count < max", "monitors_count <= max"),),
         f"{SAYS}[create_monitor-monitor_limit_reached]",
         "201 is not 403",
     ),

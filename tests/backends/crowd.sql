@@ -44,6 +44,8 @@ SELECT
     'shop ' || n || E'\nhttps://shop.example.com/' || n
 FROM generate_series(1, 30000) n;
 
+UPDATE teams SET monitors_count = (SELECT count(*) FROM monitors WHERE team_id = teams.id);
+
 -- Every 1,000th monitor is due.
 INSERT INTO watches (id, monitor_id, due_at, next_check_at, settled, is_degraded, is_blind, streak)
 SELECT id_of(n), id_of(n), due_at, due_at, 'up', false, false, 0

@@ -81,6 +81,18 @@ class TestOnRedis:
             while not (await counters.hit(one_a_second, "alice")).allowed:  # noqa: ASYNC110 - Redis's own clock
                 await asyncio.sleep(0.05)
 
+    async def test_whom_redis_has_hung_up_on_counts_on_over_another_connection(
+        self, redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("monitoring.backends.counters.TIMEOUT_SECONDS", 30)  # however busy the machine is
+        async with open_counters(SecretStr(redis_server.url)) as counters:
+            await asyncio.gather(*(counters.hit(THREE_A_MINUTE, "bob") for _ in range(3)))
+            await counters.hit(THREE_A_MINUTE, "alice")
+            async with Redis.from_url(redis_server.url) as client:
+                await client.client_kill_filter(_type="normal", skipme=True)
+            assert (await counters.hit(THREE_A_MINUTE, "alice")).remaining == 1
+            assert not caplog.records
+
     async def test_without_redis_each_process_counts_alone_with_one_warning(
         self, redis_server: RedisServer, caplog: pytest.LogCaptureFixture
     ) -> None:

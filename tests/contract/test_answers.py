@@ -43,7 +43,7 @@ class TestReplies:
             ("extra_field", "Additional properties"),
             ("not_json", "body"),
             ("wrong_bytes", "body size"),
-            ("no_header", "headers missing: smell"),
+            ("no_header", "header missing: Smell"),
             ("wrong_status", "status 201"),
             ("wrong_type", "media type 'text/plain'"),
             ("no_body", "media type ''"),

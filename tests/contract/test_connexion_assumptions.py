@@ -36,6 +36,7 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
     assert stack is not None
     names = [type(part).__name__ for part in stack]
     assert names == [
+        "LifespanMiddleware",
         "Witness",
         "AnswerHeaders",
         "ProblemAnswers",
@@ -43,7 +44,6 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
         "BodyLimit",
         "StrictRouting",
         "SecurityMiddleware",
-        "LifespanMiddleware",
         "Endpoints",
     ]
     assert app.app is outermost

@@ -8,6 +8,8 @@ from uuid import UUID
 import pytest
 
 from cast import Player, form_team
+from monitoring.auth.models import Team
+from monitoring.auth.service import change_plan
 from monitoring.monitors.models import Monitor
 from monitors.conversations import MONITORS, URL, create, is_problem, list_ids, path_of
 
@@ -181,20 +183,64 @@ class TestCreateMonitor:
         assert '"interval_seconds":60,' in answer.text
 
 
+async def count_twice(team_id: UUID) -> tuple[int, int]:
+    """Return how many monitors a team has by its own row, and how many there are."""
+    team = await Team.get(id=team_id)
+    return team.monitors_count, await Monitor.filter(team_id=team_id).count()
+
+
 class TestPlan:
     def test_fifty_creates_at_once_at_a_cap_of_ten_make_exactly_ten(
         self, service: RunningService, catalogue: Catalogue
     ) -> None:
-        async def count_rows() -> int:
-            return await Monitor.filter(team_id=player.team_id).count()
-
         with Player(service, form_team(service, max_monitors=10)) as player, ThreadPoolExecutor(50) as pool:
             answers = list(pool.map(lambda _: player.post(MONITORS, json={"url": URL}), range(50)))
             refusals = [answer for answer in answers if answer.status_code != 201]
             assert len(refusals) == 40
             for answer in refusals:
                 assert is_problem(answer, catalogue, "monitor_limit_reached", max_monitors=10)
-            assert service.run(count_rows()) == 10
+            assert service.run(count_twice(player.team_id)) == (10, 10)
+
+    def test_twenty_creates_at_once_for_the_last_three_places_make_three(
+        self, service: RunningService
+    ) -> None:
+        with Player(service, form_team(service, max_monitors=5)) as player, ThreadPoolExecutor(20) as pool:
+            create(player)
+            create(player)
+            answers = list(pool.map(lambda _: player.post(MONITORS, json={"url": URL}), range(20)))
+            assert sorted(answer.status_code for answer in answers) == [201] * 3 + [403] * 17
+            assert service.run(count_twice(player.team_id)) == (5, 5)
+
+    def test_keeps_count_of_whatever_is_done_at_once(self, service: RunningService) -> None:
+        def act(number: int) -> httpx.Response:
+            path = paths[number % len(paths)]
+            once = {"Idempotency-Key": f"{number % 5}-{number % len(paths)}"}
+            return (
+                lambda: player.post(MONITORS, json={"url": URL}),
+                lambda: player.delete(path),
+                lambda: player.post(MONITORS, json={"url": URL}, headers=once),
+                lambda: player.delete(path, headers=once),
+                lambda: player.patch(path, json={"paused": True}, headers=once),
+            )[number % 5]()
+
+        with Player(service, form_team(service, max_monitors=8)) as player, ThreadPoolExecutor(16) as pool:
+            paths = [path_of(create(player)) for _ in range(6)]
+            statuses = {answer.status_code for answer in pool.map(act, range(90))}
+            assert statuses <= {200, 201, 204, 403, 404}
+            kept, counted = service.run(count_twice(player.team_id))
+            assert kept == counted <= 8
+
+    def test_may_shrink_below_what_there_is(self, service: RunningService, catalogue: Catalogue) -> None:
+        team = form_team(service, max_monitors=3)
+        with Player(service, team) as player:
+            monitors = [create(player) for _ in range(3)]
+            service.run(change_plan(team.name, "smaller", 2))
+            for monitor in monitors[:2]:
+                answer = player.post(MONITORS, json={"url": URL})
+                assert is_problem(answer, catalogue, "monitor_limit_reached", max_monitors=2)
+                player.delete(path_of(monitor))
+            create(player)
+            assert service.run(count_twice(team.id)) == (2, 2)
 
     def test_counts_paused_monitors_too(self, service: RunningService, catalogue: Catalogue) -> None:
         with Player(service, form_team(service, max_monitors=1)) as player:

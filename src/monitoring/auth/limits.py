@@ -33,7 +33,7 @@ async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys:
 def demand_allowance(request: HTTPConnection, allowance: Allowance) -> None:
     """Announce what is left of a limit. Raises `Problem("rate_limited")` if nothing is."""
     for name, value in allowance.headers().items():
-        add_reply_header(request, name, value)
+        add_reply_header(request.scope, name, value)
     if not allowance.allowed:
         RATE_LIMIT_HITS.labels(allowance.policy.name).inc()
         raise Problem("rate_limited", retry_after_seconds=allowance.reset_seconds)

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 
 class Team(Model):
-    """Owns monitors and keys. Its row is the lock under which its monitors are counted."""
+    """Owns monitors and keys. Whoever makes or deletes a monitor counts it here, in the same transaction."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     name = fields.CharField(max_length=100, unique=True)
     plan = fields.CharField(max_length=40)
     max_monitors = fields.IntField()
+    monitors_count = fields.IntField(default=0)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
     class Meta:

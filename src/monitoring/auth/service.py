@@ -64,7 +64,8 @@ async def change_plan(name: str, plan: str, max_monitors: int, by: Actor = COMMA
         team = await Team.select_for_update().get_or_none(name=name)
         if team is None:
             return None
-        await team.update_from_dict({"plan": plan, "max_monitors": max_monitors}).save()
+        changes = {"plan": plan, "max_monitors": max_monitors}
+        await team.update_from_dict(changes).save(update_fields=changes)
         await record(team.id, by, Action.PLAN_CHANGED, plan, team.id)
         return team
 

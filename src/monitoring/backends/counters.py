@@ -19,6 +19,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from monitoring.backends.outage import Outage
+from monitoring.backends.redis_script import RedisScript
 from monitoring.settings import RateLimitPolicy
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Counters:
             retry=Retry(NoBackoff(), 0),
             redis_connect_func=self._begin_connection,
         )
-        self._redis_hit = self._client and self._client.register_script(_HIT)
+        self._script = self._client and RedisScript(self._client, _HIT)
 
     async def hit(self, policy: RateLimitPolicy, key: str) -> Allowance:
         """Count one request under the key and say whether it is still within the policy."""
@@ -113,15 +114,15 @@ class Counters:
 
     async def close(self) -> None:
         """Hang up."""
-        if self._client:
+        if self._script and self._client:
+            await self._script.close()
             await self._client.aclose()
 
     async def _count(self, policy: RateLimitPolicy, key: str) -> tuple[int, float, Mark | None]:
-        if self._redis_hit and self._outage.may_try():
+        if self._script and self._outage.may_try():
+            keys = [f"monitoring:rate:{policy.name}:{key}", _MARK]
             try:
-                count, ttl_ms, mark = await self._redis_hit(
-                    keys=[f"monitoring:rate:{policy.name}:{key}", _MARK], args=[policy.window_seconds * 1000]
-                )
+                count, ttl_ms, mark = await self._script.run(keys, policy.window_seconds * 1000)
             except (RedisError, OSError) as error:
                 self._outage.begin(error)
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from tortoise.fields import UUIDField
 
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
 from monitoring.backends.fields import JsonTextField
 from monitoring.backends.statements import is_postgres, spell
 
@@ -32,8 +35,48 @@ async def insert_together(connection: BaseDBAsyncClient, *rows: Model) -> None:
         sql = _insert_all(tuple((model, len(group)) for model, group in statement))
         values = [value for _, group in statement for row in group for value in _values_of(connection, row)]
         await connection.execute_query_dict(spell(connection, sql), values)
-    for row in rows:
-        row._saved_in_db = True  # noqa: SLF001 - as `save` does
+    _note_saved(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """An UPDATE with RETURNING that changes the row which lets others in, or none; and its values."""
+
+    update: str
+    values: Sequence[Any]
+
+
+async def insert_guarded(guard: Guard, *rows: Model) -> bool:
+    """Update what guards the rows and insert them, or do nothing and return False: no transaction is needed.
+
+    PostgreSQL takes all of it in one statement; who waits there for the guard's row sees what the others
+    have made of it.
+    """
+    connection = current_backends().database.context.db()
+    if is_postgres(connection):
+        sql = _insert_all_guarded(guard.update, len(guard.values), tuple(map(type, rows)))
+        values = [value for row in rows for value in _values_of(connection, row)]
+        if not await connection.execute_query_dict(sql, [*guard.values, *values]):
+            return False
+        _note_saved(rows)
+        return True
+    async with transaction() as connection:
+        if not await connection.execute_query_dict(spell(connection, guard.update), list(guard.values)):
+            return False
+        await insert_together(connection, *rows)
+        return True
+
+
+@cache
+def _insert_all_guarded(update: str, values: int, models: Sequence[type[Model]]) -> str:
+    numbers = count(values + 1)
+    *others, last = [
+        f"INSERT INTO {_table_of(model)} ({', '.join(_columns_of(model))})"  # noqa: S608 - names of our own
+        f" SELECT {', '.join(f'${next(numbers)}' for _ in _columns_of(model))} FROM guard"
+        for model in models
+    ]
+    named = [f"guard AS ({update})", *(f"insert_{number} AS ({sql})" for number, sql in enumerate(others))]
+    return f"WITH {', '.join(named)} {last} RETURNING 1"
 
 
 @cache
@@ -47,7 +90,16 @@ def _insert_all(tables: Sequence[tuple[type[Model], int]]) -> str:
 def _insert(model: type[Model], rows: int, numbers: count[int]) -> str:
     names = _columns_of(model)
     values = ", ".join(f"({', '.join(f'${next(numbers)}' for _ in names)})" for _ in range(rows))
-    return f"INSERT INTO {model.describe()['table']} ({', '.join(names)}) VALUES {values}"  # noqa: S608 - names of our own
+    return f"INSERT INTO {_table_of(model)} ({', '.join(names)}) VALUES {values}"  # noqa: S608 - as above
+
+
+def _note_saved(rows: Sequence[Model]) -> None:
+    for row in rows:
+        row._saved_in_db = True  # noqa: SLF001 - as `save` does
+
+
+def _table_of(model: type[Model]) -> str:
+    return model._meta.db_table  # noqa: SLF001 - as Tortoise's own contributions do
 
 
 def _values_of(connection: BaseDBAsyncClient, row: Model) -> list[Any]:

@@ -12,7 +12,6 @@ from starlette.requests import ClientDisconnect
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.console.sentences import DECLINED, Declined, Sentence
 from monitoring.contract.cut_off import ServerStopped
-from monitoring.contract.http_part import HttpPart
 from monitoring.contract.problems import NAMES_BY_STATUS, Problem
 from monitoring.contract.replies import noted_status
 
@@ -28,15 +27,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class ErrorPages(HttpPart):
+class ErrorPages:
     """Answers every exception with a page, and none with a traceback. An answer that has begun stays."""
 
     def __init__(self, app: ASGIApp, pages: Pages, catalogue: Catalogue) -> None:
-        super().__init__(app)
+        self._app = app
         self._pages = pages
         self._catalogue = catalogue
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve."""
         try:
             await self._app(scope, receive, send)

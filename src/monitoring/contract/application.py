@@ -1,4 +1,4 @@
-"""The stack, outside in, from the witness of all answers to the endpoints."""
+"""The stack, outside in: the lifespan, the witness of all answers, and so on to the endpoints."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -78,6 +78,7 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
         catalogue,
         readiness,
         middlewares=[
+            LifespanMiddleware,  # outermost: the others serve HTTP only
             Witness,
             AnswerHeaders,
             partial(ProblemAnswers, replies=replies),
@@ -85,7 +86,6 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
             partial(BodyLimit, max_body_bytes=max_body_bytes),
             StrictRouting,
             SecurityMiddleware,
-            LifespanMiddleware,
         ],
         lifespan=lifespan,
         resolver=RoomResolver(document, handlers_package),

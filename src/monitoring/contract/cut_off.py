@@ -2,9 +2,8 @@
 
 from asyncio import CancelledError
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from monitoring.contract.http_part import HttpPart
 from monitoring.contract.replies import noted_status
 
 
@@ -12,10 +11,13 @@ class ServerStopped(Exception):  # noqa: N818 - to the caller it is an answer
     """The server stopped before the answer was ready."""
 
 
-class CutOff(HttpPart):
+class CutOff:
     """Raises `ServerStopped` in a request that is cancelled. An answer that has begun stays incomplete."""
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve."""
         try:
             await self._app(scope, receive, send)

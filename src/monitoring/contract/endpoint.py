@@ -57,7 +57,9 @@ class Endpoint:
         self._responses = Responses(operation, document, validation)
         self._operation_id = operation.operation_id
         self._problem_names: Mapping[str, str] = operation.definition.get("x-problem-names", {})
-        self._wanted = self._arguments_of(handler, {*self._parameters.names, "body", *PRECONDITION_ARGUMENTS})
+        given = {*self._parameters.names, "body"}
+        self._wanted = self._arguments_of(handler, given | PRECONDITION_ARGUMENTS)
+        self._unwanted = given - self._wanted
         self._absent = dict.fromkeys(_names_without_default(handler))
         self._precondition_wants = (
             self._arguments_of(self._precondition, PRECONDITION_ARGUMENTS)
@@ -69,26 +71,25 @@ class Endpoint:
         """Serve one request; refusals leave as Problem."""
         if self._precondition:
             await self._precondition(**_situation(scope, receive, self._precondition_wants))
-        arguments = {**self._absent, **await self._read(scope, receive)}
-        arguments |= _situation(scope, receive, self._wanted)
-        for name in arguments.keys() - self._wanted:
-            del arguments[name]
+        arguments = self._absent | _situation(scope, receive, self._wanted)
+        try:
+            arguments |= self._parameters.read(scope)
+            if self._body.is_expected:
+                arguments["body"] = await self._body.read(scope, receive)
+        except Problem as problem:
+            raise problem.renamed(self._problem_names) from None
+        for name in self._unwanted:
+            arguments.pop(name, None)
         reply = await self._handler(**arguments)
+        self._hold_to_promise(reply, scope)
+        await send_reply(reply, scope, send)
+
+    def _hold_to_promise(self, reply: Reply, scope: Scope) -> None:
         try:
             self._responses.check(reply, reply_headers(scope))
         except BrokenPromise as broken:
             log.error("%s answered against the document: %s", self._operation_id, broken)  # noqa: TRY400
             raise Problem("internal_error") from None
-        await send_reply(reply, scope, send)
-
-    async def _read(self, scope: Scope, receive: Receive) -> dict[str, Any]:
-        try:
-            arguments = self._parameters.read(scope)
-            if self._body.is_expected:
-                arguments["body"] = await self._body.read(scope, receive)
-        except Problem as problem:
-            raise problem.renamed(self._problem_names) from None
-        return arguments
 
     def _arguments_of(self, function: Callable[..., Any], known: set[str]) -> frozenset[str]:
         named = frozenset(inspect.signature(function).parameters)

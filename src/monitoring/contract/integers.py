@@ -47,8 +47,9 @@ def _properties_converter(schema: Node, document: Document, ancestors: tuple[int
 
     def convert_properties(value: Json) -> Json:
         if isinstance(value, dict):
-            for name in converters.keys() & value.keys():
-                value[name] = converters[name](value[name])
+            for name, convert in converters.items():
+                if name in value:
+                    value[name] = convert(value[name])
         return value
 
     return convert_properties

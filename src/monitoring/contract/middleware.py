@@ -1,42 +1,48 @@
-"""Around the application: the request's id, headers for whatever answer follows, and the limit on bodies."""
+"""Around the application: the request's id, headers for whatever answer follows, and the limit on bodies.
+
+Neither layer waits for what it calls, so neither is a coroutine of its own.
+"""
 
 import logging
 import os
 import re
+from collections.abc import Awaitable
 from contextvars import ContextVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from monitoring.contract.http_part import HttpPart
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import note_status, reply_headers
+from monitoring.contract.replies import note_status, raw_name, reply_headers
 
 SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
 _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
-class AnswerHeaders(HttpPart):
+class AnswerHeaders:
     """`X-Request-Id` and every header added on the way are on every answer, problems included.
 
     It also notes the status, for whoever wants to know.
     """
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve with the caller's request id, if it is sane, else with one of our own."""
         request_id = _sane_request_id(scope) or os.urandom(16).hex()
         headers = reply_headers(scope)
-        headers["x-request-id"] = request_id
+        headers["X-Request-Id"] = request_id
         _request_id.set(request_id)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 note_status(scope, message["status"])
-                added = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+                added = [(raw_name(name), value.encode("latin-1")) for name, value in headers.items()]
                 message["headers"] = [*message.get("headers", ()), *added]
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        return self._app(scope, receive, send_with_headers)
 
 
 class RequestIdFilter(logging.Filter):
@@ -48,17 +54,17 @@ class RequestIdFilter(logging.Filter):
         return True
 
 
-class BodyLimit(HttpPart):
+class BodyLimit:
     """Refuses bodies above a limit by what they declare, and by what is received: declarations lie.
 
     Judged when the body is asked for: who may not send one learns that first; one nobody reads is no harm.
     """
 
     def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
-        super().__init__(app)
+        self._app = app
         self._max_body_bytes = max_body_bytes
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve; whoever asks for a body beyond the limit gets `body_too_large`, and none of it is kept."""
         received_bytes = 0
 
@@ -72,12 +78,14 @@ class BodyLimit(HttpPart):
                 raise Problem("body_too_large")
             return message
 
-        await self._app(scope, receive_within_limit, send)
+        return self._app(scope, receive_within_limit, send)
 
 
 def _declared_bytes(scope: Scope) -> int:
-    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
-    return int(declared) if declared.isdigit() else 0
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            return int(value) if value.isdigit() else 0
+    return 0
 
 
 def _sane_request_id(scope: Scope) -> str | None:

@@ -46,7 +46,9 @@ class Parameters:
         return arguments
 
     def _named(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        return {self._argument_names.get(name, name): value for name, value in values.items()}
+        """Leave out what the document does not know, which a lenient operation takes."""
+        names = self._argument_names
+        return {names[name]: value for name, value in values.items() if name in names}
 
     def _read_path(self, scope: Scope) -> dict[str, Json]:
         """Read the path. An id that cannot be one is an id nobody has: `x-absent` names that answer."""

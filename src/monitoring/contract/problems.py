@@ -9,7 +9,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Document, DocumentError
-from monitoring.contract.http_part import HttpPart
 from monitoring.contract.replies import Reply, noted_status, send_reply
 
 log = logging.getLogger(__name__)
@@ -101,14 +100,14 @@ class ProblemReplies:
         return NAMES_RAISED_ANYWHERE | {*renamed, *self._problem_names.values()}
 
 
-class ProblemAnswers(HttpPart):
+class ProblemAnswers:
     """Answers with the reply to whatever is raised inside; an answer that has begun stays incomplete."""
 
     def __init__(self, app: ASGIApp, *, replies: ProblemReplies) -> None:
-        super().__init__(app)
+        self._app = app
         self._replies = replies
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; what cannot be answered any more is raised, and the server hangs up."""
         try:
             await self._app(scope, receive, send)

@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Self
 
 import orjson
-from starlette.requests import HTTPConnection
 from starlette.types import Scope, Send
 
 from monitoring.contract.document import Json
@@ -53,12 +52,13 @@ class Reply:
         if self.status not in (NO_CONTENT, NOT_MODIFIED):
             headers.append((b"content-length", b"%d" % len(payload)))
         for name, value in self.headers.items():
-            headers.append((_raw_name(name), value.encode("latin-1")))
+            headers.append((raw_name(name), value.encode("latin-1")))
         return headers
 
 
 @lru_cache(maxsize=256)
-def _raw_name(name: str) -> bytes:
+def raw_name(name: str) -> bytes:
+    """Write a header's name as ASGI wants it."""
     return name.lower().encode()
 
 
@@ -69,14 +69,16 @@ async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else payload})
 
 
-def add_reply_header(target: Scope | HTTPConnection, name: str, value: str) -> None:
-    """Put a header on whatever answer follows, be it a reply or a problem; the last value of a name wins."""
-    reply_headers(target)[name.lower()] = value
+def add_reply_header(scope: Scope, name: str, value: str) -> None:
+    """Put a header on whatever answer follows, be it a reply or a problem; the last value of a name wins.
+
+    Names are spelt as in the document.
+    """
+    reply_headers(scope)[name] = value
 
 
-def reply_headers(target: Scope | HTTPConnection) -> dict[str, str]:
-    """Headers collected so far for the answer, by lower-case name."""
-    scope = target.scope if isinstance(target, HTTPConnection) else target
+def reply_headers(scope: Scope) -> dict[str, str]:
+    """Headers collected so far for the answer."""
     headers: dict[str, str] = scope.setdefault("state", {}).setdefault("reply_headers", {})
     return headers
 

@@ -5,7 +5,7 @@ from monitoring.contract.replies import JSON, Reply
 from monitoring.contract.validation import BrokenPromise, Check, Validation
 
 # Put on every answer by the outermost middleware.
-ALWAYS_SENT = {"x-request-id"}
+ALWAYS_SENT = {"X-Request-Id"}
 
 
 class Responses:
@@ -28,17 +28,17 @@ class Responses:
 class _Response:
     def __init__(self, response: Node, document: Document, validation: Validation) -> None:
         headers = {name: document.follow(header) for name, header in response.get("headers", {}).items()}
-        required = {name.lower() for name, header in headers.items() if header.get("required")}
-        self._required_headers = required - ALWAYS_SENT
+        required = {name for name, header in headers.items() if header.get("required")}
+        self._required_headers = sorted(required - ALWAYS_SENT)
         self._body_checks: dict[str, Check | None] = {
             media_type: validation.response_check(content.get("schema", {})) if media_type == JSON else None
             for media_type, content in response.get("content", {}).items()
         } or {"": None}
 
     def check(self, reply: Reply, added_headers: dict[str, str]) -> None:
-        missing = self._required_headers - added_headers.keys()
-        if missing and (missing := missing - {name.lower() for name in reply.headers}):
-            raise BrokenPromise(f"headers missing: {', '.join(sorted(missing))}")
+        for name in self._required_headers:
+            if name not in added_headers and name not in reply.headers:
+                raise BrokenPromise(f"header missing: {name}")
         media_type = reply.media_type.partition(";")[0]
         if media_type not in self._body_checks:
             raise BrokenPromise(f"media type {media_type!r} is not documented")

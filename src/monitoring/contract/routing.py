@@ -60,9 +60,6 @@ class StrictRouting(RoutingMiddleware):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse what servers decode in different ways, then route."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         if b"%" in scope["raw_path"]:
             _judge_encoded_path(scope["raw_path"])
         operation_id = self._find(scope)

@@ -8,7 +8,6 @@ from time import perf_counter
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from monitoring.contract.http_part import HttpPart
 from monitoring.contract.replies import noted_status
 from monitoring.contract.routing import operation_id_of
 from monitoring.metrics import record_answer
@@ -20,14 +19,14 @@ access_log = logging.getLogger("monitoring.access")
 access_log.setLevel(logging.CRITICAL)  # off, whatever level the others have, until it is asked for
 
 
-class Witness(HttpPart):
+class Witness:
     """Outermost, so that the time it takes is the caller's. `otherwise` names what reached no operation."""
 
     def __init__(self, app: ASGIApp, otherwise: str = NO_OPERATION) -> None:
-        super().__init__(app)
+        self._app = app
         self._otherwise = otherwise
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; a request that nobody answered is not counted."""
         began = perf_counter()
         scope.setdefault("extensions", {})  # here, so that routing notes the operation where we find it

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from tortoise.expressions import F
+
+from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
-from monitoring.backends.inserts import insert_together
-from monitoring.backends.statements import is_postgres, spell
+from monitoring.backends.inserts import Guard, insert_guarded
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
@@ -21,13 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from uuid import UUID
 
-    from tortoise.backends.base.client import BaseDBAsyncClient
-
     from monitoring.contract.document import Json
     from monitoring.monitors.configuration import Configuration
 
-_PLACES = """
-    SELECT max_monitors, (SELECT count(*) FROM monitors WHERE team_id = $1) AS taken FROM teams WHERE id = $1
+_TAKE_PLACE = """
+    UPDATE teams SET monitors_count = monitors_count + 1 WHERE id = $1 AND monitors_count < max_monitors
+    RETURNING id
 """
 
 
@@ -35,31 +36,27 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
     """Create a monitor. Raises Problem if its fields do not go together or the team's plan is full."""
     configuration = rules.complete(given, default_configuration())
     rules.check(configuration)
-    async with transaction() as connection:
-        await _take_place(connection, team_id)
-        now = datetime.now(UTC)
-        monitor = Monitor.construct(
-            team_id=team_id,
-            status=rules.status_after("pending", paused=configuration["paused"]),
-            status_changed_at=now,
-            created_at=now,
-            updated_at=now,
-            search_text=_search_text(configuration),
-            **configuration,
-        )
-        await insert_together(connection, monitor, *begin_watch(monitor, now))
-        return monitor
+    now = datetime.now(UTC)
+    monitor = Monitor.construct(
+        team_id=team_id,
+        status=rules.status_after("pending", paused=configuration["paused"]),
+        status_changed_at=now,
+        created_at=now,
+        updated_at=now,
+        search_text=_search_text(configuration),
+        **configuration,
+    )
+    place = Guard(_TAKE_PLACE, [str(team_id)])
+    if not await insert_guarded(place, monitor, *begin_watch(monitor, now)):
+        team = await Team.get(id=team_id)
+        raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
+    return monitor
 
 
 async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UUID, str]:
     """Return the names of those monitors that the team has."""
     found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
     return dict(await found.values_list("id", "name")) if monitor_ids else {}
-
-
-async def count_monitors(team_id: UUID) -> int:
-    """Return how many monitors a team has, paused ones included: all of them count for its plan."""
-    return await Monitor.filter(team_id=team_id).count()
 
 
 async def get_monitor(team_id: UUID, monitor_id: UUID) -> Monitor:
@@ -87,22 +84,11 @@ async def update_monitor(
 async def delete_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None = None) -> None:
     """Delete a monitor, which frees its place in the plan. An open incident ends first; incidents stay."""
     async with transaction():
+        # The team first, as where a write is done once: the two never wait for each other.
+        await Team.filter(id=team_id).update(monitors_count=F("monitors_count") - 1)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         await resolve_incident(monitor, resolved_at=datetime.now(UTC), resolution=Resolution.DELETED)
         await monitor.delete()
-
-
-async def _take_place(connection: BaseDBAsyncClient, team_id: UUID) -> None:
-    """Raise Problem if the plan has no place left. Until the transaction ends, nobody else may take one.
-
-    So two at once cannot pass the cap, and ids follow the commits. SQLite has begun with its lock; on
-    PostgreSQL only a statement after the one that waited sees what the others have done.
-    """
-    if is_postgres(connection):
-        await connection.execute_query_dict("SELECT 1 FROM teams WHERE id = $1 FOR UPDATE", [str(team_id)])
-    [places] = await connection.execute_query_dict(spell(connection, _PLACES), [str(team_id)])
-    if places["taken"] >= places["max_monitors"]:
-        raise Problem("monitor_limit_reached", max_monitors=places["max_monitors"])
 
 
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:

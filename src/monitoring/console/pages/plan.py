@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitoring.console.routing import for_members
-from monitoring.monitors.service import count_monitors
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -18,7 +17,7 @@ async def show_plan(visit: Visit) -> Response:
     settings = visit.settings
     return visit.render(
         "plan/plan.html",
-        used=await count_monitors(visit.team.id),
+        used=visit.team.monitors_count,
         allowed=visit.team.max_monitors,
         limits=[
             ("Calls of one API key", settings.rate_limit_api),

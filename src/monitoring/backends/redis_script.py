@@ -1,0 +1,53 @@
+"""A script that Redis runs with every request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from redis.asyncio import Redis
+    from redis.asyncio.connection import AbstractConnection
+
+
+class RedisScript:
+    """A Lua script, and the connections over which it is asked for: as many as there are callers at once.
+
+    They are redis-py's, without its client: that one looks after retries, events and the connection's health
+    with every command, which takes as long as the command does.
+    """
+
+    def __init__(self, client: Redis, source: str) -> None:
+        self._pool = client.connection_pool
+        self._source = source
+        self._idle: list[AbstractConnection] = []
+
+    async def run(self, keys: Sequence[str], *arguments: int) -> Any:  # noqa: ANN401 - whatever it returns
+        """Return what the script returns; it may have run twice. Raises `RedisError` or `OSError`."""
+        command: tuple[str | int, ...] = ("EVAL", self._source, len(keys), *keys, *arguments)
+        if self._idle:
+            try:
+                return await self._ask(self._idle.pop(), command)
+            except RedisConnectionError:  # Redis has hung up, and may be back
+                await self.close()
+        connection: AbstractConnection = self._pool.make_connection()  # type: ignore[no-untyped-call]
+        await connection.connect()  # type: ignore[no-untyped-call]
+        return await self._ask(connection, command)
+
+    async def close(self) -> None:
+        """Hang up."""
+        while self._idle:
+            await self._idle.pop().disconnect(nowait=True)
+
+    async def _ask(self, connection: AbstractConnection, command: tuple[str | int, ...]) -> Any:  # noqa: ANN401
+        try:
+            await connection.send_command(*command, check_health=False)
+            answer = await connection.read_response()
+        except BaseException:
+            await connection.disconnect(nowait=True)
+            raise
+        self._idle.append(connection)
+        return answer
