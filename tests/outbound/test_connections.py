@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import select
 import socket
 import ssl
 import struct
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trustme
@@ -23,7 +22,7 @@ from outbound.asking import ask, code_of, count_sockets, until
 from outbound.scripted_servers import answer, impolite_server, redirect, scripted_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from monitoring.outbound.client import HttpClient
@@ -59,13 +58,6 @@ def reset(writer: asyncio.StreamWriter) -> None:
     accepted = writer.get_extra_info("socket")
     accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
-
-
-def is_reset(connected: socket.socket) -> bool:
-    """Say whether the peer reset a connection, and leave its error to whoever uses it next."""
-    poll = select.poll()
-    poll.register(connected, 0)
-    return bool(poll.poll(0))
 
 
 class TestAddress:
@@ -268,6 +260,23 @@ class TestCertificate:
         assert exchange.tls_expires_at == LATER
 
 
+@contextmanager
+def lingering_after_connect(
+    monkeypatch: pytest.MonkeyPatch, is_enough: Callable[[asyncio.Transport, Any], bool]
+) -> Iterator[None]:
+    """Let what the server does at once come before what we do next."""
+    connect = connections._connect  # noqa: SLF001 - nothing else comes between the two steps
+
+    async def connect_and_linger(*given: Any) -> tuple[asyncio.Transport, asyncio.Protocol]:
+        transport, reader = await connect(*given)
+        await until(lambda: is_enough(transport, reader))
+        return transport, reader
+
+    with monkeypatch.context() as patched:
+        patched.setattr(connections, "_connect", connect_and_linger)
+        yield
+
+
 class TestConnectionThatIsResetAtOnce:
     @pytest.mark.parametrize(
         ("scheme", "code"),
@@ -276,17 +285,10 @@ class TestConnectionThatIsResetAtOnce:
     async def test_is_a_failure_like_one_that_is_reset_later(
         self, client: HttpClient, monkeypatch: pytest.MonkeyPatch, scheme: str, code: FailureCode
     ) -> None:
-        connect = connections._connect_to  # noqa: SLF001 - nothing else comes between the two steps
-
-        async def connect_and_be_reset(peer: tuple[str, int]) -> socket.socket:
-            connected = await connect(peer)
-            await until(lambda: is_reset(connected))
-            return connected
-
         before = count_sockets()
-        monkeypatch.setattr(connections, "_connect_to", connect_and_be_reset)
         async with impolite_server(reset) as port:
-            exchange = await ask(client, f"{scheme}://127.0.0.2:{port}/")
+            with lingering_after_connect(monkeypatch, lambda transport, _: transport.is_closing()):
+                exchange = await ask(client, f"{scheme}://127.0.0.2:{port}/")
         assert code_of(exchange) == code
         await until(lambda: count_sockets() == before)
 
@@ -308,6 +310,18 @@ class TestHandshake:
         assert code_of(exchange) == FailureCode.TLS_INVALID
         assert exchange.failure
         assert exchange.failure.message == "The server does not speak TLS on this port"
+
+    async def test_with_who_speaks_first_says_so(
+        self, client: HttpClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = count_sockets()
+        async with impolite_server(lambda writer: writer.write(b"220 mail.example ESMTP\r\n")) as port:
+            with lingering_after_connect(monkeypatch, lambda _, unsecured: unsecured.has_heard):
+                exchange = await ask(client, f"https://127.0.0.2:{port}/")
+        assert code_of(exchange) == FailureCode.TLS_INVALID
+        assert exchange.failure
+        assert exchange.failure.message == "The server does not speak TLS on this port"
+        await until(lambda: count_sockets() == before)
 
     async def test_with_who_hangs_up_fails(self, client: HttpClient) -> None:
         async with impolite_server(lambda writer: writer.transport.abort()) as port:

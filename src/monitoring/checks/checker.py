@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from monitoring.checks.load import Load
 from monitoring.checks.probing import Finding, probe
 from monitoring.checks.sight import Sight
 from monitoring.checks.storing import Checked
-from monitoring.metrics import CHECK_DELAY_SECONDS, CHECK_SECONDS, CHECKS, CHECKS_IN_FLIGHT
+from monitoring.metrics import CHECKS_IN_FLIGHT, record_check
 from monitoring.outbound.client import open_configured_client
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ class Checker:
                 self._outage.begin(error)
             except Exception:
                 log.exception("Claiming checks failed; it is tried again")
+            CHECKS_IN_FLIGHT.set(len(self._running))
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), self._pause_seconds)
 
@@ -222,13 +224,12 @@ class Checker:
                 self._has_room.set()
 
     async def _find_out(self, claimed: Claimed) -> None:
-        checked_at = self._now()
-        CHECK_DELAY_SECONDS.observe(max(0.0, (checked_at - claimed.planned_at).total_seconds()))
+        checked_at, began_at = self._now(), time.perf_counter()
+        delay_seconds = max(0.0, (checked_at - claimed.planned_at).total_seconds())
         if claimed.last_checked_at:  # by a machine whose clock may be ahead
             checked_at = max(checked_at, claimed.last_checked_at + _MICROSECOND)
-        with CHECKS_IN_FLIGHT.track_inprogress(), CHECK_SECONDS.time():
-            found = await self._probe(claimed)
-        CHECKS.labels(found.verdict.outcome).inc()
+        found = await self._probe(claimed)
+        record_check(found.verdict.outcome, delay_seconds, time.perf_counter() - began_at)
         self._gathering.add(Checked(claimed, checked_at, found.exchange, found.verdict))
 
     def _is_covered(self, claimed: Claimed) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
+
+from monitoring.outbound.targets import UnusableUrl, read_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,8 +26,6 @@ FIRST_POSTPONEMENT_SECONDS = 5
 LONGEST_POSTPONEMENT_SECONDS = 60
 POSTPONEMENT_JITTER = 1.5
 MAX_REMEMBERED = 100_000
-
-_PORTS = {"http": 80, "https": 443}
 
 
 class Turn(Enum):
@@ -269,7 +267,8 @@ class _Place(NamedTuple):
 
 def host_of(url: str) -> str:
     """Name host and port of a URL, in one spelling."""
-    with suppress(ValueError):
-        parts = urlsplit(url)
-        return f"{parts.hostname}:{parts.port or _PORTS.get(parts.scheme)}"
-    return url
+    try:
+        target = read_target(url)
+    except UnusableUrl:
+        return url
+    return f"{target.host}:{target.port}"

@@ -38,6 +38,6 @@ async def probe(claimed: Claimed, client: HttpClient, sight: Sight) -> Finding:
     verdict = judge(exchange, claimed.expectation, datetime.now(UTC))
     if verdict.error and is_about_the_network(verdict.error) and await sight.is_blind(began_at):
         return BLIND
-    return Finding(
-        replace(exchange, body=b""), verdict
-    )  # findings wait to be stored: the body has been judged
+    if exchange.body:  # it has been judged, and findings wait to be stored
+        exchange = replace(exchange, body=b"")
+    return Finding(exchange, verdict)

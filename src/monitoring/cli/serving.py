@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+import uvloop
 
 from monitoring.articles.chosen_engine import make_engine
 from monitoring.backends.assembly import open_backends
@@ -191,7 +192,9 @@ def _check(settings: Settings, lifeline: Connection | None = None) -> None:
                 say_ready(lifeline)
             await stop.wait()
 
-    run_until_stopped(work, settings.shutdown_timeout_seconds, lifeline=lifeline)
+    run_until_stopped(
+        work, settings.shutdown_timeout_seconds, lifeline=lifeline, loop_factory=uvloop.new_event_loop
+    )
 
 
 def _supervise(

@@ -20,6 +20,8 @@ _SENTENCES = {
     64: "The certificate is for another host",
 }
 
+NO_TLS = "The server does not speak TLS on this port"
+
 _SEQUENCE = 0x30
 _VERSION = 0xA0
 _UTC_TIME = 0x17
@@ -34,7 +36,7 @@ def explain(error: ssl.SSLError, expires_at: datetime | None = None, now: dateti
         return _SENTENCES.get(error.verify_code, "The certificate cannot be trusted")
     match getattr(error, "reason", None):  # what `ssl` raises of its own has none
         case "WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE" | "PACKET_LENGTH_TOO_LONG":
-            return "The server does not speak TLS on this port"
+            return NO_TLS
         case "UNSUPPORTED_PROTOCOL" | "TLSV1_ALERT_PROTOCOL_VERSION":
             return "The server speaks no version of TLS that is safe"
         case "TLSV13_ALERT_CERTIFICATE_REQUIRED":

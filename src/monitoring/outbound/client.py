@@ -153,20 +153,22 @@ class HttpClient:
                 stopwatch.leave()
             stopwatch.enter(Phase.READING)
 
-        reader = AnswerReader(
-            is_head=hop.method == "HEAD",
-            follows_redirects=request.follow_redirects,
-            keeps_body=request.keep_body,
-            on_first_byte=note_first_byte,
-        )
-        connection = await self._connector.open(destination, reader, deadline, stopwatch)
+        def new_reader() -> AnswerReader:
+            return AnswerReader(
+                is_head=hop.method == "HEAD",
+                follows_redirects=request.follow_redirects,
+                keeps_body=request.keep_body,
+                on_first_byte=note_first_byte,
+            )
+
+        connection = await self._connector.open(destination, new_reader, deadline, stopwatch)
         try:
             connection.transport.write(written)
             stopwatch.enter(Phase.WAITING)
-            return await reader.answer, connection.tls_expires_at
+            return await connection.reader.answer, connection.tls_expires_at
         finally:
             connection.transport.abort()
-            reader.let_go()
+            connection.reader.let_go()
 
     async def _judged_addresses(self, target: Target, stopwatch: Stopwatch) -> Sequence[Address]:
         """Resolve a target once. One address that is refused refuses them all."""

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import socket
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from monitoring.outbound.certificates import EXPIRED, expiry_of, explain
+from monitoring.outbound.certificates import EXPIRED, NO_TLS, expiry_of, explain
 from monitoring.outbound.exchanges import FailureCode
 from monitoring.outbound.failures import ExchangeFailed, broken_off
 from monitoring.outbound.stopwatch import Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from monitoring.outbound.addresses import Address
     from monitoring.outbound.stopwatch import Stopwatch
@@ -31,11 +30,15 @@ MAX_SECOND_LOOK_SECONDS = 2.0
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
+Reader = TypeVar("Reader", bound=asyncio.Protocol)
+
+
 @dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Generic[Reader]):
     """An open connection; with TLS, `tls_expires_at` is the notAfter of the server's own certificate."""
 
     transport: asyncio.Transport
+    reader: Reader
     tls_expires_at: datetime | None = None
 
 
@@ -63,51 +66,49 @@ class Connector:
             context.set_alpn_protocols(["http/1.1"])
 
     async def open(
-        self, destination: Destination, reader: asyncio.Protocol, deadline: float, stopwatch: Stopwatch
-    ) -> Connection:
-        """Connect, shake hands, and let `reader` read.
+        self,
+        destination: Destination,
+        new_reader: Callable[[], Reader],
+        deadline: float,
+        stopwatch: Stopwatch,
+    ) -> Connection[Reader]:
+        """Connect, shake hands, and let a new reader read.
 
         Of several addresses the first few are tried, and each but the last of these gets half of the time
         until `deadline` (of the loop's clock): one that swallows everything does not hide the next. Raises
         ExchangeFailed, and OSError when this machine has no sockets left.
         """
-        loop = asyncio.get_running_loop()
-        *others, last = choose(destination.addresses)
-        for address in others:
-            with suppress(ExchangeFailed, TimeoutError):
-                async with asyncio.timeout((deadline - loop.time()) / 2):
-                    connected = await _connect(address, destination.port, stopwatch)
-                break
-        else:
-            connected = await _connect(last, destination.port, stopwatch)
-        stopwatch.leave()
         if destination.tls_host is None:
-            try:
-                return Connection(await _hand_over(connected, reader))
-            except OSError:
-                raise broken_off("The connection was closed before an answer came") from None
+            transport, reader = await _connect_to_one(destination, new_reader, deadline, stopwatch)
+            return Connection(transport, reader)
+        transport, unsecured = await _connect_to_one(destination, _Unsecured, deadline, stopwatch)
         stopwatch.enter(Phase.SECURING)
-        connection = await self._shake_hands(connected, destination, reader, deadline)
+        connection = await self._shake_hands(transport, unsecured, destination, new_reader(), deadline)
         stopwatch.leave()
         return connection
 
     async def _shake_hands(
-        self, connected: socket.socket, destination: Destination, reader: asyncio.Protocol, deadline: float
-    ) -> Connection:
+        self,
+        transport: asyncio.Transport,
+        unsecured: _Unsecured,
+        destination: Destination,
+        reader: Reader,
+        deadline: float,
+    ) -> Connection[Reader]:
         context = self._verifying if destination.verify_tls else self._trusting
         try:
-            peer = connected.getpeername()[:2]
-            transport = await _hand_over(connected, reader, context, destination.tls_host)
+            secured = await unsecured.secure(transport, reader, context, destination.tls_host)
         except ssl.SSLError as error:
             expires_at = None
             if getattr(error, "verify_code", None) == EXPIRED:
+                peer = transport.get_extra_info("peername")[:2]
                 expires_at = await self._look_again(peer, destination.tls_host, deadline)
             message = explain(error, expires_at, datetime.now(UTC))
             raise ExchangeFailed(FailureCode.TLS_INVALID, message, expires_at) from None
         except OSError:
             message = "The connection was closed during the TLS handshake"
             raise ExchangeFailed(FailureCode.TLS_INVALID, message) from None
-        return Connection(transport, _expiry_told_by(transport))
+        return Connection(secured, reader, _expiry_told_by(secured))
 
     async def _look_again(
         self, peer: tuple[str, int], tls_host: str | None, deadline: float
@@ -115,12 +116,12 @@ class Connector:
         """Connect again without verifying, for the day a certificate expired: OpenSSL hides refused ones."""
         loop = asyncio.get_running_loop()
         seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
-        with suppress(OSError):
+        with suppress(OSError, ExchangeFailed):
             async with asyncio.timeout(seconds):
-                connected = await _connect_to(peer)
-                transport = await _hand_over(connected, asyncio.Protocol(), self._trusting, tls_host)
-                transport.abort()
-                return _expiry_told_by(transport)
+                transport, unsecured = await loop.create_connection(_Unsecured, *peer)
+                secured = await unsecured.secure(transport, asyncio.Protocol(), self._trusting, tls_host)
+                secured.abort()
+                return _expiry_told_by(secured)
         return None
 
 
@@ -132,45 +133,63 @@ def choose(addresses: Sequence[Address]) -> list[Address]:
     return in_turn[:MAX_ADDRESSES_TRIED]
 
 
-async def _connect(address: Address, port: int, stopwatch: Stopwatch) -> socket.socket:
+async def _connect_to_one(
+    destination: Destination, new_reader: Callable[[], Reader], deadline: float, stopwatch: Stopwatch
+) -> tuple[asyncio.Transport, Reader]:
+    loop = asyncio.get_running_loop()
+    *others, last = choose(destination.addresses)
+    for address in others:
+        with suppress(ExchangeFailed, TimeoutError):
+            async with asyncio.timeout((deadline - loop.time()) / 2):
+                return await _connect(address, destination.port, new_reader, stopwatch)
+    return await _connect(last, destination.port, new_reader, stopwatch)
+
+
+async def _connect(
+    address: Address, port: int, new_reader: Callable[[], Reader], stopwatch: Stopwatch
+) -> tuple[asyncio.Transport, Reader]:
     stopwatch.enter(Phase.CONNECTING)
     try:
-        return await _connect_to((str(address), port))
+        connected = await asyncio.get_running_loop().create_connection(new_reader, str(address), port)
     except ConnectionRefusedError:
         raise ExchangeFailed(FailureCode.CONNECTION_REFUSED, "The connection was refused") from None
     except OSError as error:
         if error.errno in _OURS:
             raise
         raise broken_off("The host cannot be reached") from None
-
-
-async def _connect_to(peer: tuple[str, int]) -> socket.socket:
-    connected = socket.socket(socket.AF_INET6 if ":" in peer[0] else socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        connected.setblocking(False)  # noqa: FBT003
-        await asyncio.get_running_loop().sock_connect(connected, peer)
-    except BaseException:
-        connected.close()
-        raise
+    stopwatch.leave()
     return connected
 
 
-async def _hand_over(
-    connected: socket.socket,
-    reader: asyncio.Protocol,
-    context: ssl.SSLContext | None = None,
-    tls_host: str | None = None,
-) -> asyncio.Transport:
-    """Give a socket to a transport, which owns it from then on; with a context, once hands are shaken."""
-    loop = asyncio.get_running_loop()
-    try:
-        transport, _ = await loop.create_connection(
-            lambda: reader, sock=connected, ssl=context, server_hostname=tls_host
-        )
-    except BaseException:
-        connected.close()
-        raise
-    return transport
+class _Unsecured(asyncio.Protocol):
+    """A connection before the handshake. A server that speaks TLS does not speak first."""
+
+    has_heard = False
+
+    def data_received(self, _: bytes) -> None:
+        self.has_heard = True
+
+    async def secure(
+        self,
+        transport: asyncio.Transport,
+        reader: asyncio.Protocol,
+        context: ssl.SSLContext,
+        tls_host: str | None,
+    ) -> asyncio.Transport:
+        """Shake hands, and let `reader` read. Raises ExchangeFailed, OSError and its kind ssl.SSLError."""
+        if self.has_heard:
+            transport.abort()
+            raise ExchangeFailed(FailureCode.TLS_INVALID, NO_TLS)
+        if transport.is_closing():
+            raise ConnectionResetError
+        loop = asyncio.get_running_loop()
+        try:
+            secured = await loop.start_tls(transport, reader, context, server_hostname=tls_host)
+        except BaseException:
+            transport.abort()
+            raise
+        assert secured  # noqa: S101 - None would be of a transport that is closed
+        return secured
 
 
 def _expiry_told_by(transport: asyncio.Transport) -> datetime | None:
