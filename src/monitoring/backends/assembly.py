@@ -13,6 +13,7 @@ from monitoring.backends.engines.configuration import MODEL_MODULES
 from monitoring.backends.objects import BlogStorage, open_blog_storage
 from monitoring.backends.queue import TaskQueue
 from monitoring.backends.remembered import Remembered
+from monitoring.backends.rounds import Rounds
 from monitoring.backends.tasks import Task, find_tasks
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Backends:
     counters: Counters
     remembered: Remembered
     queue: TaskQueue
+    rounds: Rounds
 
     @contextmanager
     def activate(self) -> Iterator[None]:
@@ -66,7 +68,8 @@ async def open_backends(
     Servers that are away do not stop the start: they are asked again when they are needed.
     """
     async with AsyncExitStack() as stack:
-        queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks)
+        rounds = Rounds()
+        queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks, rounds)
         stack.callback(queue.close)
         counters = await stack.enter_async_context(open_counters(settings.redis_url))
         backends = Backends(
@@ -79,6 +82,10 @@ async def open_backends(
             counters=counters,
             remembered=Remembered(counters),
             queue=queue,
+            rounds=rounds,
         )
+        with backends.activate():
+            rounds.start()
+        stack.push_async_callback(rounds.close)
         stack.push_async_callback(queue.stop_worker)
         yield backends
