@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tortoise.exceptions import IntegrityError
 
-from monitoring.articles.models import Article, Translation
+from monitoring.articles.models import Article
 from monitoring.articles.storage import put_originals, round_transaction
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import (
@@ -18,7 +18,7 @@ from monitoring.backends.errors import (
     StorageUnavailable,
     TransactionConflict,
 )
-from monitoring.backends.fields import uuid7
+from monitoring.backends.fields import uuid7_text
 from monitoring.backends.inserts import insert_together
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import spell
@@ -89,8 +89,7 @@ async def _store_articles(connection: BaseDBAsyncClient, articles: Sequence[Arti
     await insert_articles(connection, articles)
     refused = await put_originals(articles)
     if refused:
-        await Translation.filter(article_id__in=list(refused)).delete()
-        await Article.filter(id__in=list(refused)).delete()
+        await Article.filter(id__in=list(refused)).delete()  # and their translations with them
     # Something lies there that no row tells of: who goes alone looks at it, and replaces just that.
     return {id_: None if isinstance(error, StorageChanged) else error for id_, error in refused.items()}
 
@@ -159,7 +158,7 @@ async def insert_translations(
         f" SELECT given.id, given.article_id, given.locale, $1, $2, 'queued', 0 FROM {given}"
     )
     rows = [
-        {"id": uuid7(), "article_id": article_id, "locale": locale}
+        {"id": uuid7_text(), "article_id": article_id, "locale": locale}
         for article_id in article_ids
         for locale in locales
     ]
