@@ -13,7 +13,7 @@ from monitoring.logs import log_article
 
 
 async def ask_for_translation(article_id: str) -> None:
-    """Nudge a worker, but not one in this process that has no engine: it would look at the rows for nothing."""
+    """Nudge a worker, unless the only one is in this process and has no engine: it would do nothing."""
     settings = current_backends().settings
     if settings.redis_url or settings.translator != "none":
         await translate_article.send(article_id)

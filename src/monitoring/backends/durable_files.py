@@ -8,32 +8,31 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 MAX_NAME_BYTES = 255
 
 
-def write_durably(files: Sequence[tuple[Path, bytes]]) -> list[OSError | None]:
-    """Write, sync and rename each, then sync the folders, each once. Returns what each file failed with.
+def write_durably(files: Iterable[tuple[Path, bytes]]) -> dict[Path, OSError]:
+    """Write, sync and rename each, then sync the folders, each once. Returns what failed, and with what.
 
     obstore's LocalStore renames but never syncs, which can leave an empty file under the final name.
     Raises `OSError` if a folder cannot be synced: of no file it is known then whether it stays.
     """
-    outcomes: list[OSError | None] = []
+    failed: dict[Path, OSError] = {}
     changed_folders: dict[Path, None] = {}  # a set that keeps the order
     for target, content in files:
         try:
             parents = _make_folder(target.parent)
             _write_alone(target, content)
         except OSError as error:
-            outcomes.append(error)
+            failed[target] = error
         else:
-            outcomes.append(None)
             changed_folders |= dict.fromkeys([target.parent, *parents])
     for folder in changed_folders:
         _sync_folder(folder)
-    return outcomes
+    return failed
 
 
 def _make_folder(folder: Path) -> list[Path]:
