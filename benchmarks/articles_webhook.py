@@ -1,7 +1,7 @@
 """H2: an article of 20 KB for 20 locales, stored durably before it is accepted, 16 at once.
 
-Nobody translates: without TRANSLATOR the rows wait. On SQLite, where the worker would be in the process that is
-measured, no message is sent, as none is by the peers; on PostgreSQL everybody sends one an article.
+Nobody translates: without TRANSLATOR the rows wait. On SQLite, where the worker would be in the same
+process, no message is sent, as none is by the peers; on PostgreSQL everybody sends one an article.
 """
 
 from __future__ import annotations

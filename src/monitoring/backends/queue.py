@@ -62,23 +62,19 @@ class TaskQueue:
         delay_ms = round(delay_seconds * 1000) or None
         if isinstance(self._broker, StubBroker):
             self._broker.enqueue(message, delay=delay_ms)
-        elif self._outage.may_try():
+        else:
             await self._rounds.join(self._send_together, (message, delay_ms))
 
     async def _send_together(self, take: Take[_Delayed]) -> list[None]:
         """Send messages from one thread: to get there costs more than to send one."""
-        sent = take()
-        try:
-            async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
-                await asyncio.to_thread(self._enqueue, sent)
-        except TimeoutError as error:
-            self._outage.begin(error)
-        return [None] * len(sent)
-
-    def _enqueue(self, messages: Sequence[_Delayed]) -> None:
-        for message, delay_ms in messages:
-            if self._outage.may_try():  # or each would wait for a Redis that is away
-                self._broker.enqueue(message, delay=delay_ms)
+        messages = take()
+        if isinstance(self._broker, PatientBroker) and self._outage.may_try():
+            try:
+                async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
+                    await asyncio.to_thread(self._broker.enqueue_all, messages)
+            except TimeoutError as error:
+                self._outage.begin(error)
+        return [None] * len(messages)
 
     async def check(self) -> None:
         """Ask the queue for a sign of life. Raises `QueueUnavailable`."""
