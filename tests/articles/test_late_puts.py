@@ -5,12 +5,14 @@ The storage in memory keeps conditions, as the clouds do; a local folder has non
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from articles.desk import deliver, read_page, translate, translation_of
-from monitoring.articles import restoring, service, translating
+from monitoring.articles import intake, restoring, service, translating
+from monitoring.articles.models import Article
 from monitoring.articles.restoring import restore_files
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import StorageUnavailable
@@ -38,16 +40,16 @@ async def backends(tmp_path: Path) -> AsyncIterator[None]:
 def overtake(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let somebody else store something newer right before a module puts its page."""
 
-    def plan(module: ModuleType, path: str) -> None:
-        put_page = vars(module)["put_page"]
+    def plan(module: ModuleType, path: str, put: str = "put_page") -> None:
+        put_pages = vars(module)[put]
 
-        async def overtaken(*args: Any, **kwargs: Any) -> None:
+        async def overtaken(*args: Any, **kwargs: Any) -> Any:
             storage = current_backends().blog_storage
             assert storage
             await storage.put(path, NEWER)
-            await put_page(*args, **kwargs)
+            return await put_pages(*args, **kwargs)
 
-        monkeypatch.setattr(module, "put_page", overtaken)
+        monkeypatch.setattr(module, put, overtaken)
 
     return plan
 
@@ -63,14 +65,35 @@ async def test_a_translation_that_comes_late_is_refused_and_tried_again(overtake
     assert await storage.get(f"shoes/{file}") == NEWER
 
 
-@pytest.mark.parametrize("is_known", [False, True], ids=["a first delivery", "an update"])
-async def test_a_delivery_that_comes_late_is_refused(overtake: Any, *, is_known: bool) -> None:
-    if is_known:
-        await deliver(slug="shoes")
+async def test_an_update_that_comes_late_is_refused(overtake: Any) -> None:
+    await deliver(slug="shoes")
     overtake(service, "shoes/en.json")
     with pytest.raises(StorageUnavailable):
         await deliver("Changed shoes", slug="shoes")
     assert await read_page("shoes/en.json") == "newer"
+
+
+@pytest.mark.parametrize("file", ["en.json", "en.md"])
+async def test_a_first_delivery_that_comes_late_is_refused_and_its_round_leaves_no_row(
+    overtake: Any, file: str
+) -> None:
+    overtake(intake, f"shoes/{file}", "put_originals")
+    overtake(service, f"shoes/{file}")
+    with pytest.raises(StorageUnavailable):
+        await deliver(slug="shoes")
+    assert await Article.all().count() == 0
+    storage = current_backends().blog_storage
+    assert storage
+    assert await storage.get(f"shoes/{file}") == NEWER
+
+
+async def test_a_first_delivery_replaces_what_another_has_left_without_a_row() -> None:
+    storage = current_backends().blog_storage
+    assert storage
+    await storage.put("shoes/en.json", b"left by one that was undone")
+    article, other = await asyncio.gather(deliver(slug="shoes"), deliver(id="art_2", slug="boots"))
+    assert (await read_page("shoes/en.json"))["article_id"] == str(article.id)
+    assert (await read_page("boots/en.json"))["article_id"] == str(other.id)
 
 
 async def test_a_restored_original_that_comes_late_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from articles.desk import deliver
+from articles.desk import deliver, make_delivery, read_page
 from monitoring.articles.models import Article, Translation
-from monitoring.articles.service import NEVER
+from monitoring.articles.service import NEVER, receive_delivery
 from monitoring.articles.sweeping import queue_missing_locales, sweep
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import Backends, open_backends
@@ -74,6 +74,24 @@ class TestSweep:
             await Article.all().update(nudged_at=NEVER)
             assert sum(await at_once(replicas, sweep)) == 20
             assert sorted(sent) == sorted(article_ids)
+
+
+class TestDelivery:
+    async def test_of_the_same_articles_to_all_at_once_is_each_article_once(
+        self, replicas: list[Backends]
+    ) -> None:
+        async def deliver_all() -> int:
+            deliveries = (make_delivery(id=number, slug="shoes") for number in range(5))
+            receipts = await asyncio.gather(*map(receive_delivery, deliveries))
+            return sum(receipt.is_new_revision for receipt in receipts)
+
+        assert sum(await at_once(replicas, deliver_all)) == 5
+        articles = await Article.all()
+        assert {article.revision for article in articles} == {1}
+        assert len({article.slug for article in articles}) == 5
+        for article in articles:
+            page = await read_page(f"{article.slug}/en.json")
+            assert page["delivery"]["article"] == article.payload["article"]
 
 
 class TestNewLocale:

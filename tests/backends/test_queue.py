@@ -76,6 +76,26 @@ class TestTaskQueue:
         await water_plant.send("rose")
         assert await _next_received() == ("rose", backends, threading.current_thread().name)
 
+    async def test_messages_sent_at_once_arrive_once_each(self, backends: Backends) -> None:
+        backends.start_worker()
+        plants = [f"rose {number}" for number in range(40)]
+        await asyncio.gather(*map(water_plant.send, plants))
+        arrived = [(await _next_received())[0] for _ in plants]
+        assert sorted(arrived) == sorted(plants)
+        assert received.empty()
+
+    @pytest.mark.production("the queue within the process is never away")
+    async def test_the_first_message_that_may_be_tried_after_an_outage_is_sent(
+        self, backends: Backends, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        backends.start_worker()
+        outage = backends.queue._outage  # noqa: SLF001
+        outage.begin(OSError())
+        await water_plant.send("tulip")
+        monkeypatch.setattr(outage, "_retry_at", 0.0)
+        await water_plant.send("rose")
+        assert (await _next_received())[0] == "rose"
+
     async def test_a_message_sent_before_the_worker_starts_is_delivered(self, backends: Backends) -> None:
         await water_plant.send("rose")
         backends.start_worker()

@@ -35,6 +35,7 @@ class Delivery:
     payload: dict[str, Any]
     identity: str
     content_hash: str
+    size_bytes: int
     source_time: datetime | None
     source_time_field: str | None
 
@@ -55,11 +56,13 @@ def read_delivery(payload: dict[str, Any], received_at: datetime) -> Delivery:
     A source time in the future counts as now: a wrong clock must not make all later deliveries stale.
     """
     content = {name: value for name, value in payload.items() if name not in DELIVERY_FIELDS}
+    written = _write_canonically(content)
     source_time, source_time_field = find_source_time(payload)
     return Delivery(
         payload=payload,
         identity=identify_article(payload),
-        content_hash=hash_json(content),
+        content_hash=hashlib.sha256(written).hexdigest(),
+        size_bytes=len(written),
         source_time=source_time and min(source_time, received_at),
         source_time_field=source_time_field,
     )
@@ -91,7 +94,11 @@ def _write_name(value: str | float | None) -> str:
 
 def hash_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
     """Hash what JSON means (SHA-256): neither the order of keys nor blanks count."""
-    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return hashlib.sha256(_write_canonically(value)).hexdigest()
+
+
+def _write_canonically(value: Any) -> bytes:  # noqa: ANN401 - as above
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def find_source_time(payload: Mapping[str, Any]) -> tuple[datetime, str] | tuple[None, None]:

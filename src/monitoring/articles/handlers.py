@@ -8,7 +8,7 @@ from uuid import UUID
 from monitoring.articles import service
 from monitoring.articles.deliveries import is_test_delivery
 from monitoring.articles.representations import represent_accepted, represent_article, represent_ignored
-from monitoring.articles.tasks import translate_article
+from monitoring.articles.tasks import ask_for_translation
 from monitoring.backends.current import current_backends
 from monitoring.contract.endpoint import checked_before_body
 from monitoring.contract.problems import Problem
@@ -33,7 +33,7 @@ async def deliver_article(body: dict[str, Any]) -> Reply:
     DELIVERIES.labels(receipt.verdict).inc()
     article_id = str(receipt.article.id)
     if receipt.is_new_revision:
-        await translate_article.send(article_id)
+        await ask_for_translation(article_id)
     locales = current_backends().settings.locales
     return Reply(
         represent_accepted(receipt.article, locales), 202, {"Location": f"/api/articles/{article_id}"}

@@ -15,21 +15,24 @@ from tortoise.exceptions import IntegrityError
 from tortoise.expressions import Subquery
 
 from monitoring.articles.deliveries import Delivery, read_delivery
+from monitoring.articles.intake import (
+    find_taken_folders,
+    insert_articles,
+    insert_translations,
+    make_article,
+    take_in_by_the_round,
+)
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.rules import Verdict, judge_delivery, latest_source_time
 from monitoring.articles.storage import SOURCE_LOCALE, find_versions, page_transaction, put_page
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
-from monitoring.backends.fields import uuid7
-from monitoring.backends.inserts import insert_together
 from monitoring.backends.pages import read_page
-from monitoring.backends.rowsets import pack, rowset
-from monitoring.backends.statements import spell
 from monitoring.logs import log_article
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
@@ -42,9 +45,6 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 ARTICLES_A_PAGE = 200
 
 LISTED_FIELDS = ("id", "slug", "title", "revision", "received_at", "updated_at")
-
-# The article itself, and those in the three folders that it could have.
-_KNOWN = "SELECT identity, slug FROM articles WHERE identity = $1 OR slug IN ($2, $3, $4)"
 
 MAX_CONFLICTS = 3
 MAX_PAUSE_SECONDS = 0.1
@@ -71,26 +71,27 @@ async def receive_delivery(payload: dict[str, Any]) -> Receipt:
     Idempotent. Raises `StorageUnavailable` or `DatabaseUnavailable`; the delivery has then changed no row.
     """
     delivery = read_delivery(payload, datetime.now(UTC))
+    if article := await take_in_by_the_round(delivery):
+        log_article(article.id)
+        return Receipt(article, Verdict.NEW_REVISION)
     # Two first deliveries at once are told apart by the unique columns: the loser finds the winner's row. Of
     # two that lock each other out, the one that is undone lets the other go first.
     for _ in range(MAX_CONFLICTS):
         with suppress(IntegrityError, TransactionConflict):
-            return await _receive(delivery)
+            return await _receive_alone(delivery)
         await asyncio.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - jitter is no secret
-    return await _receive(delivery)
+    return await _receive_alone(delivery)
 
 
-async def _receive(delivery: Delivery) -> Receipt:
+async def _receive_alone(delivery: Delivery) -> Receipt:
     now = datetime.now(UTC)
     async with page_transaction() as connection:
-        folders = list(delivery.folders())
-        found = await connection.execute_query_dict(spell(connection, _KNOWN), [delivery.identity, *folders])
-        taken = {row["identity"]: row["slug"] for row in found}
-        if delivery.identity in taken:
+        taken_folders = await find_taken_folders(connection, [delivery])
+        if delivery.identity in taken_folders:
             receipt = await _take_again(delivery, now)
         else:
-            folder = next(folder for folder in folders if folder not in taken.values())
-            receipt = await _take_in(connection, delivery, folder, now)
+            article = make_article(delivery, taken_folders.values(), now)
+            receipt = await _take_in(connection, article)
     if receipt.verdict is Verdict.STALE:
         log.info(
             "A delivery is stale: its %s is %s, and %s is known",
@@ -101,25 +102,11 @@ async def _receive(delivery: Delivery) -> Receipt:
     return receipt
 
 
-async def _take_in(connection: BaseDBAsyncClient, delivery: Delivery, folder: str, now: datetime) -> Receipt:
+async def _take_in(connection: BaseDBAsyncClient, article: Article) -> Receipt:
     """Take in what is new. Raises `IntegrityError` if another was faster, or took the folder."""
-    article = Article.construct(
-        identity=delivery.identity,
-        slug=folder,
-        title=delivery.payload["article"].get("title"),
-        revision=1,
-        content_hash=delivery.content_hash,
-        source_time=delivery.source_time,
-        source_time_field=delivery.source_time_field,
-        payload=delivery.payload,
-        received_at=now,
-        updated_at=now,
-        nudged_at=now,
-    )
     log_article(article.id)
-    versions = await find_versions(folder, SOURCE_LOCALE)
-    await insert_together(connection, article)
-    await _insert_translations(connection, article, current_backends().settings.locales, now)
+    versions = await find_versions(article.slug, SOURCE_LOCALE)
+    await insert_articles(connection, [article])
     await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
     return Receipt(article, Verdict.NEW_REVISION)
 
@@ -154,7 +141,8 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
     known = {row.locale for row in await rows.only("locale")}
     missing = [locale for locale in locales if locale not in known]
     if missing:
-        await _insert_translations(current_backends().database.context.db(), article, missing, now)
+        connection = current_backends().database.context.db()
+        await insert_translations(connection, [article.id], missing, revision=article.revision, due_at=now)
     count_behind = await rows.exclude(revision=article.revision).update(
         revision=article.revision,
         status=TranslationStatus.QUEUED,
@@ -165,20 +153,6 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
         translated_at=None,
     )
     return bool(missing or count_behind)
-
-
-async def _insert_translations(
-    connection: BaseDBAsyncClient, article: Article, locales: Iterable[str], now: datetime
-) -> None:
-    """Queue locales that have no row yet. Raises `IntegrityError` if one has."""
-    given = rowset(connection, {"id": "uuid", "locale": "text"}, "$4")
-    sql = (
-        "INSERT INTO translations (id, article_id, locale, revision, due_at, status, attempts)"  # noqa: S608
-        f" SELECT given.id, $1, given.locale, $2, $3, 'queued', 0 FROM {given}"
-    )
-    rows = pack([{"id": uuid7(), "locale": locale} for locale in locales])
-    values = [str(article.id), article.revision, now, rows]
-    await connection.execute_query_dict(spell(connection, sql), values)
 
 
 async def find_article(article_id: UUID) -> Article | None:

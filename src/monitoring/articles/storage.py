@@ -16,6 +16,7 @@ from monitoring.contract.timestamps import write_timestamp
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
@@ -26,11 +27,25 @@ Versions: TypeAlias = "Mapping[str, Version]"  # by path
 
 SOURCE_LOCALE = "en"
 
+_NOT_TRANSLATED = {
+    "translated_at": None,
+    "engine": None,
+    "is_demonstration": False,
+    "untranslated_segments": 0,
+}
+
 
 @asynccontextmanager
 async def page_transaction() -> AsyncIterator[BaseDBAsyncClient]:
     """Begin a transaction that will put pages, when it is its turn. Raises `StorageUnavailable`."""
     async with _configured_storage().turn(), transaction() as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def round_transaction() -> AsyncIterator[BaseDBAsyncClient]:
+    """Begin a transaction that will put pages of many articles, likewise. Raises `StorageUnavailable`."""
+    async with _configured_storage().turn_for_many(), transaction() as connection:
         yield connection
 
 
@@ -78,27 +93,54 @@ async def put_page(  # noqa: PLR0913 - keywords, named like the fields of the fi
     Between finding the versions and this, the caller has asked the database whether the page is its own: what
     stalls in between and comes late, its lock lost, finds other versions and is refused.
     """
-    page = {
+    translated = {
+        "translated_at": write_timestamp(translated_at),
+        "engine": engine,
+        "is_demonstration": is_demonstration,
+        "untranslated_segments": untranslated_segments,
+    }
+    page = _describe_page(article, locale, delivery, translated)
+    storage = _configured_storage()
+    for path in _paths(article.slug, locale):
+        await storage.put(path, _write_page(path, page), replacing[path])
+
+
+async def put_originals(articles: Sequence[Article]) -> dict[UUID, StorageUnavailable]:
+    """Store the English pages of new articles, together. Returns why some were not stored, by article."""
+    refused: dict[UUID, StorageUnavailable] = {}
+    pages = {article.id: _describe_page(article, SOURCE_LOCALE, article.payload) for article in articles}
+    for paths in zip(*(_paths(article.slug, SOURCE_LOCALE) for article in articles), strict=True):
+        owners = dict(zip(paths, pages, strict=True))
+        contents = {path: _write_page(path, pages[id_]) for path, id_ in owners.items() if id_ not in refused}
+        not_stored = await _configured_storage().put_new(contents)
+        refused |= {owners[path]: error for path, error in not_stored.items()}
+    return refused
+
+
+def _describe_page(
+    article: Article,
+    locale: str,
+    delivery: Mapping[str, Any],
+    translated: Mapping[str, Any] = _NOT_TRANSLATED,
+) -> dict[str, Any]:
+    return {
         "article_id": str(article.id),
         "slug": article.slug,
         "locale": locale,
         "source_locale": SOURCE_LOCALE,
         "revision": article.revision,
         "received_at": write_timestamp(article.updated_at),
-        "translated_at": write_timestamp(translated_at),
-        "engine": engine,
-        "is_demonstration": is_demonstration,
-        "untranslated_segments": untranslated_segments,
+        **translated,
         "delivery": delivery,
     }
-    storage = _configured_storage()
-    # The export first: once the JSON names a revision, everything of that revision is there.
-    for path in _paths(article.slug, locale):
-        written = export_page(page).encode() if path.endswith(".md") else _write_json(page)
-        await storage.put(path, written, replacing[path])
+
+
+def _write_page(path: str, page: Mapping[str, Any]) -> bytes:
+    return export_page(page).encode() if path.endswith(".md") else _write_json(page)
 
 
 def _paths(slug: str, locale: str) -> list[str]:
+    """Name a locale's files. The export first: once the JSON names a revision, everything of it is there."""
     page = f"{slug}/{locale}.json"
     if current_backends().settings.blog_export == "markdown":
         return [f"{slug}/{locale}.md", page]

@@ -12,6 +12,13 @@ from monitoring.backends.tasks import task
 from monitoring.logs import log_article
 
 
+async def ask_for_translation(article_id: str) -> None:
+    """Nudge a worker, unless the only one is in this process and has no engine: it would do nothing."""
+    settings = current_backends().settings
+    if settings.redis_url or settings.translator != "none":
+        await translate_article.send(article_id)
+
+
 @task(queue_name="articles")
 async def translate_article(article_id: str) -> None:
     """Translate whatever is due of an article, one locale after the other. Sent twice, it does nothing twice.

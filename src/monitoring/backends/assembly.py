@@ -13,6 +13,7 @@ from monitoring.backends.engines.configuration import MODEL_MODULES
 from monitoring.backends.objects import BlogStorage, open_blog_storage
 from monitoring.backends.queue import TaskQueue
 from monitoring.backends.remembered import Remembered
+from monitoring.backends.rounds import Rounds
 from monitoring.backends.statements import is_postgres
 from monitoring.backends.tasks import Task, find_tasks
 
@@ -34,6 +35,7 @@ class Backends:
     counters: Counters
     remembered: Remembered
     queue: TaskQueue
+    rounds: Rounds
 
     @contextmanager
     def activate(self) -> Iterator[None]:
@@ -67,7 +69,8 @@ async def open_backends(
     Servers that are away do not stop the start: they are asked again when they are needed.
     """
     async with AsyncExitStack() as stack:
-        queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks)
+        rounds = Rounds()
+        queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks, rounds)
         stack.callback(queue.close)
         counters = await stack.enter_async_context(open_counters(settings.redis_url))
         database = await stack.enter_async_context(open_database(settings, model_modules))
@@ -82,6 +85,10 @@ async def open_backends(
             counters=counters,
             remembered=Remembered(counters, is_shared=is_shared),
             queue=queue,
+            rounds=rounds,
         )
+        with backends.activate():
+            rounds.start()
+        stack.push_async_callback(rounds.close)
         stack.push_async_callback(queue.stop_worker)
         yield backends

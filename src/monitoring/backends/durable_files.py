@@ -8,19 +8,46 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 MAX_NAME_BYTES = 255
 
 
-def write_durably(target: Path, content: bytes) -> None:
-    """Write, sync, rename, sync the folder.
+def write_durably(files: Iterable[tuple[Path, bytes]]) -> dict[Path, OSError]:
+    """Write, sync and rename each, then sync the folders, each once. Returns what failed, and with what.
 
     obstore's LocalStore renames but never syncs, which can leave an empty file under the final name.
+    Raises `OSError` if a folder cannot be synced: of no file it is known then whether it stays.
     """
-    created = [folder for folder in target.parents if not folder.exists()]
-    target.parent.mkdir(parents=True, exist_ok=True)
+    failed: dict[Path, OSError] = {}
+    changed_folders: dict[Path, None] = {}  # a set that keeps the order
+    for target, content in files:
+        try:
+            parents = _make_folder(target.parent)
+            _write_alone(target, content)
+        except OSError as error:
+            failed[target] = error
+        else:
+            changed_folders |= dict.fromkeys([target.parent, *parents])
+    for folder in changed_folders:
+        _sync_folder(folder)
+    return failed
+
+
+def _make_folder(folder: Path) -> list[Path]:
+    """Make a folder, and those above it that are missing; returns the folders in which one was made."""
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return []
+    except FileNotFoundError:
+        above = _make_folder(folder.parent)
+        return [*_make_folder(folder), *above]
+    return [folder.parent]
+
+
+def _write_alone(target: Path, content: bytes) -> None:
     # One draft a target: what a killed process has left of it is written over by whoever tries again.
     draft = target.with_name(f".draft-{target.name}"[:MAX_NAME_BYTES])
     with _open_alone(draft) as file:
@@ -33,8 +60,6 @@ def write_durably(target: Path, content: bytes) -> None:
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
-    for folder in [target.parent, *(folder.parent for folder in created)]:
-        _sync_folder(folder)
 
 
 @contextmanager

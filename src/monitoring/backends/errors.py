@@ -13,6 +13,10 @@ class StorageUnavailable(BackendUnavailable):
     """The blog storage cannot be reached or refuses to work."""
 
 
+class StorageChanged(StorageUnavailable):
+    """There is something else than what was to be replaced: somebody was faster, or a put came late."""
+
+
 class QueueUnavailable(BackendUnavailable):
     """The queue cannot be reached. Nothing is lost: the sweeper sends what was not sent."""
 

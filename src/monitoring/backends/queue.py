@@ -6,7 +6,7 @@ import asyncio
 import logging
 from concurrent.futures import CancelledError
 from contextvars import copy_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import dramatiq
 import redis
@@ -19,10 +19,13 @@ from monitoring.backends.redis_broker import NAMESPACE, PatientBroker
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dramatiq import Broker
+    from dramatiq import Broker, Message
     from pydantic import SecretStr
 
+    from monitoring.backends.rounds import Rounds, Take
     from monitoring.backends.tasks import Task
+
+    _Delayed: TypeAlias = tuple[Message[Any], int | None]  # by so many milliseconds
 
 SEND_TIMEOUT_SECONDS = 1.0
 IDLE_POLL_MS = 250
@@ -39,13 +42,14 @@ class TaskQueue:
     A task that raises is logged and acknowledged: attempts and retries are the rows' business.
     """
 
-    def __init__(self, redis_url: SecretStr | None, tasks: Sequence[Task]) -> None:
+    def __init__(self, redis_url: SecretStr | None, tasks: Sequence[Task], rounds: Rounds) -> None:
         self._outage = Outage("The queue is away: the sweeper will send what was not sent")
         self._broker: StubBroker | PatientBroker = (
             PatientBroker(redis_url.get_secret_value(), self._outage)
             if redis_url
             else StubBroker(middleware=[])
         )
+        self._rounds = rounds
         self._worker: _Worker | None = None
         self._at_once = {task.queue_name: task.at_once for task in tasks}
         for task in tasks:
@@ -58,12 +62,19 @@ class TaskQueue:
         delay_ms = round(delay_seconds * 1000) or None
         if isinstance(self._broker, StubBroker):
             self._broker.enqueue(message, delay=delay_ms)
-        elif self._outage.may_try():
+        else:
+            await self._rounds.join(self._send_together, (message, delay_ms))
+
+    async def _send_together(self, take: Take[_Delayed]) -> list[None]:
+        """Send messages from one thread: to get there costs more than to send one."""
+        messages = take()
+        if isinstance(self._broker, PatientBroker) and self._outage.may_try():
             try:
                 async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
-                    await asyncio.to_thread(self._broker.enqueue, message, delay=delay_ms)
+                    await asyncio.to_thread(self._broker.enqueue_all, messages)
             except TimeoutError as error:
                 self._outage.begin(error)
+        return [None] * len(messages)
 
     async def check(self) -> None:
         """Ask the queue for a sign of life. Raises `QueueUnavailable`."""

@@ -65,6 +65,12 @@ class PatientBroker(RedisBroker):
             return super().enqueue(message, delay=delay)
         return message
 
+    def enqueue_all(self, messages: Iterable[tuple[Message[Any], int | None]]) -> None:
+        """Send messages with their delays in milliseconds, up to the first that Redis is away for."""
+        with suppress(*AWAY):
+            for message, delay in messages:
+                super().enqueue(message, delay=delay)
+
 
 class _PatientConsumer(Consumer):
     def __init__(self, consumer: Consumer) -> None:

@@ -1,0 +1,126 @@
+"""Work that costs less together: what many callers ask for at the same time is done by the round."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+# What a round does. It calls `take` once, when its turn has come, and returns an outcome for each item it
+# gets, in their order; an exception is raised for that item's caller.
+Take: TypeAlias = "Callable[[], Sequence[Item]]"
+Work: TypeAlias = "Callable[[Take[Item]], Awaitable[Sequence[Outcome | Exception]]]"
+
+# So that nobody waits long for the others of a round, and none fills the memory.
+MAX_ITEMS = 32
+MAX_BYTES = 4 * 2**20
+
+
+class Rounds:
+    """Rounds of any kinds of work. Of each kind at most one waits for its turn; who comes meanwhile joins it.
+
+    Nobody waits for company: who comes alone is a round alone, at once.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[Work[Any, Any], _Line] = {}
+        self._under_way: set[asyncio.Task[None]] = set()
+        self.start()
+
+    def start(self) -> None:
+        """Let every round run in a copy of the caller's context: it is no single request's."""
+        self._context = copy_context()
+
+    async def join(self, work: Work[Item, Outcome], item: Item, size_bytes: int = 0) -> Outcome:
+        """Have the work done for an item, and return or raise what came of it.
+
+        Who is cancelled before the round takes the item leaves no trace; afterwards the round goes on, whole.
+        """
+        place: _Place = _Place(item, size_bytes)
+        line = self._lines.setdefault(work, _Line())
+        line.waiting.append(place)
+        if not line.has_round:
+            self._begin(work, line)
+        outcome: Outcome = await place.outcome
+        return outcome
+
+    async def close(self) -> None:
+        """Wait for the rounds under way, whose callers may have gone."""
+        while self._under_way:
+            await asyncio.wait(self._under_way)
+
+    def _begin(self, work: Work[Any, Any], line: _Line) -> None:
+        line.has_round = True
+        running = asyncio.get_running_loop().create_task(self._run(work, line), context=self._context.copy())
+        self._under_way.add(running)
+        running.add_done_callback(self._under_way.discard)
+
+    async def _run(self, work: Work[Any, Any], line: _Line) -> None:
+        places: list[_Place] | None = None
+
+        def take() -> list[Any]:
+            nonlocal places
+            places = line.take()
+            if line.waiting:
+                self._begin(work, line)
+            return [place.item for place in places]
+
+        try:
+            outcomes = await work(take)
+        except BaseException as error:
+            if places is None:  # its turn has not come
+                take()
+            for place in places or ():
+                place.settle(error)
+            if not isinstance(error, Exception):
+                raise
+        else:
+            for place, outcome in zip(places or (), outcomes, strict=True):
+                place.settle(outcome)
+
+
+@dataclass(slots=True)
+class _Place:
+    """An item in the line, and what its caller waits for."""
+
+    item: Any
+    size_bytes: int
+    outcome: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def settle(self, outcome: object) -> None:
+        if self.outcome.done():  # its caller has gone
+            return
+        if isinstance(outcome, BaseException):
+            self.outcome.set_exception(outcome)
+        else:
+            self.outcome.set_result(outcome)
+
+
+@dataclass(slots=True)
+class _Line:
+    """Who waits for the next round of one kind of work, and whether that has begun to wait for its turn."""
+
+    waiting: deque[_Place] = field(default_factory=deque)
+    has_round: bool = False
+
+    def take(self) -> list[_Place]:
+        """Take as many as fit into a round, one at least; who has gone takes no place."""
+        self.has_round = False
+        places: list[_Place] = []
+        size_bytes = 0
+        while self.waiting and len(places) < MAX_ITEMS:
+            size_bytes += self.waiting[0].size_bytes
+            if places and size_bytes > MAX_BYTES:
+                break
+            place = self.waiting.popleft()
+            if not place.outcome.done():
+                places.append(place)
+        return places
