@@ -165,10 +165,10 @@ def _measure(parts: Mapping[str, Part], *, quick: bool) -> tuple[dict[str, Scena
 def _print_verdicts(scenarios: dict[str, Scenario]) -> None:
     print()
     for verdict in judge(scenarios):
-        print(f"{verdict.words:21} {verdict.title}: {verdict.promise}; it is {verdict.measured.median:.2f}")
+        print(f"{verdict.words:23} {verdict.title}: {verdict.promise}; it is {verdict.measured.median:.2f}")
     for key, promise in BY_RECIPE.items():
         if key not in scenarios:
-            print(f"{'by recipe':21} {promise}; see docs/performance.md")
+            print(f"{'by recipe':23} {promise}; see docs/performance.md")
 
 
 def _read_parts(text: str) -> tuple[str, ...]:
