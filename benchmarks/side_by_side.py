@@ -12,6 +12,7 @@ import json
 import platform
 import re
 import shutil
+import signal
 import sys
 import time
 from functools import partial
@@ -95,6 +96,7 @@ def main() -> int:
         if options.healthchecks:
             demand_files({options.healthchecks / name: why for name, why in HEALTHCHECKS_NEEDED.items()})
         with the_only_run(LOCK):
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # all that was started ends with the run
             measure(options)
     except CannotMeasure as reason:
         print(f"Nothing was measured: {reason}", file=sys.stderr)
