@@ -12,6 +12,7 @@ import json
 import platform
 import re
 import shutil
+import signal
 import sys
 import time
 from functools import partial
@@ -95,6 +96,7 @@ def main() -> int:
         if options.healthchecks:
             demand_files({options.healthchecks / name: why for name, why in HEALTHCHECKS_NEEDED.items()})
         with the_only_run(LOCK):
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # all that was started ends with the run
             measure(options)
     except CannotMeasure as reason:
         print(f"Nothing was measured: {reason}", file=sys.stderr)
@@ -165,10 +167,10 @@ def _measure(parts: Mapping[str, Part], *, quick: bool) -> tuple[dict[str, Scena
 def _print_verdicts(scenarios: dict[str, Scenario]) -> None:
     print()
     for verdict in judge(scenarios):
-        print(f"{verdict.words:21} {verdict.title}: {verdict.promise}; it is {verdict.measured.median:.2f}")
+        print(f"{verdict.words:23} {verdict.title}: {verdict.promise}; it is {verdict.measured.median:.2f}")
     for key, promise in BY_RECIPE.items():
         if key not in scenarios:
-            print(f"{'by recipe':21} {promise}; see docs/performance.md")
+            print(f"{'by recipe':23} {promise}; see docs/performance.md")
 
 
 def _read_parts(text: str) -> tuple[str, ...]:
