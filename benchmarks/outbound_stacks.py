@@ -184,10 +184,9 @@ async def open_httptools(server: Server) -> AsyncIterator[Check]:
     async def check(url: str) -> int:
         scheme, _, authority = url.removesuffix("/health").partition("://")
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            plain = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-            await loop.sock_connect(plain, (ADDRESS, int(authority.partition(":")[2])))
+            port = int(authority.partition(":")[2])
             secure = {"ssl": context, "server_hostname": HOST} if scheme == "https" else {}
-            transport, client = await loop.create_connection(Client, sock=plain, **secure)
+            transport, client = await loop.create_connection(Client, ADDRESS, port, **secure)
             transport.write(
                 f"GET /health HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: x\r\nAccept: */*\r\n\r\n".encode()
             )
