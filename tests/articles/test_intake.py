@@ -157,7 +157,7 @@ class TestNeighbours:
         assert [receipt.article.revision for receipt in receipts] == [1, 1, 1, 1, 2]
 
     async def test_of_one_that_another_process_was_faster_with_are_kept(
-        self, rounds: list[int], monkeypatch: pytest.MonkeyPatch
+        self, rounds: list[int], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         first, *others = make_deliveries(5)
         await receive_delivery(first)
@@ -169,6 +169,7 @@ class TestNeighbours:
         monkeypatch.setattr(intake, "find_taken_folders", too_early)
         receipts = await asyncio.gather(*map(receive_delivery, [*others, first]))
         assert rounds == []
+        assert not caplog.records
         assert [receipt.is_new_revision for receipt in receipts] == [True] * 4 + [False]
         assert await Article.all().count() == 5
 
