@@ -54,14 +54,15 @@ FIND_KEY = """
     SELECT team_id, scopes, last_used_at FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL
 """
 USE_KEY = "UPDATE api_keys SET last_used_at = $2 WHERE client_id = $1"
-LOCK_TEAM = "SELECT max_monitors FROM teams WHERE id = $1 FOR UPDATE"
-COUNT = "SELECT count(*) FROM monitors WHERE team_id = $1"
 INSERT = f"""
-    WITH monitor AS (
+    WITH place AS (
+        UPDATE teams SET monitors_count = monitors_count + 1 WHERE id = $2 AND monitors_count < max_monitors
+        RETURNING id
+    ), monitor AS (
         INSERT INTO monitors (id, team_id, {", ".join(CONFIGURED)}, status, status_changed_at, created_at,
                               updated_at, version, search_text)
-        VALUES ({", ".join(f"${n}" for n in range(1, len(CONFIGURED) + 4))}, ${len(CONFIGURED) + 4},
-                ${len(CONFIGURED) + 4}, ${len(CONFIGURED) + 4}, 1, ${len(CONFIGURED) + 5})
+        SELECT $1, place.id, {", ".join(f"${n}" for n in range(3, len(CONFIGURED) + 4))}, ${len(CONFIGURED) + 4},
+               ${len(CONFIGURED) + 4}, ${len(CONFIGURED) + 4}, 1, ${len(CONFIGURED) + 5} FROM place
         RETURNING id, paused, status, created_at
     ), watch AS (
         INSERT INTO watches (id, monitor_id, due_at, next_check_at, settled, is_degraded, is_blind, streak)
@@ -133,15 +134,13 @@ class Rows:
         status = "paused" if configured["paused"] else "pending"
         search_text = f"{configured['name']}\n{configured['url']}".casefold()
         values = configured | {name: orjson.dumps(configured[name]).decode() for name in JSON}
-        async with self.pool.acquire() as connection, connection.transaction():
-            most = await connection.fetchval(LOCK_TEAM, team_id)
-            if await connection.fetchval(COUNT, team_id) >= most:
-                raise Refused(403, "Monitor limit reached")
-            await connection.execute(
-                INSERT,
-                *(monitor_id, team_id, *(values[name] for name in CONFIGURED)),
-                *(status, now, search_text, uuid7(), uuid7()),
-            )
+        inserted = await self.pool.execute(
+            INSERT,
+            *(monitor_id, team_id, *(values[name] for name in CONFIGURED)),
+            *(status, now, search_text, uuid7(), uuid7()),
+        )
+        if inserted == "INSERT 0 0":
+            raise Refused(403, "Monitor limit reached")
         return {
             "id": monitor_id,
             **{name: configured[name] for name in CONFIGURED},

@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import Depends, FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import contains_eager
 
@@ -255,9 +255,9 @@ async def create_monitor(
     given: MonitorCreate, team_id: Annotated[UUID, Depends(writer)], session: Session, response: Response
 ) -> MonitorOut:
     """Create a monitor, within the team's plan."""
-    team = await session.get_one(Team, team_id, with_for_update=True)
-    owned = select(func.count()).select_from(Monitor).where(Monitor.team_id == team_id)
-    if (await session.scalar(owned) or 0) >= team.max_monitors:
+    place = update(Team).where(Team.id == team_id, Team.monitors_count < Team.max_monitors)
+    place = place.values(monitors_count=Team.monitors_count + 1).execution_options(synchronize_session=False)
+    if await session.scalar(place.returning(Team.id)) is None:
         raise Refused(403, "Monitor limit reached")
     now = datetime.now(UTC)
     fields: dict[str, Any] = given.model_dump()

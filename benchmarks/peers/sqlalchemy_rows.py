@@ -69,6 +69,7 @@ class Team(Row):
 
     id: Mapped[UUID] = mapped_column(primary_key=True)
     max_monitors: Mapped[int]
+    monitors_count: Mapped[int]
 
 
 class ApiKey(Row):

@@ -61,7 +61,7 @@ async def create_team(name: str, plan: str, max_monitors: int, by: Actor = COMMA
 async def change_plan(name: str, plan: str, max_monitors: int, by: Actor = COMMAND_LINE) -> Team | None:
     """Move a team to a plan; None if there is no such team. Monitors beyond a smaller plan stay."""
     async with transaction():
-        team = await Team.select_for_update().get_or_none(name=name)
+        team = await Team.select_for_update(no_key=True).get_or_none(name=name)
         if team is None:
             return None
         changes = {"plan": plan, "max_monitors": max_monitors}

@@ -89,7 +89,7 @@ class Counters:
             retry=Retry(NoBackoff(), 0),
             redis_connect_func=self._begin_connection,
         )
-        self._script = self._client and RedisScript(self._client, _HIT)
+        self._script = self._client and RedisScript(self._client, _HIT, TIMEOUT_SECONDS)
 
     async def hit(self, policy: RateLimitPolicy, key: str) -> Allowance:
         """Count one request under the key and say whether it is still within the policy."""

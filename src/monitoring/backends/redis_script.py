@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -13,21 +14,42 @@ if TYPE_CHECKING:
     from redis.asyncio.connection import AbstractConnection
 
 
+# More callers at once wait for their turn, which comes sooner than a connection would be made.
+MAX_CONNECTIONS = 32
+
+
 class RedisScript:
-    """A Lua script, and the connections over which it is asked for: as many as there are callers at once.
+    """A Lua script, and the connections over which it is asked for.
 
     They are redis-py's, without its client: that one looks after retries, events and the connection's health
     with every command, which takes as long as the command does.
     """
 
-    def __init__(self, client: Redis, source: str) -> None:
+    def __init__(self, client: Redis, source: str, patience_seconds: float) -> None:
         self._pool = client.connection_pool
         self._source = source
+        self._patience_seconds = patience_seconds
+        self._turns = asyncio.Semaphore(MAX_CONNECTIONS)
         self._idle: list[AbstractConnection] = []
 
     async def run(self, keys: Sequence[str], *arguments: int) -> Any:  # noqa: ANN401 - whatever it returns
-        """Return what the script returns; it may have run twice. Raises `RedisError` or `OSError`."""
-        command: tuple[str | int, ...] = ("EVAL", self._source, len(keys), *keys, *arguments)
+        """Return what the script returns; it may have run twice. Raises `RedisError` or `OSError`.
+
+        Waits no longer for a turn than it is patient, and then no longer for Redis than its connections are.
+        """
+        async with asyncio.timeout(self._patience_seconds if self._turns.locked() else None):
+            await self._turns.acquire()
+        try:
+            return await self._run(("EVAL", self._source, len(keys), *keys, *arguments))
+        finally:
+            self._turns.release()
+
+    async def close(self) -> None:
+        """Hang up."""
+        while self._idle:
+            await self._idle.pop().disconnect(nowait=True)
+
+    async def _run(self, command: tuple[str | int, ...]) -> Any:  # noqa: ANN401 - as above
         if self._idle:
             try:
                 return await self._ask(self._idle.pop(), command)
@@ -37,17 +59,14 @@ class RedisScript:
         await connection.connect()  # type: ignore[no-untyped-call]
         return await self._ask(connection, command)
 
-    async def close(self) -> None:
-        """Hang up."""
-        while self._idle:
-            await self._idle.pop().disconnect(nowait=True)
-
     async def _ask(self, connection: AbstractConnection, command: tuple[str | int, ...]) -> Any:  # noqa: ANN401
         try:
             await connection.send_command(*command, check_health=False)
             answer = await connection.read_response()
-        except BaseException:
+        except BaseException as error:
             await connection.disconnect(nowait=True)
+            if isinstance(error, Exception):  # silent, or no longer the primary: so it is for the others
+                await self.close()
             raise
         self._idle.append(connection)
         return answer

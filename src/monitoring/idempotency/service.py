@@ -36,7 +36,7 @@ async def act_once(
     request_sha256 = _hash_request(request)
     async with transaction():
         # Of two requests at once with the same key, the second waits here and finds the first one's answer.
-        await Team.select_for_update().get(id=team_id)
+        await Team.select_for_update(no_key=True).get(id=team_id)
         stored = await IdempotencyKey.get_or_none(team_id=team_id, key=key)
         if stored and stored.created_at > _oldest_to_keep():
             return _repeat(stored, request_sha256)

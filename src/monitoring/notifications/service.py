@@ -35,7 +35,7 @@ async def create_webhook(team_id: UUID, given: Mapping[str, Json]) -> Notificati
     rules.check(configuration)
     async with transaction():
         # Counted and inserted under one lock: two at once cannot pass the cap, and ids follow the commits.
-        await Team.select_for_update().get(id=team_id)
+        await Team.select_for_update(no_key=True).get(id=team_id)
         if await NotificationWebhook.filter(team_id=team_id).count() >= MAX_WEBHOOKS_A_TEAM:
             raise Problem("notification_webhook_limit_reached")
         now = datetime.now(UTC)

@@ -180,3 +180,4 @@ class AnswerReader(asyncio.Protocol):
     def _fail(self, failed: ExchangeFailed) -> None:
         if not self.answer.done():
             self.answer.set_exception(failed)
+            self.answer.exception()  # after a handshake that failed nobody asks for it
