@@ -61,8 +61,9 @@ INSERT = f"""
     ), monitor AS (
         INSERT INTO monitors (id, team_id, {", ".join(CONFIGURED)}, status, status_changed_at, created_at,
                               updated_at, version, search_text)
-        SELECT $1, place.id, {", ".join(f"${n}" for n in range(3, len(CONFIGURED) + 4))}, ${len(CONFIGURED) + 4},
-               ${len(CONFIGURED) + 4}, ${len(CONFIGURED) + 4}, 1, ${len(CONFIGURED) + 5} FROM place
+        SELECT $1, place.id, {", ".join(f"${n}" for n in range(3, len(CONFIGURED) + 4))},
+               ${len(CONFIGURED) + 4}, ${len(CONFIGURED) + 4}, ${len(CONFIGURED) + 4}, 1,
+               ${len(CONFIGURED) + 5} FROM place
         RETURNING id, paused, status, created_at
     ), watch AS (
         INSERT INTO watches (id, monitor_id, due_at, next_check_at, settled, is_degraded, is_blind, streak)

@@ -173,6 +173,23 @@ class TestNeighbours:
         assert [receipt.is_new_revision for receipt in receipts] == [True] * 4 + [False]
         assert await Article.all().count() == 5
 
+    async def test_of_one_that_another_process_was_just_faster_with_stay_together(
+        self, rounds: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first, *others = make_deliveries(5)
+        await receive_delivery(first)
+        rounds.clear()
+        find_taken_folders = vars(intake)["find_taken_folders"]
+        answers: list[dict[str, str]] = [{}]
+
+        async def too_early_once(*arguments: Any) -> dict[str, str]:
+            return answers.pop() if answers else await find_taken_folders(*arguments)
+
+        monkeypatch.setattr(intake, "find_taken_folders", too_early_once)
+        receipts = await asyncio.gather(*map(receive_delivery, [*others, first]))
+        assert rounds == [1]
+        assert [receipt.is_new_revision for receipt in receipts] == [True] * 4 + [False]
+
     async def test_of_one_that_cannot_be_written_are_kept(self, caplog: pytest.LogCaptureFixture) -> None:
         good, bad = make_deliveries(2)
         bad["article"]["seo"] = object()
@@ -183,6 +200,27 @@ class TestNeighbours:
         assert not isinstance(kept, BaseException)
         assert [row.id for row in await Article.all()] == [kept.article.id]
         assert not caplog.records
+
+
+@asynccontextmanager
+async def refuse_connection() -> AsyncIterator[BaseDBAsyncClient]:
+    raise RuntimeError("permission denied for database")
+    yield  # a context manager has one
+
+
+class TestDatabase:
+    async def test_that_cannot_begin_fails_whoever_waits_and_no_later_delivery(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as broken:
+            broken.setattr(intake, "round_transaction", refuse_connection)
+            async with asyncio.timeout(30):
+                receipts = await asyncio.gather(
+                    *map(receive_delivery, make_deliveries(3)), return_exceptions=True
+                )
+        assert {type(receipt) for receipt in receipts} == {RuntimeError}
+        async with asyncio.timeout(30):
+            await receive_delivery(make_delivery())
 
 
 class TestCaller:
@@ -229,11 +267,12 @@ class TestCaller:
     async def test_who_waits_for_a_turn_that_does_not_come_is_refused_and_nothing_is_kept(
         self, monkeypatch: pytest.MonkeyPatch, backends: Backends
     ) -> None:
-        for limit in ("_TURN_SECONDS", "_GIVE_UP_SECONDS"):  # of a cloud, of a disk
-            monkeypatch.setattr(objects, limit, 0.05)
         storage = current_backends().blog_storage
         assert storage
         async with AsyncExitStack() as turns:
+            hurried = turns.enter_context(monkeypatch.context())
+            for limit in ("_TURN_SECONDS", "_GIVE_UP_SECONDS"):  # of a cloud, of a disk
+                hurried.setattr(objects, limit, 0.05)
             for _ in range(backends.settings.database_pool_max_connections // 2):
                 await turns.enter_async_context(storage.turn())
             receipts = await asyncio.gather(

@@ -3,8 +3,8 @@
 CREATE FUNCTION id_of(number bigint) RETURNS uuid LANGUAGE sql IMMUTABLE
 RETURN lpad(to_hex(number), 32, '0')::uuid;
 
-INSERT INTO teams (id, name, plan, max_monitors, created_at)
-SELECT id_of(n), 'Team ' || n, 'business', 100000, now() FROM generate_series(1, 2001) n;
+INSERT INTO teams (id, name, plan, max_monitors, monitors_count, created_at)
+SELECT id_of(n), 'Team ' || n, 'business', 100000, 0, now() FROM generate_series(1, 2001) n;
 
 INSERT INTO api_keys (id, team_id, client_id, secret_sha256, name, scopes, created_at, last_used_at)
 SELECT id_of(n), id_of(1 + n % 2000), 'mon_live_' || n, repeat('0', 64), 'Key', '[]', now(), NULL

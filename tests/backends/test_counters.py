@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from monitoring.backends.counters import Counters, RateLimitPolicy, open_counters
 from monitoring.backends.outage import RETRY_AFTER_SECONDS
+from monitoring.backends.redis_script import MAX_CONNECTIONS
 
 if TYPE_CHECKING:
     from real_servers import RedisServer
@@ -92,6 +93,25 @@ class TestOnRedis:
                 await client.client_kill_filter(_type="normal", skipme=True)
             assert (await counters.hit(THREE_A_MINUTE, "alice")).remaining == 1
             assert not caplog.records
+
+    async def test_one_silence_ends_all_connections_since_the_others_would_wait_too(
+        self, redis_server: RedisServer
+    ) -> None:
+        async with open_counters(SecretStr(redis_server.url)) as counters:
+            await asyncio.gather(*(counters.hit(THREE_A_MINUTE, "bob") for _ in range(3)))
+            async with Redis.from_url(redis_server.url) as client:
+                assert len(await client.client_list(_type="normal")) == 4
+                await client.client_pause(10_000, all=False)  # writes
+                assert (await counters.hit(THREE_A_MINUTE, "alice")).mark is None
+                await client.client_unpause()
+                while len(await client.client_list(_type="normal")) > 1:  # noqa: ASYNC110 - Redis' own loop
+                    await asyncio.sleep(0.01)
+
+    async def test_at_most_so_many_connections_are_made(self, redis_server: RedisServer) -> None:
+        async with open_counters(SecretStr(redis_server.url)) as counters:
+            await asyncio.gather(*(counters.hit(THREE_A_MINUTE, "bob") for _ in range(3 * MAX_CONNECTIONS)))
+            async with Redis.from_url(redis_server.url) as client:
+                assert len(await client.client_list(_type="normal")) <= MAX_CONNECTIONS + 1
 
     async def test_without_redis_each_process_counts_alone_with_one_warning(
         self, redis_server: RedisServer, caplog: pytest.LogCaptureFixture

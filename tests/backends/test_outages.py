@@ -153,7 +153,8 @@ class TestPostgresFrozen:
             for _ in range(2):
                 assert all(is_unavailable(answer, service) for answer in at_once(send))
             assert is_unavailable(alice.get("/ready"), service)
-        assert all(answer.is_success for answer in at_once(send))
+        # The first may still wait for a server that only begins to wake up.
+        assert any(all(answer.is_success for answer in at_once(send)) for _ in range(10))
 
     def test_before_the_first_connection_nobody_waits_for_those_before_either(
         self, server: PostgresServer, tmp_path: Path

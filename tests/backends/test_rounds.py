@@ -124,6 +124,46 @@ async def test_what_goes_wrong_with_a_round_is_told_to_all_and_ends_with_it(
     assert await rounds.join(bake, "d") == "loaf of d"
 
 
+@pytest.mark.parametrize("is_taken", [True, False], ids=["too few outcomes", "nothing taken"])
+async def test_a_round_that_forgets_somebody_fails_for_all_and_ends(
+    bakery: Bakery, *, is_taken: bool
+) -> None:
+    is_broken = True
+
+    async def bake(take: Take[str]) -> Sequence[str | Exception]:
+        if not is_broken:
+            return await bakery.bake(take)
+        if is_taken:
+            take()
+        return []
+
+    rounds = Rounds()
+    async with asyncio.timeout(10):
+        loaves = await asyncio.gather(*(rounds.join(bake, dough) for dough in "abc"), return_exceptions=True)
+        assert all(isinstance(error, RuntimeError | ValueError) for error in loaves)
+        is_broken = False
+        assert await rounds.join(bake, "d") == "loaf of d"
+
+
+async def test_who_loses_patience_before_the_turn_leaves_no_trace(bakery: Bakery) -> None:
+    rounds = Rounds()
+    bakery.oven_is_free.clear()
+    patient = asyncio.create_task(rounds.join(bakery.bake, "rye"))
+    with pytest.raises(TimeoutError):
+        await rounds.join(bakery.bake, "oats", patience_seconds=0.01)
+    bakery.oven_is_free.set()
+    assert await patient == "loaf of rye"
+    assert bakery.baked == [["rye"]]
+
+
+async def test_patience_is_for_the_turn_and_not_for_what_comes_then(bakery: Bakery) -> None:
+    bakery.is_done.clear()
+    loaf = asyncio.create_task(Rounds().join(bakery.bake, "rye", patience_seconds=0.01))
+    await asyncio.sleep(0.05)
+    bakery.is_done.set()
+    assert await loaf == "loaf of rye"
+
+
 async def test_who_leaves_before_the_turn_leaves_no_trace(bakery: Bakery) -> None:
     rounds = Rounds()
     bakery.oven_is_free.clear()

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 import httpx
+import pytest
 
 from cast import Player, form_team
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import COMMAND_LINE
+from monitoring.audit.service import record
+from monitoring.auth.service import create_team
+from monitoring.backends.database import transaction
+from monitoring.contract.replies import Reply
+from monitoring.idempotency.service import act_once
+from monitoring.monitors import service
 from monitors.conversations import MONITORS, URL, list_ids
 from running_service import running_service
+from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +40,38 @@ def playing_at_two_services(folder: Path, max_monitors: int) -> Iterator[list[ht
         headers = {"Authorization": alice.headers["Authorization"]}
         there = stack.enter_context(httpx.Client(base_url=other.base_url, headers=headers, timeout=30))
         yield [alice, there]
+
+
+@pytest.mark.production("SQLite has one writer at a time")
+@pytest.mark.anyio
+async def test_a_write_done_once_and_an_audited_one_do_not_wait_for_each_other(
+    tmp_path: Path,
+) -> None:
+    audited_holds_the_watch, other_holds_the_team = asyncio.Event(), asyncio.Event()
+    async with temporary_backends(tmp_path):
+        team = await create_team("Acme", "free", 10)
+        monitor = await service.create_monitor(team.id, {"url": URL})
+
+        async def pause_as_in_the_app() -> None:
+            async with transaction():
+                await service.update_monitor(team.id, monitor.id, {"paused": True})
+                audited_holds_the_watch.set()
+                await other_holds_the_team.wait()
+                await asyncio.sleep(0.1)  # the other waits for the watch by now
+                await record(team.id, COMMAND_LINE, Action.MONITOR_PAUSED, monitor.name, monitor.id)
+
+        async def rename() -> Reply:
+            other_holds_the_team.set()
+            await service.update_monitor(team.id, monitor.id, {"name": "Shop"})
+            return Reply({}, 200)
+
+        async def rename_once() -> None:
+            await audited_holds_the_watch.wait()
+            await act_once(team.id, "key", (), rename)
+
+        await asyncio.gather(pause_as_in_the_app(), rename_once())
+        renamed = await service.get_monitor(team.id, monitor.id)
+        assert (renamed.name, renamed.paused) == ("Shop", True)
 
 
 def create_at_once(players: list[httpx.Client], **headers: str) -> list[httpx.Response]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tortoise.exceptions import IntegrityError
 
 from monitoring.articles.models import Article
-from monitoring.articles.storage import put_originals, round_transaction
+from monitoring.articles.storage import put_originals, round_transaction, turn_seconds
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import (
     BackendUnavailable,
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 # What becomes of a delivery in a round: its article, or why that was not stored, or nothing: it goes alone.
 Outcome: TypeAlias = "Article | StorageUnavailable | None"
 
+# The second time, what another process was faster with is known.
+ATTEMPTS = 2
+
 log = logging.getLogger(__name__)
 
 
@@ -45,24 +49,30 @@ async def take_in_by_the_round(delivery: Delivery) -> Article | None:
     round failed, of which another delivery may be the cause. Raises `StorageUnavailable` or
     `DatabaseUnavailable`.
     """
-    return await current_backends().rounds.join(_take_in, delivery, delivery.size_bytes)
+    rounds = current_backends().rounds
+    try:
+        return await rounds.join(_take_in, delivery, delivery.size_bytes, turn_seconds())
+    except TimeoutError as error:
+        raise StorageUnavailable("no round had its turn in time") from error
 
 
 async def _take_in(take: Take[Delivery]) -> Sequence[Outcome]:
     deliveries: Sequence[Delivery] = ()
     try:
-        async with round_transaction() as connection:
-            deliveries = take()
-            articles = await _make_new_articles(connection, deliveries)
-            not_stored = await _store_articles(connection, list(filter(None, articles)))
-    except (IntegrityError, TransactionConflict):  # another process was faster
-        return [None] * len(deliveries)
+        for _ in range(ATTEMPTS):
+            with suppress(IntegrityError, TransactionConflict):
+                async with round_transaction() as connection:
+                    deliveries = deliveries or take()
+                    articles = await _make_new_articles(connection, deliveries)
+                    not_stored = await _store_articles(connection, list(filter(None, articles)))
+                return [article and not_stored.get(article.id, article) for article in articles]
     except BackendUnavailable:
         raise
     except Exception:
+        if not deliveries:
+            raise
         log.exception("A round of %d deliveries failed: each goes alone", len(deliveries))
-        return [None] * len(deliveries)
-    return [article and not_stored.get(article.id, article) for article in articles]
+    return [None] * len(deliveries or take())
 
 
 async def _make_new_articles(
@@ -86,7 +96,8 @@ async def _store_articles(connection: BaseDBAsyncClient, articles: Sequence[Arti
     """Store rows and files of new articles; rows whose file was refused are taken out again, and told."""
     if not articles:
         return {}
-    await insert_articles(connection, articles)
+    # In an order that all processes keep: two of them wait for each other at most in one direction.
+    await insert_articles(connection, sorted(articles, key=lambda article: article.identity))
     refused = await put_originals(articles)
     if refused:
         await Article.filter(id__in=list(refused)).delete()  # and their translations with them

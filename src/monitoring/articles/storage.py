@@ -35,6 +35,11 @@ _NOT_TRANSLATED = {
 }
 
 
+def turn_seconds() -> float:
+    """Return for how long a turn is worth waiting for. Raises `StorageUnavailable`."""
+    return _configured_storage().turn_seconds
+
+
 @asynccontextmanager
 async def page_transaction() -> AsyncIterator[BaseDBAsyncClient]:
     """Begin a transaction that will put pages, when it is its turn. Raises `StorageUnavailable`."""

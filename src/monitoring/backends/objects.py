@@ -98,14 +98,19 @@ class BlogStorage:
                 raise outcome
         return refused
 
+    @property
+    def turn_seconds(self) -> float:
+        """For how long a turn is worth waiting for.
+
+        A second: who puts into a storage that hangs must not hold up everybody else. For a disk four, since
+        it may be slow with what goes on there beside, and hardly ever hangs.
+        """
+        return _GIVE_UP_SECONDS if self._folder else _TURN_SECONDS
+
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Take one of the turns there are, for what holds on to something else while it puts.
-
-        Waits a second at most: who puts into a storage that hangs must not hold up everybody else. For a disk
-        four, since it may be slow with what goes on there beside, and hardly ever hangs.
-        """
-        async with _unavailable_if_it_fails(_GIVE_UP_SECONDS if self._folder else _TURN_SECONDS):
+        """Take one of the turns there are, for what holds on to something else while it puts."""
+        async with _unavailable_if_it_fails(self.turn_seconds):
             await self._turns.acquire()
         try:
             yield
@@ -151,11 +156,16 @@ class BlogStorage:
         files = [(folder / _checked(path), content) for path, content in contents.items()]
         shares = [files[first::_WRITERS] for first in range(min(_WRITERS, len(files)))]
         async with _unavailable_if_it_fails(self._patience_seconds):
-            failed = await asyncio.gather(*(asyncio.to_thread(write_durably, share) for share in shares))
+            writing = (asyncio.to_thread(write_durably, share) for share in shares)
+            failed: dict[Path, OSError] = {}
+            # All are waited for, whatever becomes of one: what went on behind would write late.
+            for outcome in await asyncio.gather(*writing, return_exceptions=True):
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                failed |= outcome
         return {
             target.relative_to(folder).as_posix(): StorageUnavailable(_describe(error))
-            for share in failed
-            for target, error in share.items()
+            for target, error in failed.items()
         }
 
     async def _put_if(self, version: Version, path: str, content: bytes) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
@@ -39,12 +40,21 @@ class Rounds:
         """Let every round run in a copy of the caller's context: it is no single request's."""
         self._context = copy_context()
 
-    async def join(self, work: Work[Item, Outcome], item: Item, size_bytes: int = 0) -> Outcome:
+    async def join(
+        self,
+        work: Work[Item, Outcome],
+        item: Item,
+        size_bytes: int = 0,
+        patience_seconds: float | None = None,
+    ) -> Outcome:
         """Have the work done for an item, and return or raise what came of it.
 
-        Who is cancelled before the round takes the item leaves no trace; afterwards the round goes on, whole.
+        Who is cancelled before a round takes the item leaves no trace; afterwards the round goes on, whole.
+        Raises `TimeoutError` if no round has taken it for so long.
         """
         place: _Place = _Place(item, size_bytes)
+        if patience_seconds is not None:
+            place.give_up_after(patience_seconds)
         line = self._lines.setdefault(work, _Line())
         line.waiting.append(place)
         if not line.has_round:
@@ -64,27 +74,13 @@ class Rounds:
         running.add_done_callback(self._under_way.discard)
 
     async def _run(self, work: Work[Any, Any], line: _Line) -> None:
-        places: list[_Place] | None = None
-
-        def take() -> list[Any]:
-            nonlocal places
-            places = line.take()
-            if line.waiting:
-                self._begin(work, line)
-            return [place.item for place in places]
-
+        round_ = _Round(line, partial(self._begin, work, line))
         try:
-            outcomes = await work(take)
+            round_.settle(await work(round_.take))
         except BaseException as error:
-            if places is None:  # its turn has not come
-                take()
-            for place in places or ():
-                place.settle(error)
+            round_.fail(error)
             if not isinstance(error, Exception):
                 raise
-        else:
-            for place, outcome in zip(places or (), outcomes, strict=True):
-                place.settle(outcome)
 
 
 @dataclass(slots=True)
@@ -94,6 +90,16 @@ class _Place:
     item: Any
     size_bytes: int
     outcome: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    _giving_up: asyncio.TimerHandle | None = None
+
+    def give_up_after(self, seconds: float) -> None:
+        self._giving_up = asyncio.get_running_loop().call_later(seconds, self.settle, TimeoutError())
+
+    def is_taken(self) -> bool:
+        """Take the place, unless its caller has gone."""
+        if self._giving_up:
+            self._giving_up.cancel()
+        return not self.outcome.done()
 
     def settle(self, outcome: object) -> None:
         if self.outcome.done():  # its caller has gone
@@ -121,6 +127,38 @@ class _Line:
             if places and size_bytes > MAX_BYTES:
                 break
             place = self.waiting.popleft()
-            if not place.outcome.done():
+            if place.is_taken():
                 places.append(place)
         return places
+
+
+class _Round:
+    """Those who were taken out of the line together."""
+
+    def __init__(self, line: _Line, begin_next: Callable[[], None]) -> None:
+        self._line = line
+        self._begin_next = begin_next
+        self._places: list[_Place] | None = None
+
+    def take(self) -> list[Any]:
+        """Take items, now that its turn has come. Once."""
+        if self._places is not None:
+            raise RuntimeError("a round takes its items once")
+        self._places = self._line.take()
+        if self._line.waiting:
+            self._begin_next()
+        return [place.item for place in self._places]
+
+    def settle(self, outcomes: Sequence[object]) -> None:
+        """Tell each its outcome. Raises if there is not one for each, and only one."""
+        if self._places is None:
+            raise RuntimeError("a round takes its items")
+        for place, outcome in zip(self._places, outcomes, strict=True):
+            place.settle(outcome)
+
+    def fail(self, error: BaseException) -> None:
+        """Tell everybody who does not know yet; before its turn, those who would have been taken."""
+        if self._places is None:
+            self.take()
+        for place in self._places or ():
+            place.settle(error)
