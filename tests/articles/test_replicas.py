@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 import pytest
 
 from articles.desk import deliver, make_delivery, read_page
+from intercepted_messages import intercept_messages
 from monitoring.articles.models import Article, Translation
 from monitoring.articles.service import NEVER, receive_delivery
 from monitoring.articles.sweeping import queue_missing_locales, sweep
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import Backends, open_backends
-from monitoring.backends.tasks import Task
 from monitoring.idempotency.models import IdempotencyKey
 from monitoring.idempotency.service import LIFETIME, delete_expired_keys
 from temporary_backends import make_settings, temporary_backends
@@ -59,15 +58,7 @@ class TestSweep:
         self, replicas: list[Backends], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         sent: list[str] = []
-        send, here = Task.send, get_ident()
-
-        async def note(task: Task, article_id: str, **options: Any) -> None:
-            if get_ident() != here:  # a service in another thread
-                await send(task, article_id, **options)
-            else:
-                sent.append(article_id)
-
-        monkeypatch.setattr(Task, "send", note)
+        intercept_messages(monkeypatch, lambda article_id, _: sent.append(article_id))
         article_ids = {str((await deliver(id=number)).id) for number in range(20)}
         for _ in range(5):
             sent.clear()

@@ -1,18 +1,17 @@
 from __future__ import annotations
 
-from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from articles.desk import LOCALES, deliver, make_due, states, translate, translation_of
+from intercepted_messages import intercept_messages
 from monitoring.articles import sweeping
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Article, TranslationStatus
 from monitoring.articles.service import NEVER, retry_failed
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.backends.current import current_backends
-from monitoring.backends.tasks import Task
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -23,17 +22,9 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect messages instead of sending them. Services in other threads send theirs as always."""
+    """Collect messages instead of sending them."""
     article_ids: list[str] = []
-    send, here = Task.send, get_ident()
-
-    async def note(task: Task, article_id: str, **options: Any) -> None:
-        if get_ident() != here:
-            await send(task, article_id, **options)
-        else:
-            article_ids.append(article_id)
-
-    monkeypatch.setattr(Task, "send", note)
+    intercept_messages(monkeypatch, lambda article_id, _: article_ids.append(article_id))
     return article_ids
 
 

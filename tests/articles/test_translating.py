@@ -3,8 +3,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from datetime import UTC, datetime
-from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +19,7 @@ from articles.desk import (
     translate,
     translation_of,
 )
+from intercepted_messages import intercept_messages
 from monitoring.articles import claims
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Translation, TranslationMemory
@@ -27,7 +27,6 @@ from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translators import open_translator
 from monitoring.backends.current import current_backends
-from monitoring.backends.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -280,13 +279,5 @@ class TestFailure:
     @pytest.fixture
     def sent(self, monkeypatch: pytest.MonkeyPatch) -> list[float]:
         delays: list[float] = []
-        send, here = Task.send, get_ident()
-
-        async def note(task: Task, *arguments: Any, delay_seconds: float = 0) -> None:
-            if get_ident() != here:  # a service in another thread
-                await send(task, *arguments, delay_seconds=delay_seconds)
-            else:
-                delays.append(delay_seconds)
-
-        monkeypatch.setattr(Task, "send", note)
+        intercept_messages(monkeypatch, lambda _, delay_seconds: delays.append(delay_seconds))
         return delays

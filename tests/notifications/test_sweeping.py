@@ -3,14 +3,13 @@ from __future__ import annotations
 import asyncio
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
-from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from intercepted_messages import intercept_messages
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.tasks import Task
 from monitoring.notifications import sweeping
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.models import NotificationDelivery
@@ -28,17 +27,9 @@ URL = "https://pager.example.com/hooks"
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect messages instead of sending them. Services in other threads send theirs as always."""
+    """Collect messages instead of sending them."""
     delivery_ids: list[str] = []
-    send, here = Task.send, get_ident()
-
-    async def note(task: Task, delivery_id: str, **options: Any) -> None:
-        if get_ident() != here:
-            await send(task, delivery_id, **options)
-        else:
-            delivery_ids.append(delivery_id)
-
-    monkeypatch.setattr(Task, "send", note)
+    intercept_messages(monkeypatch, lambda delivery_id, _: delivery_ids.append(delivery_id))
     return delivery_ids
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import orjson
 
@@ -16,6 +16,7 @@ from monitoring.contract.timestamps import write_timestamp
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from datetime import datetime
+    from typing import Unpack
     from uuid import UUID
 
     from tortoise.backends.base.client import BaseDBAsyncClient
@@ -27,12 +28,14 @@ Versions: TypeAlias = "Mapping[str, Version]"  # by path
 
 SOURCE_LOCALE = "en"
 
-_NOT_TRANSLATED = {
-    "translated_at": None,
-    "engine": None,
-    "is_demonstration": False,
-    "untranslated_segments": 0,
-}
+
+class Translated(TypedDict, total=False):
+    """How a locale was translated; of the source, nothing is to be told."""
+
+    engine: str
+    is_demonstration: bool
+    untranslated_segments: int
+    translated_at: datetime
 
 
 def turn_seconds() -> float:
@@ -82,29 +85,20 @@ async def find_page(slug: str, locale: str) -> dict[str, Any] | None:
     return None
 
 
-async def put_page(  # noqa: PLR0913 - keywords, named like the fields of the file
+async def put_page(
     article: Article,
     locale: str,
     delivery: Mapping[str, Any],
     *,
     replacing: Versions,
-    engine: str | None = None,
-    is_demonstration: bool = False,
-    untranslated_segments: int = 0,
-    translated_at: datetime | None = None,
+    **translated: Unpack[Translated],
 ) -> None:
     """Store one locale of the article's revision, in place of these versions. Raises `StorageUnavailable`.
 
     Between finding the versions and this, the caller has asked the database whether the page is its own: what
     stalls in between and comes late, its lock lost, finds other versions and is refused.
     """
-    translated = {
-        "translated_at": write_timestamp(translated_at),
-        "engine": engine,
-        "is_demonstration": is_demonstration,
-        "untranslated_segments": untranslated_segments,
-    }
-    page = _describe_page(article, locale, delivery, translated)
+    page = _describe_page(article, locale, delivery, **translated)
     storage = _configured_storage()
     for path in _paths(article.slug, locale):
         await storage.put(path, _write_page(path, page), replacing[path])
@@ -123,10 +117,7 @@ async def put_originals(articles: Sequence[Article]) -> dict[UUID, StorageUnavai
 
 
 def _describe_page(
-    article: Article,
-    locale: str,
-    delivery: Mapping[str, Any],
-    translated: Mapping[str, Any] = _NOT_TRANSLATED,
+    article: Article, locale: str, delivery: Mapping[str, Any], **translated: Unpack[Translated]
 ) -> dict[str, Any]:
     return {
         "article_id": str(article.id),
@@ -135,7 +126,10 @@ def _describe_page(
         "source_locale": SOURCE_LOCALE,
         "revision": article.revision,
         "received_at": write_timestamp(article.updated_at),
-        **translated,
+        "translated_at": write_timestamp(translated.get("translated_at")),
+        "engine": translated.get("engine"),
+        "is_demonstration": translated.get("is_demonstration", False),
+        "untranslated_segments": translated.get("untranslated_segments", 0),
         "delivery": delivery,
     }
 

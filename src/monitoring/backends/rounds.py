@@ -95,8 +95,8 @@ class _Place:
     def give_up_after(self, seconds: float) -> None:
         self._giving_up = asyncio.get_running_loop().call_later(seconds, self.settle, TimeoutError())
 
-    def is_taken(self) -> bool:
-        """Take the place, unless its caller has gone."""
+    def take(self) -> bool:
+        """End the caller's wait for a round. False if the caller has gone."""
         if self._giving_up:
             self._giving_up.cancel()
         return not self.outcome.done()
@@ -127,7 +127,7 @@ class _Line:
             if places and size_bytes > MAX_BYTES:
                 break
             place = self.waiting.popleft()
-            if place.is_taken():
+            if place.take():
                 places.append(place)
         return places
 
