@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 import socket
 from contextlib import ExitStack, contextmanager, suppress
@@ -46,9 +47,12 @@ def is_blocked(exchange: Exchange) -> bool:
     return True
 
 
-def count_sockets() -> int:
-    """Count the sockets of this process."""
-    return sum(_leads_to_a_socket(link) for link in Path("/proc/self/fd").iterdir())
+def open_sockets() -> set[str]:
+    """Name the sockets of clients in this process: those that lead to 127.0.0.2, or no longer anywhere.
+
+    Those of the servers here, and of a service that another thread runs on 127.0.0.1, are not among them.
+    """
+    return {name for link in Path("/proc/self/fd").iterdir() if (name := _name_of_socket(link))}
 
 
 @contextmanager
@@ -72,8 +76,18 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
-def _leads_to_a_socket(link: Path) -> bool:
-    try:
-        return str(link.readlink()).startswith("socket:")
-    except FileNotFoundError:  # that of the listing itself
+def _name_of_socket(link: Path) -> str | None:
+    with suppress(OSError):  # closed since it was listed
+        name = str(link.readlink())
+        if name.startswith("socket:"):
+            with socket.socket(fileno=os.dup(int(link.name))) as opened:
+                return name if _is_of_a_client(opened) else None
+    return None
+
+
+def _is_of_a_client(opened: socket.socket) -> bool:
+    if opened.family == socket.AF_UNIX or opened.getsockname()[0] == "127.0.0.2":
         return False
+    with suppress(OSError):  # nobody is at the other end, or no longer
+        return bool(opened.getpeername()[0] != "127.0.0.1")
+    return True
