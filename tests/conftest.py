@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 import httpx
@@ -15,6 +16,7 @@ from insider import Insider
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Iterator
 
     from monitoring.auth.models import Team
@@ -60,6 +62,19 @@ def pytest_runtest_teardown(item: pytest.Function) -> Iterator[None]:
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def own_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    """Capture what this thread logs; services of earlier tests, in other threads, may log at any time."""
+    here = get_ident()
+
+    def is_ours(record: logging.LogRecord) -> bool:
+        return record.thread == here
+
+    caplog.handler.addFilter(is_ours)
+    yield caplog
+    caplog.handler.removeFilter(is_ours)
 
 
 @pytest.fixture(scope="session")

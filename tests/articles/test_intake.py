@@ -157,7 +157,7 @@ class TestNeighbours:
         assert [receipt.article.revision for receipt in receipts] == [1, 1, 1, 1, 2]
 
     async def test_of_one_that_another_process_was_faster_with_are_kept(
-        self, rounds: list[int], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+        self, rounds: list[int], monkeypatch: pytest.MonkeyPatch, own_log: pytest.LogCaptureFixture
     ) -> None:
         first, *others = make_deliveries(5)
         await receive_delivery(first)
@@ -169,7 +169,7 @@ class TestNeighbours:
         monkeypatch.setattr(intake, "find_taken_folders", too_early)
         receipts = await asyncio.gather(*map(receive_delivery, [*others, first]))
         assert rounds == []
-        assert not caplog.records
+        assert not own_log.records
         assert [receipt.is_new_revision for receipt in receipts] == [True] * 4 + [False]
         assert await Article.all().count() == 5
 
@@ -190,7 +190,7 @@ class TestNeighbours:
         assert rounds == [1]
         assert [receipt.is_new_revision for receipt in receipts] == [True] * 4 + [False]
 
-    async def test_of_one_that_cannot_be_written_are_kept(self, caplog: pytest.LogCaptureFixture) -> None:
+    async def test_of_one_that_cannot_be_written_are_kept(self, own_log: pytest.LogCaptureFixture) -> None:
         good, bad = make_deliveries(2)
         bad["article"]["seo"] = object()
         kept, failed = await asyncio.gather(
@@ -199,7 +199,7 @@ class TestNeighbours:
         assert isinstance(failed, TypeError)
         assert not isinstance(kept, BaseException)
         assert [row.id for row in await Article.all()] == [kept.article.id]
-        assert not caplog.records
+        assert not own_log.records
 
 
 @asynccontextmanager

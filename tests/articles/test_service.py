@@ -72,12 +72,12 @@ class TestUpdate:
         assert (receipt.article.revision, receipt.is_new_revision) == (1, False)
         assert (await Article.get()).title == "Newer"
 
-    async def test_that_is_older_is_logged_with_both_times(self, caplog: pytest.LogCaptureFixture) -> None:
-        with caplog.at_level(logging.INFO, logger="monitoring.articles.service"):
+    async def test_that_is_older_is_logged_with_both_times(self, own_log: pytest.LogCaptureFixture) -> None:
+        with own_log.at_level(logging.INFO, logger="monitoring.articles.service"):
             await deliver("Newer", timestamp="2026-11-20T10:00:00Z")
-            assert not caplog.records
+            assert not own_log.records
             await deliver("Older", timestamp="2026-11-20T09:00:00Z")
-        [record] = caplog.records
+        [record] = own_log.records
         assert record.levelname == "INFO"
         for part in ("2026-11-20 09:00:00", "2026-11-20 10:00:00"):
             assert part in record.getMessage()

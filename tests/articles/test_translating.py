@@ -71,15 +71,15 @@ class TestTranslation:
         assert page["delivery"]["article"] == {"id": "art_1", "title": "pt-BR: Running shoes"}
         assert (page["revision"], page["engine"], page["is_demonstration"]) == (1, "obedient", False)
 
-    async def test_counts_what_was_left_in_english_and_warns(self, caplog: pytest.LogCaptureFixture) -> None:
+    async def test_counts_what_was_left_in_english_and_warns(self, own_log: pytest.LogCaptureFixture) -> None:
         article = await deliver("Running shoes", excerpt="Fit beats shine.")
-        with caplog.at_level(logging.WARNING, logger="monitoring.articles.translating"):
+        with own_log.at_level(logging.WARNING, logger="monitoring.articles.translating"):
             await translate(article, SpeechlessEngine("es", "Fit beats shine."))
         spanish, portuguese = [await read_page(f"running-shoes/{locale}.json") for locale in LOCALES]
         assert spanish["delivery"]["article"]["excerpt"] == "Fit beats shine."
         assert (spanish["untranslated_segments"], portuguese["untranslated_segments"]) == (1, 0)
         assert (await read_page("running-shoes/en.json"))["untranslated_segments"] == 0
-        [record] = caplog.records
+        [record] = own_log.records
         assert record.args == ("es", 1)
 
     async def test_asks_the_engine_only_for_what_has_changed(self) -> None:

@@ -83,7 +83,7 @@ class TestOnRedis:
                 await asyncio.sleep(0.05)
 
     async def test_whom_redis_has_hung_up_on_counts_on_over_another_connection(
-        self, redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+        self, redis_server: RedisServer, own_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("monitoring.backends.counters.TIMEOUT_SECONDS", 30)  # however busy the machine is
         async with open_counters(SecretStr(redis_server.url)) as counters:
@@ -92,7 +92,7 @@ class TestOnRedis:
             async with Redis.from_url(redis_server.url) as client:
                 await client.client_kill_filter(_type="normal", skipme=True)
             assert (await counters.hit(THREE_A_MINUTE, "alice")).remaining == 1
-            assert not caplog.records
+            assert not own_log.records
 
     async def test_one_silence_ends_all_connections_since_the_others_would_wait_too(
         self, redis_server: RedisServer
@@ -114,7 +114,7 @@ class TestOnRedis:
                 assert len(await client.client_list(_type="normal")) <= MAX_CONNECTIONS + 1
 
     async def test_without_redis_each_process_counts_alone_with_one_warning(
-        self, redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+        self, redis_server: RedisServer, own_log: pytest.LogCaptureFixture
     ) -> None:
         async with open_counters(SecretStr(redis_server.url)) as counters:
             clock = counters._outage._clock = Clock()  # noqa: SLF001
@@ -124,13 +124,13 @@ class TestOnRedis:
             hits = [await counters.hit(THREE_A_MINUTE, "alice") for _ in range(50)]
             assert time.perf_counter() - began < 0.6
             assert sum(hit.allowed for hit in hits) == 3
-            assert len(caplog.records) == 1
+            assert len(own_log.records) == 1
 
             redis_server.start()
             clock.now += RETRY_AFTER_SECONDS
-            with caplog.at_level(logging.INFO):
+            with own_log.at_level(logging.INFO):
                 assert (await counters.hit(THREE_A_MINUTE, "alice")).remaining == 2
-            assert caplog.messages[-1].startswith("Over: ")
+            assert own_log.messages[-1].startswith("Over: ")
 
 
 class TestMark:

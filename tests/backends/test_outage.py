@@ -58,11 +58,11 @@ class TestMayTry:
 
 class TestLog:
     def test_says_once_that_it_began_and_once_that_it_is_over(
-        self, outage: Outage, caplog: pytest.LogCaptureFixture
+        self, outage: Outage, own_log: pytest.LogCaptureFixture
     ) -> None:
-        with caplog.at_level(logging.INFO):
+        with own_log.at_level(logging.INFO):
             for _ in range(3):
                 outage.begin(GONE)
             for _ in range(3):
                 outage.end()
-        assert caplog.messages == ["The well is dry (ConnectionError)", "Over: The well is dry"]
+        assert own_log.messages == ["The well is dry (ConnectionError)", "Over: The well is dry"]

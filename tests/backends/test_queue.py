@@ -171,13 +171,13 @@ async def test_sending_without_redis_is_quick_and_one_warning(
 
 @pytest.mark.production("the queue within the process is never away")
 async def test_a_consumer_without_redis_is_one_warning_however_often_it_asks(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    own_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("monitoring.backends.redis_broker.PATIENCE_SECONDS", 0)
     broker = PatientBroker(f"redis://127.0.0.1:{find_free_port()}/0", Outage("The queue is away"))
     consumer = broker.consume("garden")
     assert [next(consumer) for _ in range(10)] == [None] * 10
-    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+    assert [record.levelno for record in own_log.records] == [logging.WARNING]
 
 
 @pytest.mark.production("the queue within the process is never silent")

@@ -255,7 +255,7 @@ class TestBounds:
         site: WatchedSite,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
-        caplog: pytest.LogCaptureFixture,
+        own_log: pytest.LogCaptureFixture,
     ) -> None:
         open_files = 2 * (KEPT_CONNECTIONS + 3)
         monkeypatch.setattr(resource, "getrlimit", lambda _: (open_files, resource.RLIM_INFINITY))
@@ -267,7 +267,7 @@ class TestBounds:
                 site.let_go()
                 await until(lambda: _are_checked(6))
         assert site.most_held_count == 3
-        assert caplog.messages == [
+        assert own_log.messages == [
             "CHECKS_AT_ONCE is 20, but this process may open too few files: it makes 3"
         ]
 
@@ -282,9 +282,9 @@ class TestBounds:
 
 class TestDatabaseAway:
     async def test_nothing_that_was_found_is_lost_and_one_warning_is_given(
-        self, site: WatchedSite, tmp_path: Path, caplog: pytest.LogCaptureFixture
+        self, site: WatchedSite, tmp_path: Path, own_log: pytest.LogCaptureFixture
     ) -> None:
-        caplog.set_level(logging.INFO, "monitoring.backends.outage")
+        own_log.set_level(logging.INFO, "monitoring.backends.outage")
         with removable_database() as (settings, go_away, come_back):
             async with at_work(tmp_path, **settings) as backends:
                 monitors = await make(20, url=site.url("/hold"))
@@ -292,13 +292,13 @@ class TestDatabaseAway:
                     await site.wait_until_held(20)
                     await asyncio.to_thread(go_away, backends)
                     site.let_go()
-                    await until(lambda: _has_told(caplog, 1))
+                    await until(lambda: _has_told(own_log, 1))
                     await asyncio.to_thread(come_back)
                     await wait_until_checked(*monitors)
-                    await until(lambda: _has_told(caplog, 2))
+                    await until(lambda: _has_told(own_log, 2))
                 assert [len(await results_of(monitor)) for monitor in monitors] == [1] * 20
         assert site.asked["/hold"] == 20
-        began, ended = _told_of_outages(caplog)
+        began, ended = _told_of_outages(own_log)
         assert "The database is away" in began
         assert "Over" in ended
 
@@ -370,7 +370,7 @@ class TestStopping:
 
 class TestGathering:
     async def test_a_result_that_cannot_be_stored_takes_no_other_along(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_log: pytest.LogCaptureFixture
     ) -> None:
         monkeypatch.setattr(gathering_module, "MAX_STORED_AT_ONCE", 16)
         async with at_work(tmp_path):
@@ -389,7 +389,7 @@ class TestGathering:
             await gathering.store_all()
             assert await Watch.filter(last_checked_at=LONG_AGO).count() == 39
             assert (await Watch.get(monitor_id=strange.id)).claim is not None
-        assert caplog.messages == ["A result cannot be stored; its monitor is checked again"]
+        assert own_log.messages == ["A result cannot be stored; its monitor is checked again"]
 
     async def test_storing_nothing_is_no_transaction(self, tmp_path: Path) -> None:
         async with at_work(tmp_path):
@@ -446,12 +446,12 @@ async def _are_checked(count: int) -> bool:
     return await Watch.filter(last_checked_at__isnull=False).count() >= count
 
 
-def _told_of_outages(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [each.message for each in caplog.records if each.name == "monitoring.backends.outage"]
+def _told_of_outages(own_log: pytest.LogCaptureFixture) -> list[str]:
+    return [each.message for each in own_log.records if each.name == "monitoring.backends.outage"]
 
 
-async def _has_told(caplog: pytest.LogCaptureFixture, count: int) -> bool:
-    return len(_told_of_outages(caplog)) >= count
+async def _has_told(own_log: pytest.LogCaptureFixture, count: int) -> bool:
+    return len(_told_of_outages(own_log)) >= count
 
 
 async def _are_claimed(count: int) -> bool:

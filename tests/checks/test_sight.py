@@ -130,22 +130,22 @@ class TestAsking:
 
 class TestLog:
     async def test_says_when_blindness_begins_and_ends_and_nothing_in_between(
-        self, network: Network, caplog: pytest.LogCaptureFixture
+        self, network: Network, own_log: pytest.LogCaptureFixture
     ) -> None:
-        caplog.set_level(logging.INFO, "monitoring.checks.sight")
+        own_log.set_level(logging.INFO, "monitoring.checks.sight")
         sight = network.open_sight()
         for reachable in (True, False, False, True, True):
             network.reachable = set(REFERENCES) if reachable else set()
             network.now += 1
             assert await sight.is_blind(network.now) is not reachable
-        began, ended = caplog.messages
+        began, ended = own_log.messages
         assert "This machine is offline" in began
         assert "Over" in ended
 
     async def test_says_that_blindness_has_ended_though_no_check_fails(
-        self, network: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+        self, network: Network, monkeypatch: pytest.MonkeyPatch, own_log: pytest.LogCaptureFixture
     ) -> None:
-        caplog.set_level(logging.INFO, "monitoring.checks.sight")
+        own_log.set_level(logging.INFO, "monitoring.checks.sight")
         monkeypatch.setattr(sight_module, "HOLDING_SECONDS", 0.01)
         sight = network.open_sight()
         network.reachable = set()
@@ -153,10 +153,10 @@ class TestLog:
         network.reachable = set(REFERENCES)
         looking = asyncio.create_task(sight.look_for_the_end())
         async with asyncio.timeout(30):
-            while len(caplog.messages) < 2:  # noqa: ASYNC110 - a log has no event
+            while len(own_log.messages) < 2:  # noqa: ASYNC110 - a log has no event
                 await asyncio.sleep(0.01)
         looking.cancel()
-        assert "Over" in caplog.messages[1]
+        assert "Over" in own_log.messages[1]
 
 
 class TestReferences:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from dataclasses import replace
 from datetime import timedelta
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -314,26 +313,25 @@ class TestIncidents:
             )
 
     async def test_of_a_large_outage_take_no_more_statements_than_one_does(
-        self, caplog: pytest.LogCaptureFixture
+        self, own_log: pytest.LogCaptureFixture
     ) -> None:
         counts = []
         for size in (1, 30):
             monitors = await make_due(size, failure_threshold=1, recovery_threshold=1)
             await create_webhook(monitors[0].team_id, {"url": "https://hooks.example.com/"})
-            counts.append([await self._count_statements(finding, caplog) for finding in (DOWN, UP)])
+            counts.append([await self._count_statements(finding, own_log) for finding in (DOWN, UP)])
             await Watch.all().update(due_at=None)
         assert counts == [[4, 4], [4, 4]]
 
-    async def _count_statements(self, finding: Finding, caplog: pytest.LogCaptureFixture) -> int:
+    async def _count_statements(self, finding: Finding, own_log: pytest.LogCaptureFixture) -> int:
         """Store what every monitor's check found that is not at rest, and count what incidents took."""
         await Watch.filter(due_at__isnull=False).update(due_at=NOON, next_check_at=NOON)
         outcomes = found(await claim_due(NOON, 100), finding)
-        caplog.clear()
-        with caplog.at_level(logging.DEBUG, "tortoise.db_client"):
+        own_log.clear()
+        with own_log.at_level(logging.DEBUG, "tortoise.db_client"):
             await store(outcomes, NOON)
         tables = ("incidents", "notification_webhooks", "notification_deliveries")
-        ours = [each.getMessage() for each in caplog.records if each.thread == get_ident()]  # not a service's
-        return sum(any(table in message for table in tables) for message in ours)
+        return sum(any(table in message for table in tables) for message in own_log.messages)
 
     async def test_what_cannot_be_stored_leaves_nothing_of_the_batch_behind(
         self, monkeypatch: pytest.MonkeyPatch

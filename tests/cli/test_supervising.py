@@ -50,7 +50,7 @@ async def test_children_that_give_up_at_the_start_end_the_whole_with_their_statu
 
 
 async def test_children_that_die_soon_are_replaced_more_and_more_slowly(
-    caplog: pytest.LogCaptureFixture,
+    own_log: pytest.LogCaptureFixture,
 ) -> None:
     supervisor, witness = Supervisor(1, be_killed, finishing_seconds=0), Witness()
     running = asyncio.create_task(witness.watch(supervisor))
@@ -59,7 +59,7 @@ async def test_children_that_die_soon_are_replaced_more_and_more_slowly(
     stop_this_process()
     await running
     assert supervisor.signal_number == signal.SIGTERM
-    messages = [record.getMessage() for record in caplog.records]
+    messages = [record.getMessage() for record in own_log.records]
     assert [message.partition("another")[2] for message in messages[:2]] == [
         " one starts in 1 seconds",
         " one starts in 2 seconds",

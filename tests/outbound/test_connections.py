@@ -182,7 +182,7 @@ class TestCertificate:
         assert asked_for == [HOST]
 
     async def test_that_expired_is_refused_with_its_day(
-        self, authority: trustme.CA, tls_client: HttpClient, caplog: pytest.LogCaptureFixture
+        self, authority: trustme.CA, tls_client: HttpClient, own_log: pytest.LogCaptureFixture
     ) -> None:
         expired_at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         not_before = expired_at - timedelta(days=1)
@@ -197,7 +197,7 @@ class TestCertificate:
         assert not server.requests
         await until(lambda: open_sockets() <= before)
         gc.collect()
-        assert not caplog.records, "an exception that nobody asked for is logged when it is forgotten"
+        assert not own_log.records, "an exception that nobody asked for is logged when it is forgotten"
 
     async def test_that_is_for_another_host_is_refused(
         self, authority: trustme.CA, tls_client: HttpClient
