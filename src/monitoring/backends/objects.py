@@ -153,18 +153,18 @@ class BlogStorage:
         self, folder: Path, contents: Mapping[str, bytes]
     ) -> dict[str, StorageUnavailable]:
         """Write files in a few threads: a hop there and back costs, and a disk syncs several at once."""
-        files = [(folder / _checked(path), content) for path, content in contents.items()]
+        files = [(f"{folder}/{_checked(path)}", content) for path, content in contents.items()]
         shares = [files[first::_WRITERS] for first in range(min(_WRITERS, len(files)))]
         async with _unavailable_if_it_fails(self._patience_seconds):
             writing = (asyncio.to_thread(write_durably, share) for share in shares)
-            failed: dict[Path, OSError] = {}
+            failed: dict[str, OSError] = {}
             # All are waited for, whatever becomes of one: what went on behind would write late.
             for outcome in await asyncio.gather(*writing, return_exceptions=True):
                 if isinstance(outcome, BaseException):
                     raise outcome
                 failed |= outcome
         return {
-            target.relative_to(folder).as_posix(): StorageUnavailable(_describe(error))
+            target.removeprefix(f"{folder}/"): StorageUnavailable(_describe(error))
             for target, error in failed.items()
         }
 
