@@ -7,7 +7,6 @@ process, no message is sent, as none is by the peers; on PostgreSQL everybody se
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sqlite3
 from contextlib import ExitStack, closing
 from functools import partial
@@ -17,7 +16,7 @@ from engines import execute, fetch
 from load import SERIAL, Load, write_request
 from monitors_api import call, migrate
 from rounds import Scenario, take_turns
-from servers import BUILD, LOCALES, WEBHOOK_SECRET, peer, running, service
+from servers import LOCALES, WEBHOOK_SECRET, peer, running, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -96,9 +95,6 @@ def measure_articles_on_postgresql(bench: Bench) -> list[Scenario]:
 
 def measure_articles_on_sqlite(bench: Bench) -> list[Scenario]:
     """Measure with rows in a SQLite file, the worker in the same process."""
-    folder = BUILD / "sqlite"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
 
     def by_hand(name: str, path: Path, blog: Path, row_by_row: str) -> Program:
         told = {"DATABASE_URL": f"sqlite://{path}", "BLOG_FOLDER": str(blog), "ROW_BY_ROW": row_by_row}
@@ -111,7 +107,7 @@ def measure_articles_on_sqlite(bench: Bench) -> list[Scenario]:
         ROW_BY_ROW: partial(by_hand, "row by row", row_by_row="1"),
         UNIT_OF_WORK: partial(by_hand, "unit of work", row_by_row="0"),
     }
-    paths = {name: folder / f"{number}.db" for number, name in enumerate(programs)}
+    paths = {name: bench.make_folder() / "monitoring.db" for name in programs}
     for path in paths.values():
         migrate(f"sqlite://{path}")
 
@@ -133,12 +129,8 @@ def _measure(
     request = write_request("POST", PATH, HEADERS, ARTICLE)
     body = request.partition("\r\n\r\n")[2]
     with ExitStack() as stack:
-        blogs = {name: BUILD / f"blog-{number}" for number, name in enumerate(starts)}
-        servers = {}
-        for name, start in starts.items():
-            shutil.rmtree(blogs[name], ignore_errors=True)
-            blogs[name].mkdir()
-            servers[name] = stack.enter_context(running(start(blogs[name])))
+        blogs = {name: bench.make_folder() for name in starts}
+        servers = {name: stack.enter_context(running(start(blogs[name]))) for name, start in starts.items()}
         length = {
             name: len(call(server.port, "POST", PATH, HEADERS, body)) for name, server in servers.items()
         }
@@ -149,14 +141,10 @@ def _measure(
             bounds = (length[name], length[name])
             load = Load([servers[name].port], [request], bounds, AT_ONCE, bench.effort.seconds)
             sample = bench.sample(load, servers[name])
-            # Pages stay: ext4 looks at every file that was deleted in the last minutes before it makes one.
             pages = len(list(blogs[name].glob("*/en.json")))
             new, kept[name] = pages - kept[name], pages
             if empty(name) != (new, new * len(LOCALES.split(","))):
                 raise RuntimeError(f"{name} has not kept what it accepted")
             return sample
 
-        samples = take_turns(list(servers), bench.effort.rounds, run)
-    for blog in blogs.values():
-        shutil.rmtree(blog)
-    return samples
+        return take_turns(list(servers), bench.effort.rounds, run)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engines import Engines, running_engines
 from load import LoadClient, running_client
 from processor_time import cpu_seconds
 from rounds import Sample
+from servers import BUILD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +51,15 @@ class Bench:
     engines: Engines
     client: LoadClient
     effort: Effort
+    folder: Path
+
+    def make_folder(self) -> Path:
+        """Make a folder for files that servers write. It stays until the run ends.
+
+        For minutes ext4 looks at each file that was deleted before it makes another, and whoever made many
+        in that time would pay for what was deleted after others.
+        """
+        return Path(tempfile.mkdtemp(dir=self.folder))
 
     def sample(self, load: Load, *servers: Server) -> Sample:
         """Send a load to who is measured, and say what one request of it cost."""
@@ -89,5 +101,9 @@ def _wait_until_idle(server: Server) -> None:
 @contextmanager
 def open_bench(effort: Effort) -> Iterator[Bench]:
     """Start engines and client for a run."""
-    with running_engines() as engines, running_client() as client:
-        yield Bench(engines, client, effort)
+    with (
+        tempfile.TemporaryDirectory(dir=BUILD, prefix="files-") as folder,
+        running_engines() as engines,
+        running_client() as client,
+    ):
+        yield Bench(engines, client, effort, Path(folder))

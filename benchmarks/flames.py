@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import subprocess
 from collections import Counter
 from functools import partial
@@ -55,9 +54,7 @@ def _of_monitors(bench: Bench) -> Iterator[str]:
 
 def _of_articles(bench: Bench) -> Iterator[str]:
     postgres, redis = bench.engines.postgres, bench.engines.redis
-    database, blog = postgres.create("flames"), BUILD / "blog-of-flames"
-    shutil.rmtree(blog, ignore_errors=True)
-    blog.mkdir(parents=True)
+    database, blog = postgres.create("flames"), bench.make_folder()
     migrate(f"{database}?sslmode=disable")
     request = write_request("POST", PATH, HEADERS, ARTICLE)
     engines = {"DATABASE_URL": f"{database}?sslmode=disable", "REDIS_URL": redis.new_database()}
@@ -65,7 +62,6 @@ def _of_articles(bench: Bench) -> Iterator[str]:
         call(server.port, "POST", PATH, HEADERS, request.partition("\r\n\r\n")[2])
         load = Load([server.port], [request], (1, 10**9), AT_ONCE, SECONDS + 1.5)
         yield _record("H2, an article", "h2-article", server, lambda: bench.client.run(load))
-    shutil.rmtree(blog)
     postgres.drop_database(database)
 
 

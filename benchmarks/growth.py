@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from load import Load, write_request
 from monitors_api import call, migrate
 from rounds import Scenario, take_turns
 from seeds import issue_token, sow
-from servers import BUILD, LOCALES, running, service
+from servers import LOCALES, running, service
 
 if TYPE_CHECKING:
     from bench import Bench
@@ -42,11 +41,8 @@ def _by_locales(bench: Bench) -> dict[str, list[Sample]]:
     with ExitStack() as stack:
         servers: dict[str, Server] = {}
         for name, locales in names.items():
-            database, blog = f"{databases[name]}?sslmode=disable", BUILD / f"blog-of-{name}"
+            database, blog = f"{databases[name]}?sslmode=disable", bench.make_folder()
             migrate(database)
-            shutil.rmtree(blog, ignore_errors=True)
-            blog.mkdir()
-            stack.callback(shutil.rmtree, blog)
             engines = {"DATABASE_URL": database, "REDIS_URL": redis.new_database()}
             program = service(**engines, LOCALES=locales, BLOG_STORAGE_URL=f"file://{blog}")
             servers[name] = stack.enter_context(running(program))

@@ -19,7 +19,7 @@ from monitoring.backends.errors import (
     StorageUnavailable,
     TransactionConflict,
 )
-from monitoring.backends.fields import uuid7
+from monitoring.backends.fields import uuid7_text
 from monitoring.backends.inserts import insert_together
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import spell
@@ -169,7 +169,7 @@ async def insert_translations(
         f" SELECT given.id, given.article_id, given.locale, $1, $2, 'queued', 0 FROM {given}"
     )
     rows = [
-        {"id": uuid7(), "article_id": article_id, "locale": locale}
+        {"id": uuid7_text(), "article_id": article_id, "locale": locale}
         for article_id in article_ids
         for locale in locales
     ]

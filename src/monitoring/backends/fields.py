@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
+import uuid_utils
 from tortoise import fields
 from tortoise.fields.base import Field
 from uuid_utils.compat import uuid7 as generate_uuid7
@@ -22,6 +23,11 @@ Json = TypeVar("Json")
 def uuid7() -> UUID:
     """Make an id that sorts by the time it was made (RFC 9562)."""
     return generate_uuid7()
+
+
+def uuid7_text() -> str:
+    """Make such an id as text, where many are made: Python's own UUID would be most of the cost."""
+    return str(uuid_utils.uuid7())
 
 
 class UtcDatetimeField(fields.DatetimeField[Moment]):

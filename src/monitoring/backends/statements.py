@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tortoise.backends.base.client import BaseDBAsyncClient
+
+# Statements are as many as the sizes of what they take at once.
+_REMEMBERED_STATEMENTS = 200
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 
@@ -18,4 +22,9 @@ def is_postgres(connection: BaseDBAsyncClient) -> bool:
 
 def spell(connection: BaseDBAsyncClient, sql: str) -> str:
     """Write PostgreSQL's placeholders, `$1`, as the connection's database does: SQLite's are `?1`."""
-    return sql if is_postgres(connection) else _PLACEHOLDER.sub(r"?\1", sql)
+    return sql if is_postgres(connection) else _spell_for_sqlite(sql)
+
+
+@lru_cache(_REMEMBERED_STATEMENTS)
+def _spell_for_sqlite(sql: str) -> str:
+    return _PLACEHOLDER.sub(r"?\1", sql)

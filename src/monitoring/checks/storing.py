@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from monitoring.backends.database import transaction
-from monitoring.backends.fields import uuid7
+from monitoring.backends.fields import uuid7_text
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import spell
 from monitoring.checks.results import CheckResult, insert_results
@@ -190,7 +190,7 @@ def _watch_of(weighed: _Weighed) -> dict[str, Any]:
 async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
     """Note from when on time counts as what. A change at the moment of an earlier one replaces it."""
     rows = [
-        {"id": uuid7(), "monitor_id": each.monitor_id, "changed_at": changed_at, "state": state}
+        {"id": uuid7_text(), "monitor_id": each.monitor_id, "changed_at": changed_at, "state": state}
         for each in held
         for changed_at, state in each.observation.changes
     ]

@@ -10,6 +10,7 @@ from typing import NoReturn
 from monitoring.contract.document import Json
 
 MAX_LEVELS = 64
+UNICODE_ESCAPE = re.compile(r"\\u")
 UNREADABLE = re.compile("[\0\ud800-\udfff]")
 MIN_INTEGER, MAX_INTEGER = -(2**63), 2**64 - 1
 
@@ -39,7 +40,7 @@ def parse_json(encoded: bytes) -> Json:
     if text.count("[") + text.count("{") > MAX_LEVELS and _is_too_deep(value):
         raise UnfitJsonError("nestedTooDeeply")
     # Only an escape can bring in what decoding UTF-8 has not already refused.
-    if "\\u" in text:
+    if UNICODE_ESCAPE.search(text):
         _refuse_unfit_text(value)
     return value
 
