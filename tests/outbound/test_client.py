@@ -468,8 +468,8 @@ class TestManyAtOnce:
         server.scripts["/silent"] = silence
         async with open_http_client(allowed_networks=("127.0.0.2/32",)) as client:
             exchanges = await asyncio.gather(
-                *(ask(client, f"{server.url}/silent", timeout_seconds=0.1) for _ in range(4)),
-                ask(client, f"{server.url}/", timeout_seconds=0.1),
+                *(ask(client, f"{server.url}/silent", timeout_seconds=0.6) for _ in range(4)),
+                ask(client, f"{server.url}/", timeout_seconds=1),
             )
         assert [code_of(exchange) for exchange in exchanges[:4]] == [FailureCode.TIMEOUT] * 4
         assert exchanges[4].status_code == 200
