@@ -173,4 +173,4 @@ async def insert_translations(
         for article_id in article_ids
         for locale in locales
     ]
-    await connection.execute_query_dict(spell(connection, sql), [revision, due_at, pack(rows)])
+    await connection.execute_query_dict(spell(connection, sql), [revision, due_at, pack(connection, rows)])

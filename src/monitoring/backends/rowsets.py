@@ -22,6 +22,7 @@ def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str], parameter: s
     return f"(SELECT {columns} FROM json_each({parameter})) AS given"  # noqa: S608 - names of our own
 
 
-def pack(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Write rows as that parameter. Moments become text in the form in which SQLite keeps them."""
-    return orjson.dumps(rows, default=str, option=orjson.OPT_PASSTHROUGH_DATETIME).decode()
+def pack(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write rows as that parameter. SQLite is given moments as the text in which it keeps them."""
+    option = 0 if is_postgres(connection) else orjson.OPT_PASSTHROUGH_DATETIME
+    return orjson.dumps(rows, default=str, option=option).decode()

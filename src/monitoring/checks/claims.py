@@ -117,7 +117,7 @@ async def give_back(claimed: Iterable[Claimed], due_at: datetime) -> None:
             f"UPDATE watches SET claim = NULL, due_at = given.due_at FROM {given}"  # noqa: S608
             " WHERE watches.monitor_id = given.monitor_id AND watches.claim = given.claim",
         ),
-        [pack(rows)],
+        [pack(connection, rows)],
     )
 
 

@@ -163,7 +163,7 @@ async def _update_watches(connection: BaseDBAsyncClient, weighed: Mapping[UUID, 
             " WHERE watches.monitor_id = given.monitor_id AND watches.claim = given.claim"
             " RETURNING watches.monitor_id",
         ),
-        [pack(rows)],
+        [pack(connection, rows)],
     )
     held = {str(row["monitor_id"]) for row in updated}
     return [monitor_id for monitor_id in sorted(weighed) if str(monitor_id) in held]
@@ -203,7 +203,7 @@ async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_W
                 " WHERE true"  # without it, SQLite takes ON for a join's
                 " ON CONFLICT (monitor_id, changed_at) DO UPDATE SET state = excluded.state",
             ),
-            [pack(rows)],
+            [pack(connection, rows)],
         )
 
 
@@ -221,7 +221,7 @@ async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighe
                 "UPDATE monitors SET status = given.status, status_changed_at = given.changed_at"  # noqa: S608
                 f" FROM {rowset(connection, _STATUS)} WHERE monitors.id = given.monitor_id",
             ),
-            [pack(rows)],
+            [pack(connection, rows)],
         )
 
 
