@@ -89,7 +89,8 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
     was_unwatched = health.seen_until is not None and checked_at > health.seen_until
     before = _blinded(health) if was_unwatched else health
     threshold = recovery_threshold if health.settled == State.DOWN else failure_threshold
-    after, since = _weigh(before, outcome, checked_at, threshold)
+    seen_until = checked_at + timedelta(seconds=interval_seconds) + GRACE
+    after, since = _weigh(before, outcome, checked_at, threshold, seen_until)
 
     changes = []
     if before.is_blind and not health.is_blind and health.seen_until:
@@ -98,7 +99,7 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
         changes.append(StateChange(since, _counted_as(after)))
     was_down, is_down = health.settled == State.DOWN, after.settled == State.DOWN
     return Observation(
-        health=replace(after, seen_until=checked_at + timedelta(seconds=interval_seconds) + GRACE),
+        health=after,
         changes=tuple(changes),
         opened_at=since if is_down and not was_down else None,
         resolved_at=since if was_down and not is_down else None,
@@ -116,17 +117,22 @@ def status_of(health: Health) -> str:
     return "degraded" if health.is_degraded else str(health.settled)
 
 
-def _weigh(health: Health, outcome: Outcome, checked_at: datetime, threshold: int) -> tuple[Health, datetime]:
+def _weigh(
+    health: Health, outcome: Outcome, checked_at: datetime, threshold: int, seen_until: datetime
+) -> tuple[Health, datetime]:
     """Return what is believed now, and since when."""
     if outcome == Outcome.UNKNOWN:
-        return _blinded(health), checked_at
+        return replace(_blinded(health), seen_until=seen_until), checked_at
     is_contrary = (outcome == Outcome.DOWN) != (health.settled == State.DOWN)
     streak = health.streak + 1
     streak_started_at = health.streak_started_at or checked_at
     if is_contrary and streak < threshold:
-        return Health(health.settled, streak=streak, streak_started_at=streak_started_at), checked_at
+        tried = Health(
+            health.settled, streak=streak, streak_started_at=streak_started_at, seen_until=seen_until
+        )
+        return tried, checked_at
     settled = State.DOWN if outcome == Outcome.DOWN else State.UP
-    believed = Health(settled, is_degraded=outcome == Outcome.DEGRADED)
+    believed = Health(settled, is_degraded=outcome == Outcome.DEGRADED, seen_until=seen_until)
     return believed, streak_started_at if is_contrary else checked_at
 
 
