@@ -70,7 +70,7 @@ class HttpClient:
         self._allowed_networks = allowed_networks
         self._max_connections = _affordable_connections()
         self._spare_connections = asyncio.Semaphore(self._max_connections)
-        self._sending: dict[asyncio.Task[object], asyncio.Future[None]] = {}
+        self._sending: dict[asyncio.Task[object], asyncio.Future[None] | None] = {}  # whose end is waited for
 
     @property
     def max_connections(self) -> int:
@@ -79,11 +79,12 @@ class HttpClient:
 
     async def close(self) -> None:
         """Cancel the tasks that are sending, and wait until they no longer are."""
-        ends = list(self._sending.values())
-        for task in self._sending:
+        ends = {task: asyncio.get_running_loop().create_future() for task in self._sending}
+        self._sending.update(ends)
+        for task in ends:
             task.cancel()
         if ends:
-            await asyncio.wait(ends)
+            await asyncio.wait(ends.values())
 
     async def send(self, request: OutboundRequest) -> Exchange:
         """Send a request and return what came of it, whatever the network and the other side do.
@@ -93,12 +94,13 @@ class HttpClient:
         left; neither says anything about the other side.
         """
         task = cast("asyncio.Task[object]", asyncio.current_task())
-        self._sending[task] = asyncio.get_running_loop().create_future()
+        self._sending[task] = None
         try:
             async with self._spare_connections:
                 return await self._send(request)
         finally:
-            self._sending.pop(task).set_result(None)
+            if end := self._sending.pop(task):
+                end.set_result(None)
 
     async def _send(self, request: OutboundRequest) -> Exchange:
         stopwatch = Stopwatch()
@@ -148,17 +150,12 @@ class HttpClient:
             verify_tls=request.verify_tls,
         )
 
-        def note_first_byte() -> None:
-            if stopwatch.phase is Phase.WAITING:  # else it was sent unasked
-                stopwatch.leave()
-            stopwatch.enter(Phase.READING)
-
         def new_reader() -> AnswerReader:
             return AnswerReader(
                 is_head=hop.method == "HEAD",
                 follows_redirects=request.follow_redirects,
                 keeps_body=request.keep_body,
-                on_first_byte=note_first_byte,
+                on_first_byte=stopwatch.begin_reading,
             )
 
         connection = await self._connector.open(destination, new_reader, deadline, stopwatch)

@@ -127,6 +127,8 @@ class Connector:
 
 def choose(addresses: Sequence[Address]) -> list[Address]:
     """Return the few to try, the families in turn: one that does not work hides no other (RFC 8305 §4)."""
+    if len(addresses) == 1:
+        return list(addresses)
     preferred = [address for address in addresses if address.version == addresses[0].version]
     others = [address for address in addresses if address.version != addresses[0].version]
     in_turn = [address for pair in zip_longest(preferred, others) for address in pair if address]

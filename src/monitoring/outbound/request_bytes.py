@@ -27,7 +27,10 @@ OUR_HEADERS = frozenset(
     }
 )
 
-_DEFAULTS = {"User-Agent": f"monitoring-service/{version('monitoring-service')}", "Accept": "*/*"}
+_DEFAULTS = {
+    "user-agent": f"User-Agent: monitoring-service/{version('monitoring-service')}",
+    "accept": "Accept: */*",
+}
 _EXPECT_A_BODY = frozenset({"PATCH", "POST", "PUT"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
@@ -45,7 +48,7 @@ def write_request(hop: Hop) -> bytes:
         if (lower := name.lower()) not in OUR_HEADERS:
             lines.append(f"{name}: {value}")
             given.add(lower)
-    lines += [f"{name}: {value}" for name, value in _DEFAULTS.items() if name.lower() not in given]
+    lines += [line for name, line in _DEFAULTS.items() if name not in given]
     if hop.body is not None or hop.method in _EXPECT_A_BODY:
         lines.append(f"Content-Length: {len(hop.body or b'')}")
     lines += ["Accept-Encoding: gzip, deflate", "Connection: close", "", ""]

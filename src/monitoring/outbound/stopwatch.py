@@ -44,6 +44,12 @@ class Stopwatch:
         if self.phase.timing:
             self._durations_ms[self.phase.timing] = (perf_counter() - self._phase_started_at) * 1000
 
+    def begin_reading(self) -> None:
+        """End the waiting for an answer, unless it was sent unasked, and begin to read it."""
+        if self.phase is Phase.WAITING:
+            self.leave()
+        self.enter(Phase.READING)
+
     def timings(self) -> Timings:
         """Return the finished phases of the last hop, and the time since the start."""
         return Timings(**self._durations_ms, total_ms=(perf_counter() - self._started_at) * 1000)
