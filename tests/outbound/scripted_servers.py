@@ -130,7 +130,9 @@ async def scripted_server(
 
 
 @asynccontextmanager
-async def impolite_server(talk: Callable[[asyncio.StreamWriter], None]) -> AsyncIterator[int]:
+async def impolite_server(
+    talk: Callable[[asyncio.StreamWriter], None], tls: ssl.SSLContext | None = None
+) -> AsyncIterator[int]:
     """Do to each connection what `talk` says, whatever is asked on it; yields the port on 127.0.0.2."""
     taken: list[asyncio.StreamWriter] = []
 
@@ -138,7 +140,7 @@ async def impolite_server(talk: Callable[[asyncio.StreamWriter], None]) -> Async
         taken.append(writer)
         talk(writer)
 
-    listener = await asyncio.start_server(take, "127.0.0.2", 0)
+    listener = await asyncio.start_server(take, "127.0.0.2", 0, ssl=tls)
     try:
         yield listener.sockets[0].getsockname()[1]
     finally:

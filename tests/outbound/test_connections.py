@@ -319,7 +319,7 @@ class TestHandshake:
     ) -> None:
         before = open_sockets()
         async with impolite_server(lambda writer: writer.write(b"220 mail.example ESMTP\r\n")) as port:
-            with lingering_after_connect(monkeypatch, lambda _, unsecured: unsecured.has_heard):
+            with lingering_after_connect(monkeypatch, lambda _, channel: channel.has_heard):
                 exchange = await ask(client, f"https://127.0.0.2:{port}/")
             await until(lambda: open_sockets() <= before)
         assert code_of(exchange) == FailureCode.TLS_INVALID

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from monitoring.outbound.certificates import EXPIRED, NO_TLS, expiry_of, explain
+from monitoring.outbound.certificates import EXPIRED, expiry_of, explain
+from monitoring.outbound.channels import TlsChannel
 from monitoring.outbound.exchanges import FailureCode
 from monitoring.outbound.failures import ExchangeFailed, broken_off
 from monitoring.outbound.stopwatch import Phase
@@ -37,7 +38,7 @@ Reader = TypeVar("Reader", bound=asyncio.Protocol)
 class Connection(Generic[Reader]):
     """An open connection; with TLS, `tls_expires_at` is the notAfter of the server's own certificate."""
 
-    transport: asyncio.Transport
+    transport: asyncio.Transport | TlsChannel
     reader: Reader
     tls_expires_at: datetime | None = None
 
@@ -81,23 +82,23 @@ class Connector:
         if destination.tls_host is None:
             transport, reader = await _connect_to_one(destination, new_reader, deadline, stopwatch)
             return Connection(transport, reader)
-        transport, unsecured = await _connect_to_one(destination, _Unsecured, deadline, stopwatch)
+        transport, channel = await _connect_to_one(destination, TlsChannel, deadline, stopwatch)
         stopwatch.enter(Phase.SECURING)
-        connection = await self._shake_hands(transport, unsecured, destination, new_reader(), deadline)
+        connection = await self._shake_hands(transport, channel, destination, new_reader(), deadline)
         stopwatch.leave()
         return connection
 
     async def _shake_hands(
         self,
         transport: asyncio.Transport,
-        unsecured: _Unsecured,
+        channel: TlsChannel,
         destination: Destination,
         reader: Reader,
         deadline: float,
     ) -> Connection[Reader]:
         context = self._verifying if destination.verify_tls else self._trusting
         try:
-            secured = await unsecured.secure(transport, reader, context, destination.tls_host)
+            await channel.secure(reader, context, destination.tls_host)
         except ssl.SSLError as error:
             expires_at = None
             if getattr(error, "verify_code", None) == EXPIRED:
@@ -108,7 +109,7 @@ class Connector:
         except OSError:
             message = "The connection was closed during the TLS handshake"
             raise ExchangeFailed(FailureCode.TLS_INVALID, message) from None
-        return Connection(secured, reader, _expiry_told_by(secured))
+        return Connection(channel, reader, _expiry_told_by(channel))
 
     async def _look_again(
         self, peer: tuple[str, int], tls_host: str | None, deadline: float
@@ -118,10 +119,10 @@ class Connector:
         seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
         with suppress(OSError, ExchangeFailed):
             async with asyncio.timeout(seconds):
-                transport, unsecured = await loop.create_connection(_Unsecured, *peer)
-                secured = await unsecured.secure(transport, asyncio.Protocol(), self._trusting, tls_host)
-                secured.abort()
-                return _expiry_told_by(secured)
+                _, channel = await loop.create_connection(TlsChannel, *peer)
+                await channel.secure(asyncio.Protocol(), self._trusting, tls_host)
+                channel.abort()
+                return _expiry_told_by(channel)
         return None
 
 
@@ -163,37 +164,6 @@ async def _connect(
     return connected
 
 
-class _Unsecured(asyncio.Protocol):
-    """A connection before the handshake. A server that speaks TLS does not speak first."""
-
-    has_heard = False
-
-    def data_received(self, _: bytes) -> None:
-        self.has_heard = True
-
-    async def secure(
-        self,
-        transport: asyncio.Transport,
-        reader: asyncio.Protocol,
-        context: ssl.SSLContext,
-        tls_host: str | None,
-    ) -> asyncio.Transport:
-        """Shake hands, and let `reader` read. Raises ExchangeFailed, OSError and its kind ssl.SSLError."""
-        if self.has_heard:
-            transport.abort()
-            raise ExchangeFailed(FailureCode.TLS_INVALID, NO_TLS)
-        if transport.is_closing():
-            raise ConnectionResetError
-        loop = asyncio.get_running_loop()
-        try:
-            secured = await loop.start_tls(transport, reader, context, server_hostname=tls_host)
-        except BaseException:
-            transport.abort()
-            raise
-        assert secured  # noqa: S101 - None would be of a transport that is closed
-        return secured
-
-
-def _expiry_told_by(transport: asyncio.Transport) -> datetime | None:
-    certificate = transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
+def _expiry_told_by(channel: TlsChannel) -> datetime | None:
+    certificate = channel.peer_certificate()
     return expiry_of(certificate) if certificate else None

@@ -1,0 +1,128 @@
+"""TLS between a connection and its reader: whatever pieces it comes in, an answer is what it is without."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+import trustme
+
+from monitoring.outbound.exchanges import FailureCode
+from outbound.asking import ask, code_of, open_sockets, until
+from outbound.scripted_servers import OK, answer, impolite_server, scripted_server
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from monitoring.outbound.client import HttpClient
+
+pytestmark = pytest.mark.anyio
+
+LARGE = b"0123456789abcdef" * 50_000  # of some fifty records
+WITHOUT_LENGTH = b"HTTP/1.1 200 OK\r\n\r\nok"
+
+
+@pytest.fixture(scope="module", params=[ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["1.2", "1.3"])
+def tls(request: pytest.FixtureRequest) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = context.maximum_version = request.param
+    trustme.CA().issue_cert("127.0.0.2").configure_cert(context)
+    return context
+
+
+@asynccontextmanager
+async def byte_by_byte(port: int) -> AsyncIterator[int]:
+    """Pass on what the server on a port says, one byte after the other; yields a port for it."""
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        from_server, to_server = await asyncio.open_connection("127.0.0.2", port)
+
+        async def ask_on() -> None:
+            with suppress(OSError):  # who has heard enough hangs up
+                while asked := await reader.read(65_536):
+                    to_server.write(asked)
+
+        asking = asyncio.create_task(ask_on())
+        while not writer.is_closing() and (byte := await from_server.read(1)):
+            writer.write(byte)
+            await asyncio.sleep(0)
+        asking.cancel()
+        to_server.close()
+        writer.close()
+
+    listener = await asyncio.start_server(relay, "127.0.0.2", 0)
+    try:
+        yield listener.sockets[0].getsockname()[1]
+    finally:
+        listener.close()
+
+
+def end_politely(writer: asyncio.StreamWriter) -> None:
+    """Say that this was all, and close."""
+    writer.close()
+
+
+def end_abruptly(writer: asyncio.StreamWriter) -> None:
+    """Close as attackers can, too: without a word that TLS protects."""
+    with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as connection:
+        connection.shutdown(socket.SHUT_WR)
+
+
+class TestAnswer:
+    async def test_of_many_records_is_whole(self, client: HttpClient, tls: ssl.SSLContext) -> None:
+        async with scripted_server("127.0.0.2", tls=tls) as server:
+            server.scripts["/"] = answer(body=LARGE)
+            exchange = await ask(client, f"{server.url}/", verify_tls=False)
+        assert exchange.body == LARGE
+
+    async def test_in_pieces_of_records_is_whole(self, client: HttpClient, tls: ssl.SSLContext) -> None:
+        async with scripted_server("127.0.0.2", tls=tls) as server, byte_by_byte(server.port) as port:
+            exchange = await ask(client, f"https://127.0.0.2:{port}/", verify_tls=False)
+        assert (exchange.status_code, exchange.body) == (200, b"ok")
+
+    async def test_that_comes_with_the_handshake_is_read(
+        self, client: HttpClient, tls: ssl.SSLContext
+    ) -> None:
+        async with impolite_server(lambda writer: writer.write(OK), tls) as port:
+            exchange = await ask(client, f"https://127.0.0.2:{port}/", verify_tls=False)
+        assert (exchange.status_code, exchange.body) == (200, b"ok")
+
+    @pytest.mark.parametrize("end", [end_politely, end_abruptly])
+    async def test_without_length_ends_with_its_connection(
+        self, client: HttpClient, tls: ssl.SSLContext, end: Callable[[asyncio.StreamWriter], None]
+    ) -> None:
+        def talk(writer: asyncio.StreamWriter) -> None:
+            writer.write(WITHOUT_LENGTH)
+            end(writer)
+
+        before = open_sockets()
+        async with impolite_server(talk, tls) as port:
+            exchange = await ask(client, f"https://127.0.0.2:{port}/", verify_tls=False)
+            await until(lambda: open_sockets() <= before)
+        assert (exchange.status_code, exchange.body) == (200, b"ok")
+
+    @pytest.mark.parametrize("end", [end_politely, end_abruptly])
+    async def test_that_ends_too_early_broke_off(
+        self, client: HttpClient, tls: ssl.SSLContext, end: Callable[[asyncio.StreamWriter], None]
+    ) -> None:
+        def talk(writer: asyncio.StreamWriter) -> None:
+            writer.write(OK[:-1])
+            end(writer)
+
+        async with impolite_server(talk, tls) as port:
+            exchange = await ask(client, f"https://127.0.0.2:{port}/", verify_tls=False)
+        assert code_of(exchange) == FailureCode.CONNECTION_FAILED
+        assert exchange.failure
+        assert exchange.failure.message == "The connection broke off in the middle of the answer"
+
+
+class TestRequest:
+    async def test_of_many_records_arrives_whole(self, client: HttpClient, tls: ssl.SSLContext) -> None:
+        async with scripted_server("127.0.0.2", tls=tls) as server:
+            await ask(client, f"{server.url}/", method="POST", body=LARGE, verify_tls=False)
+        assert server.requests[0].endswith(b"\r\n\r\n" + LARGE)
