@@ -1,16 +1,19 @@
 """How uvicorn speaks HTTP for us: malformed requests get the document's error, upgrades are declined."""
 
+import asyncio
 import uuid
 from http import HTTPStatus
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.witness import NO_OPERATION
 from monitoring.metrics import record_answer
 
 MAX_HEAD_BYTES = 65_536
+INTERIM = b"HTTP/1.1 100 "
 
 
 class ContractProtocol(HttpToolsProtocol):
@@ -64,6 +67,11 @@ class ContractProtocol(HttpToolsProtocol):
         super().on_body(body)
         self.bytes_beside_body = 0
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        if cycle.scope["method"] != "HEAD":  # no body would follow
+            cycle.transport = _OneWrite(cycle.transport)
+        super()._start_asgi_task(cycle, app)
+
     def _measure_head(self) -> int:
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
@@ -93,6 +101,33 @@ class ContractProtocol(HttpToolsProtocol):
             self.transport.write(self.malformed_request.replace(b"{request_id}", request_id))
             self.transport.close()
             record_answer(NO_OPERATION, HTTPStatus.BAD_REQUEST, 0.0)
+
+
+class _OneWrite(asyncio.Transport):
+    """Where one answer is written: its head waits for the first of its body, and both are one packet."""
+
+    __slots__ = ("_head", "_transport")
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head: bytes | None = None
+
+    def write(self, data: bytes) -> None:  # type: ignore[override]  # uvicorn writes nothing else
+        if self._head is None and not data.startswith(INTERIM):
+            self._head = data
+        elif self._head:
+            self._transport.write(self._head + data)
+            self._head = b""
+        else:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        if self._head:
+            self.write(b"")
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
 
 
 def protocol_for(catalogue: Catalogue) -> type[ContractProtocol]:
