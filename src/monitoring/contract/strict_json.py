@@ -1,10 +1,11 @@
 """JSON read strictly (I-JSON, RFC 7493): what two parsers could understand differently is refused."""
 
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from json import JSONDecoder
+from json.scanner import make_scanner
 from typing import NoReturn
 
 from monitoring.contract.document import Json
@@ -13,6 +14,9 @@ MAX_LEVELS = 64
 UNICODE_ESCAPE = re.compile(r"\\u")
 UNREADABLE = re.compile("[\0\ud800-\udfff]")
 MIN_INTEGER, MAX_INTEGER = -(2**63), 2**64 - 1
+SAFE_DIGITS = 18
+
+_WHITESPACE = " \t\n\r"
 
 Path = tuple[str | int, ...]
 
@@ -32,11 +36,15 @@ def parse_json(encoded: bytes) -> Json:
     Unfit are names given twice in an object, numbers beyond 64 bits, U+0000, lone surrogates and more than
     64 levels.
     """
-    text = encoded.decode("utf-8")
+    text = encoded.decode("utf-8").strip(_WHITESPACE)
     try:
-        value = _DECODER.decode(text)
+        value, end = _scan(text, 0)
+    except StopIteration:
+        raise ValueError("there is no value") from None
     except RecursionError:
         raise UnfitJsonError("nestedTooDeeply") from None
+    if end != len(text):
+        raise ValueError("there is more than one value")
     if text.count("[") + text.count("{") > MAX_LEVELS and _is_too_deep(value):
         raise UnfitJsonError("nestedTooDeeply")
     # Only an escape can bring in what decoding UTF-8 has not already refused.
@@ -54,6 +62,8 @@ def _object_of(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _integer_of(digits: str) -> int:
+    if len(digits) <= SAFE_DIGITS:
+        return int(digits)
     if len(digits) > len(str(MIN_INTEGER)) or not MIN_INTEGER <= (integer := int(digits)) <= MAX_INTEGER:
         raise UnfitJsonError("numberTooLarge")
     return integer
@@ -70,11 +80,14 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_object_of,
-    parse_int=_integer_of,
-    parse_float=_float_of,
-    parse_constant=_refuse_constant,
+# The scanner of a decoder, whose `decode` takes a microsecond to look for whitespace.
+_scan = make_scanner(
+    JSONDecoder(  # type: ignore[arg-type]  # typeshed takes a scanner for what it is made of
+        object_pairs_hook=_object_of,
+        parse_int=_integer_of,
+        parse_float=_float_of,
+        parse_constant=_refuse_constant,
+    )
 )
 
 
