@@ -44,7 +44,7 @@ if not mark then
   mark = table.concat(redis.call('TIME'), '.')
   redis.call('SET', KEYS[2], mark)
 end
-return {count, redis.call('PTTL', KEYS[1]), mark}
+return redis.status_reply(table.concat({count, redis.call('PTTL', KEYS[1]), mark}, ' '))
 """
 
 # As Redis told it, and over which connection: what Redis knew may be lost with a connection.
@@ -122,12 +122,13 @@ class Counters:
         if self._script and self._outage.may_try():
             keys = [f"monitoring:rate:{policy.name}:{key}", _MARK]
             try:
-                count, ttl_ms, mark = await self._script.run(keys, policy.window_seconds * 1000)
+                answer = await self._script.run(keys, policy.window_seconds * 1000)
             except (RedisError, OSError) as error:
                 self._outage.begin(error)
             else:
                 self._outage.end()
-                return count, ttl_ms / 1000, (self._connections, mark)
+                count, ttl_ms, mark = answer.split(b" ", 2)
+                return int(count), int(ttl_ms) / 1000, (self._connections, mark)
         return *self._memory.hit(policy, key), None
 
     async def _begin_connection(self, connection: AbstractConnection) -> None:

@@ -22,12 +22,13 @@ class RedisScript:
     """A Lua script, and the connections over which it is asked for.
 
     They are redis-py's, without its client: that one looks after retries, events and the connection's health
-    with every command, which takes as long as the command does.
+    with every command, which takes as long as the command does. The script is best answered by one value:
+    redis-py reads a list by a coroutine an item.
     """
 
     def __init__(self, client: Redis, source: str, patience_seconds: float) -> None:
         self._pool = client.connection_pool
-        self._source = source
+        self._eval = b"$4\r\nEVAL\r\n" + _bulk(source)
         self._patience_seconds = patience_seconds
         self._turns = asyncio.Semaphore(MAX_CONNECTIONS)
         self._idle: list[AbstractConnection] = []
@@ -35,12 +36,15 @@ class RedisScript:
     async def run(self, keys: Sequence[str], *arguments: int) -> Any:  # noqa: ANN401 - whatever it returns
         """Return what the script returns; it may have run twice. Raises `RedisError` or `OSError`.
 
-        Waits no longer for a turn than it is patient, and then no longer for Redis than its connections are.
+        Waits no longer for a turn than it is patient, and then no longer for the answer.
         """
         async with asyncio.timeout(self._patience_seconds if self._turns.locked() else None):
             await self._turns.acquire()
         try:
-            return await self._run(("EVAL", self._source, len(keys), *keys, *arguments))
+            given = (len(keys), *keys, *arguments)
+            return await self._run(
+                b"*%d\r\n%b%b" % (2 + len(given), self._eval, b"".join(_bulk(str(value)) for value in given))
+            )
         finally:
             self._turns.release()
 
@@ -49,7 +53,7 @@ class RedisScript:
         while self._idle:
             await self._idle.pop().disconnect(nowait=True)
 
-    async def _run(self, command: tuple[str | int, ...]) -> Any:  # noqa: ANN401 - as above
+    async def _run(self, command: bytes) -> Any:  # noqa: ANN401 - as above
         if self._idle:
             try:
                 return await self._ask(self._idle.pop(), command)
@@ -57,12 +61,14 @@ class RedisScript:
                 await self.close()
         connection: AbstractConnection = self._pool.make_connection()  # type: ignore[no-untyped-call]
         await connection.connect()  # type: ignore[no-untyped-call]
+        connection.socket_timeout = None  # it would make a task of each command
         return await self._ask(connection, command)
 
-    async def _ask(self, connection: AbstractConnection, command: tuple[str | int, ...]) -> Any:  # noqa: ANN401
+    async def _ask(self, connection: AbstractConnection, command: bytes) -> Any:  # noqa: ANN401
         try:
-            await connection.send_command(*command, check_health=False)
-            answer = await connection.read_response()
+            async with asyncio.timeout(self._patience_seconds):
+                await connection.send_packed_command(command, check_health=False)
+                answer = await connection.read_response()
         except BaseException as error:
             await connection.disconnect(nowait=True)
             if isinstance(error, Exception):  # silent, or no longer the primary: so it is for the others
@@ -70,3 +76,9 @@ class RedisScript:
             raise
         self._idle.append(connection)
         return answer
+
+
+def _bulk(value: str) -> bytes:
+    """Write a value as Redis' protocol has it (RESP)."""
+    encoded = value.encode()
+    return b"$%d\r\n%b\r\n" % (len(encoded), encoded)
