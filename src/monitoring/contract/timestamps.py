@@ -12,7 +12,7 @@ def write_timestamp(moment: datetime) -> str: ...
 def write_timestamp(moment: None) -> None: ...
 def write_timestamp(moment: datetime | None) -> str | None:
     """Write a moment in UTC, always with six digits: such timestamps sort as text."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None
+    return moment.isoformat("T", "microseconds").replace("+00:00", "Z") if moment else None
 
 
 def read_timestamp(text: str) -> datetime:
