@@ -72,9 +72,21 @@ async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> An
     """Return a connection. Waiting for a free one takes no longer than opening one may."""
     timeout_seconds = client.extra["timeout"]
     with _translated_errors():
-        async with asyncio.timeout(timeout_seconds):  # or callers queue here, and fail one by one
-            await ensure_pool()
+        if not client._pool:  # noqa: SLF001 - Tortoise's, here and below
+            async with asyncio.timeout(timeout_seconds):  # or callers queue here, and fail one by one
+                await ensure_pool()
         return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
+
+
+async def _give_back(connection: Any) -> None:  # noqa: ANN401
+    """Let the pool have a connection again, unless it was terminated and the pool knows.
+
+    `Pool.release` does the same in a task, which costs more than a small statement, to spare a connection
+    whose borrower is cancelled while it is reset or closed. Here such a connection is lost, its place is not.
+    """
+    if connection._con is not None:  # noqa: SLF001 - asyncpg's, here and below
+        connection._con._on_release()  # noqa: SLF001
+        await connection._holder.release(connection._holder._timeout)  # noqa: SLF001
 
 
 class _PooledConnection(PoolConnectionWrapper[Any]):
@@ -87,7 +99,7 @@ class _PooledConnection(PoolConnectionWrapper[Any]):
             _raise_translated(exc_info[1], self.connection)
         finally:
             with _translated_errors():
-                await super().__aexit__(*exc_info)
+                await _give_back(self.connection)
 
 
 class _TransactionConnection(ConnectionWrapper[Any]):
