@@ -9,7 +9,7 @@ from tortoise.expressions import F
 
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
-from monitoring.backends.inserts import Guard, insert_guarded
+from monitoring.backends.inserts import Guard, insert_guarded, new_row
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
@@ -37,7 +37,8 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
     configuration = rules.complete(given, default_configuration())
     rules.check(configuration)
     now = datetime.now(UTC)
-    monitor = Monitor.construct(
+    monitor = new_row(
+        Monitor,
         team_id=team_id,
         status=rules.status_after("pending", paused=configuration["paused"]),
         status_changed_at=now,

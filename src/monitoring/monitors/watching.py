@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from monitoring.backends.inserts import new_row
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
 from monitoring.monitors.health import Health, State
@@ -25,9 +26,9 @@ _UNKNOWN_HEALTH = {name: getattr(Health(State.PENDING), name) for name in Health
 
 def begin_watch(monitor: Monitor, now: datetime) -> tuple[Watch, StateChange]:
     """Return the rows that let checks of a new monitor begin at once, unless it is paused."""
-    watch = Watch.construct(monitor_id=monitor.id, **_beginning(monitor, now, now))
+    watch = new_row(Watch, monitor_id=monitor.id, **_beginning(monitor, now, now))
     monitor.remember(watch)
-    return watch, StateChange.construct(monitor_id=monitor.id, changed_at=now, state=_state_of(monitor))
+    return watch, new_row(StateChange, monitor_id=monitor.id, changed_at=now, state=_state_of(monitor))
 
 
 async def restart_watch(monitor: Monitor, now: datetime) -> datetime:
