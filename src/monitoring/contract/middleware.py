@@ -35,12 +35,12 @@ class AnswerHeaders:
         headers["X-Request-Id"] = request_id
         _request_id.set(request_id)
 
-        async def send_with_headers(message: Message) -> None:
+        def send_with_headers(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
                 note_status(scope, message["status"])
                 added = [(raw_name(name), value.encode("latin-1")) for name, value in headers.items()]
                 message["headers"] = [*message.get("headers", ()), *added]
-            await send(message)
+            return send(message)
 
         return self._app(scope, receive, send_with_headers)
 

@@ -1,6 +1,7 @@
 """From the document to the code: paths to operations, operations to the functions that serve them."""
 
 from collections import defaultdict
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 from connexion.middleware.abstract import ROUTING_CONTEXT
@@ -58,16 +59,15 @@ class StrictRouting(RoutingMiddleware):
             for route in router.routes:
                 self._index(route)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:  # type: ignore[override]
         """Refuse what servers decode in different ways, then route."""
         if b"%" in scope["raw_path"]:
             _judge_encoded_path(scope["raw_path"])
         operation_id = self._find(scope)
         if operation_id is None:
-            await super().__call__(scope, receive, send)
-            return
+            return super().__call__(scope, receive, send)
         scope["extensions"][ROUTING_CONTEXT] = {"api_base_path": "", "operation_id": operation_id}
-        await self.app(scope, receive, send)
+        return self.app(scope, receive, send)
 
     def _index(self, route: Route) -> None:
         operation_id = vars(route.app)["operation_id"]
