@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from monitoring.backends.counters import Mark
     from monitoring.contract.document import Node
 
-_BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*)", re.IGNORECASE)  # RFC 6750 §2.1
+_BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*)")  # RFC 6750 §2.1
 
 
 class BearerSecurity(SecurityHandler):
