@@ -38,7 +38,10 @@ class RedisScript:
 
         Waits no longer for a turn than it is patient, and then no longer for the answer.
         """
-        async with asyncio.timeout(self._patience_seconds if self._turns.locked() else None):
+        if self._turns.locked():
+            async with asyncio.timeout(self._patience_seconds):
+                await self._turns.acquire()
+        else:
             await self._turns.acquire()
         try:
             given = (len(keys), *keys, *arguments)
