@@ -1,12 +1,13 @@
 """What the contract takes for granted about Connexion 3.3, undocumented: an upgrade fails here first."""
 
 import inspect
+import re
 from importlib.metadata import version
 
 from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
 from connexion.middleware.main import ConnexionMiddleware
 from connexion.middleware.routing import RoutingMiddleware
-from connexion.middleware.security import SecurityMiddleware
+from connexion.middleware.security import SecurityMiddleware, SecurityOperation
 from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
 from connexion.spec import Specification
 from starlette.convertors import StringConvertor
@@ -43,7 +44,7 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
         "CutOff",
         "BodyLimit",
         "StrictRouting",
-        "SecurityMiddleware",
+        "Security",
         "Endpoints",
     ]
     assert app.app is outermost
@@ -89,6 +90,21 @@ def test_security_handlers_are_made_without_arguments_and_asked_for_a_function()
         "security_scheme",
         "required_scopes",
     ]
+
+
+def test_security_asks_of_a_request_for_its_context_only() -> None:
+    for ask in (SecurityHandlerFactory.verify_security, SecurityHandlerFactory.verify_multiple_schemes):
+        assert set(re.findall(r"request\.(\w+)", inspect.getsource(ask))) <= {"context"}
+    assert "self.security" in inspect.getsource(SecurityOperation.__call__)
+
+
+def test_security_knows_every_operation_that_is_served() -> None:
+    parts = build_bakery().middleware_stack or ()
+    guarded, served = (
+        next(part for part in parts if isinstance(part, kind)).apis[""][0].operations.keys()
+        for kind in (SecurityMiddleware, Endpoints)
+    )
+    assert guarded == served
 
 
 def test_a_dict_is_loaded_without_jinja_and_left_as_it_was() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from connexion.middleware.lifespan import LifespanMiddleware
 from connexion.middleware.main import ConnexionMiddleware
-from connexion.middleware.security import SecurityMiddleware
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.cut_off import CutOff
@@ -17,7 +16,7 @@ from monitoring.contract.middleware import AnswerHeaders, BodyLimit
 from monitoring.contract.problems import ProblemAnswers, ProblemReplies
 from monitoring.contract.replies import Reply
 from monitoring.contract.routing import RoomResolver, StrictRouting
-from monitoring.contract.security import SecurityHandler
+from monitoring.contract.security import Security, SecurityHandler
 from monitoring.contract.witness import Witness
 
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -85,7 +84,7 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
             CutOff,
             partial(BodyLimit, max_body_bytes=max_body_bytes),
             StrictRouting,
-            SecurityMiddleware,
+            Security,
         ],
         lifespan=lifespan,
         resolver=RoomResolver(document, handlers_package),

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
+from connexion.middleware.abstract import RoutedAPI
 from connexion.operations.abstract import AbstractOperation
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
@@ -16,6 +16,7 @@ from monitoring.contract.parameters import Parameters
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply, reply_headers, send_reply
 from monitoring.contract.responses import Responses
+from monitoring.contract.routing import DirectlyRouted
 from monitoring.contract.security import caller_of
 from monitoring.contract.validation import BrokenPromise, Validation
 
@@ -129,7 +130,7 @@ class EndpointAPI(RoutedAPI[Endpoint]):
         )
 
 
-class Endpoints(RoutedMiddleware[EndpointAPI]):
+class Endpoints(DirectlyRouted[EndpointAPI]):
     """Innermost application: whatever is no operation is not found."""
 
     api_cls = EndpointAPI

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from connexion.middleware.abstract import ROUTING_CONTEXT
+from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
 from connexion.middleware.routing import RoutingMiddleware
 from connexion.operations.abstract import AbstractOperation
 from connexion.resolver import Resolver
@@ -19,6 +19,8 @@ from monitoring.contract.urlencoding import decode_percent
 
 if TYPE_CHECKING:
     import re
+
+API = TypeVar("API", bound=RoutedAPI[Any])
 
 
 class RoomResolver(Resolver):
@@ -90,9 +92,20 @@ class StrictRouting(RoutingMiddleware):
         return None
 
 
+class DirectlyRouted(RoutedMiddleware[API]):
+    """What Connexion has for each operation; looked up here, without a coroutine of its own."""
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:  # type: ignore[override]
+        """Serve by what is there for the operation, or go on where the request was routed to none."""
+        (api,) = self.apis[""]
+        resolved_id = _resolved_id_of(scope)
+        routed: ASGIApp = api.operations[resolved_id] if resolved_id else self.app
+        return routed(scope, receive, send)
+
+
 def operation_id_of(scope: Scope) -> str:
     """Return the document's id of the operation that a request was routed to; empty if it reached none."""
-    resolved_id: str | None = scope["extensions"].get(ROUTING_CONTEXT, {}).get("operation_id")
+    resolved_id = _resolved_id_of(scope)
     return resolved_id.rpartition(".")[2] if resolved_id else ""
 
 
@@ -103,6 +116,11 @@ def operation_of(request: HTTPConnection) -> Node:
     """
     document: Document = request.scope["app"].document
     return document.operations[operation_id_of(request.scope)].definition
+
+
+def _resolved_id_of(scope: Scope) -> str | None:
+    resolved_id: str | None = scope["extensions"].get(ROUTING_CONTEXT, {}).get("operation_id")
+    return resolved_id
 
 
 def _judge_encoded_path(raw_path: bytes) -> None:
