@@ -81,6 +81,29 @@ class TestFraming:
         raw = request("POST", "/loaves", ALICE, JSON, "Expect: 100-continue", body=b'{"name": "a"}')
         assert exchange(bakery, raw).status == 201
 
+    def test_the_wish_to_continue_is_answered_before_the_body(self, bakery: Address) -> None:
+        body = b'{"name": "a"}'
+        with connect(bakery) as connection:
+            connection.sendall(
+                request(
+                    "POST", "/loaves", ALICE, JSON, "Expect: 100-continue", f"Content-Length: {len(body)}"
+                )
+            )
+            assert connection.recv(1024) == b"HTTP/1.1 100 Continue\r\n\r\n"
+            connection.sendall(body)
+            assert read_answer(connection).status == 201
+
+    def test_head_and_body_of_an_answer_are_one_packet(self, bakery: Address) -> None:
+        with connect(bakery) as connection:
+            connection.sendall(request("GET", "/health"))
+            assert connection.recv(65_536).endswith(b"}")
+
+    def test_an_answer_to_head_needs_no_body_to_be_sent(self, bakery: Address) -> None:
+        with connect(bakery) as connection:
+            for _ in range(2):
+                connection.sendall(request("HEAD", "/health"))
+                assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
+
     @pytest.mark.parametrize("framing", ["declared", "chunked"])
     def test_a_body_above_the_limit_is_too_large(self, bakery: Address, framing: str) -> None:
         body = b'{"name": "' + b"a" * MAX_BODY_BYTES + b'"}'
