@@ -7,7 +7,7 @@ import os
 import socket
 import ssl
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trustme
@@ -121,7 +121,57 @@ class TestAnswer:
         assert exchange.failure.message == "The connection broke off in the middle of the answer"
 
 
+class Renegotiating(ssl.SSLObject):
+    """What OpenSSL tells while a server of TLS 1.2 wants a second handshake before the request."""
+
+    has_been_asked = False
+
+    def write(self, *given: Any) -> int:
+        if not self.has_been_asked:
+            self.has_been_asked = True
+            raise ssl.SSLWantReadError
+        return super().write(*given)
+
+    def getpeercert(self, *given: Any, **named: Any) -> Any:
+        if self.has_been_asked:
+            raise ValueError("handshake not done yet")
+        return super().getpeercert(*given, **named)
+
+
+class Refusing(ssl.SSLObject):
+    """What OpenSSL tells of a connection on which nothing can be sent."""
+
+    def write(self, *_: Any) -> int:
+        raise ssl.SSLError(1, "[SSL: PROTOCOL_IS_SHUTDOWN] protocol is shutdown")
+
+
+@pytest.fixture
+def tls_that_speaks_first() -> ssl.SSLContext:
+    """Tickets of TLS 1.3 come after the handshake: something that is heard before an answer."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    trustme.CA().issue_cert("127.0.0.2").configure_cert(context)
+    return context
+
+
 class TestRequest:
+    async def test_waits_for_a_second_handshake(
+        self, client: HttpClient, tls_that_speaks_first: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(client._connector._trusting, "sslobject_class", Renegotiating)  # noqa: SLF001
+        async with scripted_server("127.0.0.2", tls=tls_that_speaks_first) as server:
+            exchange = await ask(client, f"{server.url}/", verify_tls=False)
+        assert (exchange.status_code, exchange.body) == (200, b"ok")
+        assert exchange.tls_expires_at
+
+    async def test_that_cannot_be_sent_is_the_servers_failure(
+        self, client: HttpClient, tls_that_speaks_first: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(client._connector._trusting, "sslobject_class", Refusing)  # noqa: SLF001
+        async with scripted_server("127.0.0.2", tls=tls_that_speaks_first) as server:
+            exchange = await ask(client, f"{server.url}/", verify_tls=False)
+        assert code_of(exchange) == FailureCode.TLS_INVALID
+
     async def test_of_many_records_arrives_whole(self, client: HttpClient, tls: ssl.SSLContext) -> None:
         async with scripted_server("127.0.0.2", tls=tls) as server:
             await ask(client, f"{server.url}/", method="POST", body=LARGE, verify_tls=False)

@@ -24,6 +24,10 @@ class TlsChannel(asyncio.Protocol):
     _tls: ssl.SSLObject
     _handshake: asyncio.Future[None] | None = None
     _failure: ssl.SSLError | None = None
+    _unsent = b""
+
+    # The server's own in DER, whether it was verified or not; OpenSSL tells none during a second handshake.
+    peer_certificate: bytes | None = None
 
     def __init__(self) -> None:
         self._incoming = ssl.MemoryBIO()
@@ -54,15 +58,14 @@ class TlsChannel(asyncio.Protocol):
             self.abort()
             raise
 
-    def peer_certificate(self) -> bytes | None:
-        """Return the server's own certificate in DER, whether it was verified or not."""
-        return self._tls.getpeercert(binary_form=True)
-
     def write(self, plain: bytes) -> None:
-        """Send, and with it the end of the handshake; nothing on a connection that is closed."""
-        if not self._transport.is_closing():
-            self._tls.write(plain)
-            self._send()
+        """Send once, and with it the end of the handshake; nothing on a connection that is closed.
+
+        What TLS makes of it fails later, as the reader's connection. A server may want a second handshake
+        first (a renegotiation, before TLS 1.3).
+        """
+        self._unsent = plain
+        self._write_unsent()
 
     def abort(self) -> None:
         """Close the connection at once."""
@@ -79,6 +82,8 @@ class TlsChannel(asyncio.Protocol):
         self._incoming.write(received)
         if self._handshake:
             self._go_on(self._handshake)
+            if self._unsent:
+                self._write_unsent()
 
     def connection_lost(self, error: Exception | None) -> None:
         """End the handshake, or tell the reader."""
@@ -94,6 +99,7 @@ class TlsChannel(asyncio.Protocol):
         try:
             if not handshake.done():
                 self._tls.do_handshake()
+                self.peer_certificate = self._tls.getpeercert(binary_form=True)
                 handshake.set_result(None)
                 if not self._incoming.pending:
                     return  # what is left to be sent of it goes out with the first that is written
@@ -101,8 +107,24 @@ class TlsChannel(asyncio.Protocol):
         except ssl.SSLWantReadError:
             self._send()
         except ssl.SSLError as failure:
-            self._failure = failure
-            self.abort()
+            self._fail(failure)
+
+    def _write_unsent(self) -> None:
+        if self._transport.is_closing():
+            return
+        try:
+            self._tls.write(self._unsent)
+            self._unsent = b""
+        except ssl.SSLWantReadError:
+            pass  # tried again with what comes next
+        except ssl.SSLError as failure:
+            self._fail(failure)
+            return
+        self._send()
+
+    def _fail(self, failure: ssl.SSLError) -> None:
+        self._failure = failure
+        self.abort()
 
     def _read(self) -> None:
         while self._incoming.pending:

@@ -165,5 +165,4 @@ async def _connect(
 
 
 def _expiry_told_by(channel: TlsChannel) -> datetime | None:
-    certificate = channel.peer_certificate()
-    return expiry_of(certificate) if certificate else None
+    return expiry_of(channel.peer_certificate) if channel.peer_certificate else None
