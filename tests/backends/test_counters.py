@@ -75,6 +75,13 @@ class TestOnRedis:
         assert sum(hit.allowed for hit in hits) == 3
         assert all(1 <= hit.reset_seconds <= 60 for hit in hits)
 
+    @pytest.mark.parametrize("option", ["decode_responses=True", "protocol=2", "protocol=3"])
+    async def test_it_counts_whatever_the_url_says_about_answers(
+        self, redis_server: RedisServer, option: str
+    ) -> None:
+        async with open_counters(SecretStr(f"{redis_server.url}?{option}")) as counters:
+            assert (await counters.hit(THREE_A_MINUTE, option)).mark
+
     async def test_a_window_ends(self, redis_server: RedisServer) -> None:
         one_a_second = RateLimitPolicy("api", limit=1, window_seconds=1)
         async with open_counters(SecretStr(redis_server.url)) as counters, asyncio.timeout(5):

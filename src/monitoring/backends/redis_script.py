@@ -34,9 +34,10 @@ class RedisScript:
         self._idle: list[AbstractConnection] = []
 
     async def run(self, keys: Sequence[str], *arguments: int) -> Any:  # noqa: ANN401 - whatever it returns
-        """Return what the script returns; it may have run twice. Raises `RedisError` or `OSError`.
+        """Return what the script returns, text as bytes; it may have run twice.
 
-        Waits no longer for a turn than it is patient, and then no longer for the answer.
+        Waits no longer for a turn than it is patient, and then no longer for the answer. Raises `RedisError`
+        or `OSError`.
         """
         if self._turns.locked():
             async with asyncio.timeout(self._patience_seconds):
@@ -71,7 +72,7 @@ class RedisScript:
         try:
             async with asyncio.timeout(self._patience_seconds):
                 await connection.send_packed_command(command, check_health=False)
-                answer = await connection.read_response()
+                answer = await connection.read_response(disable_decoding=True)  # bytes, whatever the URL says
         except BaseException as error:
             await connection.disconnect(nowait=True)
             if isinstance(error, Exception):  # silent, or no longer the primary: so it is for the others
