@@ -122,7 +122,7 @@ class _OneWrite(asyncio.Transport):
             self._transport.write(data)
 
     def close(self) -> None:
-        if self._head:
+        if self._head and not self._transport.is_closing():  # the client may have gone
             self.write(b"")
         self._transport.close()
 
