@@ -54,6 +54,20 @@ def test_two_who_write_the_same_files_in_opposite_orders_do_not_wait_for_each_ot
     assert set(written.values()) <= set(contents)
 
 
+def test_long_names_that_begin_alike_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    targets = [f"{tmp_path}/{'a' * 254}{number}" for number in range(2)]
+    failed: list[dict[str, OSError]] = []
+
+    def write() -> None:
+        failed.append(write_durably([(target, ALL_BYTES) for target in targets]))
+
+    writer = Thread(target=write, daemon=True)
+    writer.start()
+    writer.join(timeout=15)
+    assert failed == [{}]
+    assert read_all(tmp_path) == dict.fromkeys(targets, ALL_BYTES)
+
+
 def test_what_fails_is_told_and_leaves_the_others_whole(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"no folder")
     (tmp_path / "folder" / "en.json").mkdir(parents=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ def _write(target: str, content: bytes) -> Generator[None, None, list[str]]:
     """Write, sync and rename one file, step by step; returns the folders in which something was made."""
     folder, name = os.path.split(target)
     extended_folders = _make_folder(folder)
-    # One draft a target: what a killed process has left of it is written over by whoever tries again.
-    draft = os.path.join(folder, f".draft-{name}"[:MAX_NAME_BYTES])
+    draft = os.path.join(folder, _name_draft(name))
     with _opened_alone(draft) as descriptor:
         try:
             os.ftruncate(descriptor, 0)
@@ -59,6 +59,17 @@ def _write(target: str, content: bytes) -> Generator[None, None, list[str]]:
                 os.unlink(draft)
             raise
     return [folder, *extended_folders]
+
+
+def _name_draft(name: str) -> str:
+    """Name the draft of a target. Whoever tries again writes over what a killed process has left of it.
+
+    No two targets of a folder share one: who writes both at once would wait for itself.
+    """
+    draft = f".draft-{name}"
+    if len(os.fsencode(draft)) > MAX_NAME_BYTES:
+        draft = f".draft-{sha256(os.fsencode(name)).hexdigest()}"
+    return draft
 
 
 def _make_folder(folder: str) -> list[str]:
