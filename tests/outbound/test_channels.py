@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import socket
 import ssl
@@ -73,6 +74,11 @@ def end_abruptly(writer: asyncio.StreamWriter) -> None:
         connection.shutdown(socket.SHUT_WR)
 
 
+def clients_of_tls() -> list[ssl.SSLObject]:
+    """Return what OpenSSL keeps for the connections of clients in this process."""
+    return [each for each in gc.get_objects() if type(each) is ssl.SSLObject and not each.server_side]
+
+
 class TestAnswer:
     async def test_of_many_records_is_whole(self, client: HttpClient, tls: ssl.SSLContext) -> None:
         async with scripted_server("127.0.0.2", tls=tls) as server:
@@ -119,6 +125,21 @@ class TestAnswer:
         assert code_of(exchange) == FailureCode.CONNECTION_FAILED
         assert exchange.failure
         assert exchange.failure.message == "The connection broke off in the middle of the answer"
+
+
+class TestHandshake:
+    async def test_that_failed_leaves_no_memory_of_openssl_to_the_garbage_collection(
+        self, client: HttpClient, tls: ssl.SSLContext
+    ) -> None:
+        before = {id(each) for each in clients_of_tls()}
+        gc.disable()
+        try:
+            async with scripted_server("127.0.0.2", tls=tls) as server:
+                exchange = await ask(client, f"{server.url}/")  # by an authority that nobody knows
+            await until(lambda: all(id(each) in before for each in clients_of_tls()))
+        finally:
+            gc.enable()
+        assert code_of(exchange) == FailureCode.TLS_INVALID
 
 
 class Renegotiating(ssl.SSLObject):

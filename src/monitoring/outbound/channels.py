@@ -56,6 +56,7 @@ class TlsChannel(asyncio.Protocol):
             await self._handshake
         except BaseException:
             self.abort()
+            self._handshake = self._failure = None  # as below
             raise
 
     def write(self, plain: bytes) -> None:
@@ -123,7 +124,8 @@ class TlsChannel(asyncio.Protocol):
         self._send()
 
     def _fail(self, failure: ssl.SSLError) -> None:
-        self._failure = failure
+        # A traceback leads back here: what OpenSSL keeps would wait for a garbage collection.
+        self._failure = failure.with_traceback(None)
         self.abort()
 
     def _read(self) -> None:
