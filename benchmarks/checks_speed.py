@@ -59,8 +59,7 @@ class Checked:
 def measure_checks(bench: Bench) -> list[Scenario]:
     """Measure both schemes."""
     count = round(bench.effort.seconds * CHECKS_A_SECOND_OF_EFFORT)
-    with ExitStack() as stack:
-        checked = _start_checked(stack)
+    with running_checked() as checked:
         return [_measure(bench, checked, scheme, count) for scheme in ("http", "https")]
 
 
@@ -89,16 +88,29 @@ def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenari
 
 
 @contextmanager
+def running_checked() -> Iterator[Checked]:
+    """Start the server with a certificate of an authority made for the occasion."""
+    authority = trustme.CA()
+    certificate, ca_file = BUILD / "checked.pem", BUILD / "authorities.pem"
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(certificate))
+    system = Path(ssl.get_default_verify_paths().openssl_cafile)
+    ca_file.write_bytes((system.read_bytes() if system.exists() else b"") + authority.cert_pem.bytes())
+    command = (sys.executable, str(BENCHMARKS / "checked_server.py"), str(certificate))
+    with running(Program("checked", command)) as server:
+        told = re.search(r"https on (\d+)", (BUILD / "logs" / "checked.log").read_text())
+        assert told  # noqa: S101 - it is said before the other
+        yield Checked(server.port, int(told[1]), ca_file)
+
+
+@contextmanager
 def checking_service(
-    bench: Bench, scheme: str
+    bench: Bench, checked: Checked, scheme: str
 ) -> Iterator[tuple[Server, Callable[[], Coroutine[None, None, Sample]]]]:
     """Start a checker with its monitors; yields it, and what lets it check them all once."""
     count = round(bench.effort.seconds * CHECKS_A_SECOND_OF_EFFORT)
     database = bench.engines.postgres.create("checked_by_service")
-    with ExitStack() as stack:
-        checked = _start_checked(stack)
-        asyncio.run(_furnish(database, checked.url(scheme), count))
-        server = stack.enter_context(running(_checker(bench, database, checked), listens=False))
+    asyncio.run(_furnish(database, checked.url(scheme), count))
+    with running(_checker(bench, database, checked), listens=False) as server:
         yield server, lambda: _let_check(bench, server, database, count)
     bench.engines.postgres.drop_database(database)
 
@@ -183,17 +195,3 @@ def _start_exporter(stack: ExitStack, checked: Checked) -> tuple[Server, int]:
     exporter = stack.enter_context(running(program, listens=False))
     wait_for_port(port)
     return exporter, port
-
-
-def _start_checked(stack: ExitStack) -> Checked:
-    """Start the server with a certificate of an authority made for the occasion."""
-    authority = trustme.CA()
-    certificate, ca_file = BUILD / "checked.pem", BUILD / "authorities.pem"
-    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(certificate))
-    system = Path(ssl.get_default_verify_paths().openssl_cafile)
-    ca_file.write_bytes((system.read_bytes() if system.exists() else b"") + authority.cert_pem.bytes())
-    command = (sys.executable, str(BENCHMARKS / "checked_server.py"), str(certificate))
-    server = stack.enter_context(running(Program("checked", command)))
-    told = re.search(r"https on (\d+)", (BUILD / "logs" / "checked.log").read_text())
-    assert told  # noqa: S101 - it is said before the other
-    return Checked(server.port, int(told[1]), ca_file)

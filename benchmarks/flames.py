@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from articles_webhook import ARTICLE, AT_ONCE, HEADERS, PATH
-from checks_speed import checking_service
+from checks_speed import checking_service, running_checked
 from flame_graph import draw_flames
 from load import Load, write_request
 from monitors_api import call, migrate, running_cast
@@ -66,7 +66,10 @@ def _of_articles(bench: Bench) -> Iterator[str]:
 
 
 def _of_checks(bench: Bench) -> Iterator[str]:
-    with checking_service(bench, "https") as (server, check_all):
+    with (
+        running_checked() as checked,
+        checking_service(bench, checked, "https") as (server, check_all),
+    ):
 
         def keep_checking() -> None:
             for _ in range(3):

@@ -38,11 +38,12 @@ MONITORING = (sys.executable, "-c", "from monitoring.cli import main; main()")
 
 @dataclass(frozen=True)
 class Program:
-    """What to start, and how it is called in the figures."""
+    """What to start, in which folder if not in this one, and how it is called in the figures."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
+    folder: Path | None = None
 
 
 @dataclass
@@ -99,7 +100,12 @@ def running(program: Program, *, listens: bool = True) -> Iterator[Server]:
     began_at = time.perf_counter()
     with log_path.open("wb") as log:
         process = subprocess.Popen(
-            program.command, env=environment, stdout=log, stderr=log, start_new_session=True
+            program.command,
+            env=environment,
+            cwd=program.folder,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         )
     try:
         port = _wait_for_port(process, log_path) if listens else 0

@@ -35,6 +35,7 @@ from rounds import Scenario
 from servers import BUILD, PEERS_PYTHON, ROOT
 from tables import put_block, write_block
 from targets import BY_RECIPE, judge
+from uptime_kuma import measure_uptime_kuma
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,6 +58,12 @@ HEALTHCHECKS_NEEDED = {
     "manage.py": "HEALTHCHECKS must name a checkout of Healthchecks",
     "venv/bin/uwsgi": "docs/performance.md says how to install it",
 }
+UPTIME_KUMA_NEEDED = {
+    "server/server.js": "UPTIME_KUMA must name a checkout of Uptime Kuma",
+    "node_modules": "docs/performance.md says how to install it",
+    "dist/index.html": "docs/performance.md says how to install it",
+}
+NODE = {Path(shutil.which("node") or "node"): "Uptime Kuma needs Node.js"}
 
 # What the picture shows; the rest is in the table.
 PICTURED = ("list", "create", "get", "ingest_postgresql", "ingest_sqlite", "check_http", "check_https")
@@ -84,6 +91,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", type=_read_parts, default=tuple(PARTS), metavar=",".join(PARTS))
     parser.add_argument("--healthchecks", type=Path, help="a checkout with its virtual environment in venv/")
+    parser.add_argument("--uptime-kuma", type=Path, help="a checkout that is installed")
     parser.add_argument(
         "--write-page", action="store_true", help="from the results there are; measures nothing"
     )
@@ -95,6 +103,9 @@ def main() -> int:
         demand_files(NEEDED)
         if options.healthchecks:
             demand_files({options.healthchecks / name: why for name, why in HEALTHCHECKS_NEEDED.items()})
+        if options.uptime_kuma:
+            needed = {options.uptime_kuma / name: why for name, why in UPTIME_KUMA_NEEDED.items()}
+            demand_files(needed | NODE)
         with the_only_run(LOCK):
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # all that was started ends with the run
             measure(options)
@@ -110,9 +121,16 @@ def measure(options: argparse.Namespace) -> None:
     parts = {name: PARTS[name] for name in options.only}
     if options.healthchecks:
         parts["healthchecks"] = (partial(measure_healthchecks, folder=options.healthchecks),)
+    if options.uptime_kuma:
+        parts["uptime_kuma"] = (partial(measure_uptime_kuma, folder=options.uptime_kuma),)
     scenarios, facts = _measure(parts, quick=options.quick)
     minutes = (time.monotonic() - began_at) / 60
-    command = "make bench" + " QUICK=1" * options.quick + " HEALTHCHECKS=…" * bool(options.healthchecks)
+    command = (
+        "make bench"
+        + " QUICK=1" * options.quick
+        + " HEALTHCHECKS=…" * bool(options.healthchecks)
+        + " UPTIME_KUMA=…" * bool(options.uptime_kuma)
+    )
     machine = describe_machine()
     print("\n" + write_block(command, machine, scenarios, facts))
     _print_verdicts(scenarios)
@@ -170,7 +188,7 @@ def _print_verdicts(scenarios: dict[str, Scenario]) -> None:
         print(f"{verdict.words:23} {verdict.title}: {verdict.promise}; it is {verdict.measured.median:.2f}")
     for key, promise in BY_RECIPE.items():
         if key not in scenarios:
-            print(f"{'by recipe':23} {promise}; see docs/performance.md")
+            print(f"{'not measured':23} {promise}; see docs/performance.md")
 
 
 def _read_parts(text: str) -> tuple[str, ...]:

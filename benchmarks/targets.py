@@ -55,11 +55,12 @@ TARGETS = (
     Target("ingest_sqlite", "FastAPI + SQLAlchemy, row by row", at_least=25),
     Target("check_http", "blackbox_exporter", at_least=4),
     Target("check_https", "blackbox_exporter", at_least=1.4),
+    Target("check_uptime_kuma", "Uptime Kuma", at_least=25),
     Target("pages", "first page", at_most=1.2, ours="far page"),
     Target("pages", "first page", at_most=1.2, ours="far page", field="postgres_us"),
 )
 
-# Of peers that are no part of `make bench`: docs/performance.md has recipes.
+# Of peers that take part only if a checkout of theirs is named: docs/performance.md has recipes.
 BY_RECIPE = {
     "list_healthchecks": "List of 50: Healthchecks under uwsgi costs at least 12 times as much",
     "create_healthchecks": "Create one: Healthchecks under uwsgi costs at least 8 times as much",

@@ -16,10 +16,11 @@ SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 
-# Not the service's own: of clouds, of compose.yaml, of fault runs, of fuzzing, of a reader's shell, of SDKs.
+# Not the service's own: of clouds, of compose.yaml, of fault runs, of fuzzing, of `make bench`, of a reader's
+# shell, of SDKs.
 FOREIGN = re.compile(
     r"(AWS|AZURE|GOOGLE)_.*|POSTGRES_PASSWORD|S3_.*|IMAGE_.*|FAULT_.*|FUZZING_.*|CLIENT_(ID|SECRET)"
-    r"|INCIDENT_OPENED"
+    r"|UPTIME_KUMA|INCIDENT_OPENED"
 )
 
 

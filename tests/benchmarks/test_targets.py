@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rounds import Sample, Scenario
-from targets import TARGETS, Target, judge, judge_target
+from targets import BY_RECIPE, TARGETS, Target, judge, judge_target
 
 OURS, THEIRS = "service", "peer"
 
@@ -88,3 +88,11 @@ class TestTargets:
             *("list", "list", "list", "check_http", "pages", "pages (PostgreSQL's CPU)"),
         ]
         assert judge({}) == []
+
+    def test_say_the_same_of_a_peer_that_takes_no_part_as_of_one_that_does(self) -> None:
+        promised = {
+            target.scenario: f"{target.peer} costs at least {target.at_least:g} times as much"
+            for target in TARGETS
+            if target.scenario in BY_RECIPE
+        }
+        assert {key: told.partition(": ")[2] for key, told in BY_RECIPE.items()} == promised
