@@ -82,7 +82,8 @@ async def _give_back(connection: Any) -> None:  # noqa: ANN401
     """Let the pool have a connection again, unless it was terminated and the pool knows.
 
     `Pool.release` does the same in a task, which costs more than a small statement, to spare a connection
-    whose borrower is cancelled while it is reset or closed. Here such a connection is lost, its place is not.
+    whose borrower is cancelled while it is reset or closed. Here such a connection is lost, its place is not;
+    a statement that was just being cancelled on it may run on until the statement timeout.
     """
     if connection._con is not None:  # noqa: SLF001 - asyncpg's, here and below
         connection._con._on_release()  # noqa: SLF001
