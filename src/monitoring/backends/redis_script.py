@@ -28,7 +28,7 @@ class RedisScript:
 
     def __init__(self, client: Redis, source: str, patience_seconds: float) -> None:
         self._pool = client.connection_pool
-        self._eval = b"$4\r\nEVAL\r\n" + _bulk(source)
+        self._source = source
         self._patience_seconds = patience_seconds
         self._turns = asyncio.Semaphore(MAX_CONNECTIONS)
         self._idle: list[AbstractConnection] = []
@@ -45,10 +45,7 @@ class RedisScript:
         else:
             await self._turns.acquire()
         try:
-            given = (len(keys), *keys, *arguments)
-            return await self._run(
-                b"*%d\r\n%b%b" % (2 + len(given), self._eval, b"".join(_bulk(str(value)) for value in given))
-            )
+            return await self._run(("EVAL", self._source, len(keys), *keys, *arguments))
         finally:
             self._turns.release()
 
@@ -57,7 +54,7 @@ class RedisScript:
         while self._idle:
             await self._idle.pop().disconnect(nowait=True)
 
-    async def _run(self, command: bytes) -> Any:  # noqa: ANN401 - as above
+    async def _run(self, command: tuple[str | int, ...]) -> Any:  # noqa: ANN401 - as above
         if self._idle:
             try:
                 return await self._ask(self._idle.pop(), command)
@@ -68,10 +65,10 @@ class RedisScript:
         connection.socket_timeout = None  # it would make a task of each command
         return await self._ask(connection, command)
 
-    async def _ask(self, connection: AbstractConnection, command: bytes) -> Any:  # noqa: ANN401
+    async def _ask(self, connection: AbstractConnection, command: tuple[str | int, ...]) -> Any:  # noqa: ANN401
         try:
             async with asyncio.timeout(self._patience_seconds):
-                await connection.send_packed_command(command, check_health=False)
+                await connection.send_command(*command, check_health=False)
                 answer = await connection.read_response(disable_decoding=True)  # bytes, whatever the URL says
         except BaseException as error:
             await connection.disconnect(nowait=True)
@@ -80,9 +77,3 @@ class RedisScript:
             raise
         self._idle.append(connection)
         return answer
-
-
-def _bulk(value: str) -> bytes:
-    """Write a value as Redis' protocol has it (RESP)."""
-    encoded = value.encode()
-    return b"$%d\r\n%b\r\n" % (len(encoded), encoded)
