@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from threading import get_ident
 from typing import TYPE_CHECKING
 
 from monitoring.backends.tasks import Task
+from this_thread import replace_in_this_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,12 +18,8 @@ def intercept_messages(monkeypatch: pytest.MonkeyPatch, note: Callable[[str, flo
 
     Services in other threads send theirs as always.
     """
-    send, here = Task.send, get_ident()
 
-    async def noted(task: Task, argument: str, delay_seconds: float = 0) -> None:
-        if get_ident() != here:
-            await send(task, argument, delay_seconds=delay_seconds)
-        else:
-            note(argument, delay_seconds)
+    async def noted(_: Task, argument: str, delay_seconds: float = 0) -> None:
+        note(argument, delay_seconds)
 
-    monkeypatch.setattr(Task, "send", noted)
+    replace_in_this_thread(monkeypatch, Task, "send", noted)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from errno import ENOSPC
 from pathlib import Path
-from threading import Thread, get_ident
-from typing import TYPE_CHECKING, Any
+from threading import Thread
+from typing import TYPE_CHECKING
 
 from monitoring.backends.durable_files import write_durably
+from this_thread import replace_in_this_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pytest
 
 ALL_BYTES = bytes(range(256)) * 10
@@ -20,16 +19,6 @@ ALL_BYTES = bytes(range(256)) * 10
 
 def read_all(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def replace_here(monkeypatch: pytest.MonkeyPatch, name: str, call: Callable[..., Any]) -> None:
-    """Have this thread call something else of `os`; services in other threads write as always."""
-    original, here = getattr(os, name), get_ident()
-
-    def call_or_original(*given: object) -> object:
-        return call(*given) if get_ident() == here else original(*given)
-
-    monkeypatch.setattr(os, name, call_or_original)
 
 
 def test_two_who_write_the_same_files_in_opposite_orders_do_not_wait_for_each_other(tmp_path: Path) -> None:
@@ -80,7 +69,11 @@ def test_what_fails_is_told_and_leaves_the_others_whole(tmp_path: Path) -> None:
 
 def test_what_the_disk_takes_in_pieces_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
-    replace_here(monkeypatch, "write", lambda descriptor, content: write(descriptor, content[:700]))
+
+    def write_some(descriptor: int, content: memoryview) -> int:
+        return write(descriptor, content[:700])
+
+    replace_in_this_thread(monkeypatch, os, "write", write_some)
     assert write_durably([(f"{tmp_path}/moon", ALL_BYTES)]) == {}
     assert (tmp_path / "moon").read_bytes() == ALL_BYTES
 
@@ -93,7 +86,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_draft(
     def refuse(*_: object) -> int:
         raise OSError(ENOSPC, os.strerror(ENOSPC))
 
-    replace_here(monkeypatch, "write", refuse)
+    replace_in_this_thread(monkeypatch, os, "write", refuse)
     assert [error.errno for error in write_durably([(f"{tmp_path}/moon", b"new")]).values()] == [ENOSPC]
     assert read_all(tmp_path) == {f"{tmp_path}/moon": b"old"}
 
@@ -113,8 +106,8 @@ def test_each_is_synced_before_it_has_its_name_and_each_folder_once_afterwards(
         steps.append(f"rename {Path(target).relative_to(tmp_path)}")
         replace(draft, target)
 
-    replace_here(monkeypatch, "fsync", note_sync)
-    replace_here(monkeypatch, "replace", note_rename)
+    replace_in_this_thread(monkeypatch, os, "fsync", note_sync)
+    replace_in_this_thread(monkeypatch, os, "replace", note_rename)
     assert write_durably([(f"{tmp_path}/blog/{name}/en.json", b"light") for name in ("moon", "sun")]) == {}
     assert steps == [
         "sync blog/moon/.draft-en.json",

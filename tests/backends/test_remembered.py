@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import asyncio
-from threading import get_ident
 
 import pytest
 
 from monitoring.backends.counters import Counters, Mark
 from monitoring.backends.remembered import MAX_ROWS, REMEMBERED_SECONDS, Remembered
+from this_thread import replace_in_this_thread
 
 pytestmark = pytest.mark.anyio
 
@@ -103,19 +103,15 @@ class TestForgetEverywhere:
         self, monkeypatch: pytest.MonkeyPatch, *, is_shared: bool, is_told: bool, waits: list[float]
     ) -> None:
         waited = []
-        sleep_really, here = asyncio.sleep, get_ident()
 
         async def announce() -> bool:
             return is_told
 
         async def sleep(seconds: float) -> None:
-            if get_ident() != here:  # a service in another thread
-                await sleep_really(seconds)
-            else:
-                waited.append(seconds)
+            waited.append(seconds)
 
         counters = Counters()
         monkeypatch.setattr(counters, "announce", announce)
-        monkeypatch.setattr(asyncio, "sleep", sleep)
+        replace_in_this_thread(monkeypatch, asyncio, "sleep", sleep)
         await Remembered(counters, is_shared=is_shared).forget_everywhere()
         assert waited == waits

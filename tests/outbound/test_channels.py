@@ -74,6 +74,18 @@ def end_abruptly(writer: asyncio.StreamWriter) -> None:
         connection.shutdown(socket.SHUT_WR)
 
 
+def saying(
+    content: bytes, end: Callable[[asyncio.StreamWriter], None]
+) -> Callable[[asyncio.StreamWriter], None]:
+    """Say something, and end."""
+
+    def talk(writer: asyncio.StreamWriter) -> None:
+        writer.write(content)
+        end(writer)
+
+    return talk
+
+
 def clients_of_tls() -> list[ssl.SSLObject]:
     """Return what OpenSSL keeps for the connections of clients in this process."""
     return [each for each in gc.get_objects() if type(each) is ssl.SSLObject and not each.server_side]
@@ -102,12 +114,8 @@ class TestAnswer:
     async def test_without_length_ends_with_its_connection(
         self, client: HttpClient, tls: ssl.SSLContext, end: Callable[[asyncio.StreamWriter], None]
     ) -> None:
-        def talk(writer: asyncio.StreamWriter) -> None:
-            writer.write(WITHOUT_LENGTH)
-            end(writer)
-
         before = open_sockets()
-        async with impolite_server(talk, tls) as port:
+        async with impolite_server(saying(WITHOUT_LENGTH, end), tls) as port:
             exchange = await ask(client, f"https://127.0.0.2:{port}/", verify_tls=False)
             await until(lambda: open_sockets() <= before)
         assert (exchange.status_code, exchange.body) == (200, b"ok")
@@ -116,11 +124,7 @@ class TestAnswer:
     async def test_that_ends_too_early_broke_off(
         self, client: HttpClient, tls: ssl.SSLContext, end: Callable[[asyncio.StreamWriter], None]
     ) -> None:
-        def talk(writer: asyncio.StreamWriter) -> None:
-            writer.write(OK[:-1])
-            end(writer)
-
-        async with impolite_server(talk, tls) as port:
+        async with impolite_server(saying(OK[:-1], end), tls) as port:
             exchange = await ask(client, f"https://127.0.0.2:{port}/", verify_tls=False)
         assert code_of(exchange) == FailureCode.CONNECTION_FAILED
         assert exchange.failure

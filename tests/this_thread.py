@@ -1,0 +1,23 @@
+"""Replacements that hold for a test's thread only: services in other threads go on as always."""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+
+def replace_in_this_thread(
+    monkeypatch: pytest.MonkeyPatch, owner: object, name: str, replacement: Callable[..., Any]
+) -> None:
+    """Have what this thread calls by a name of a module or class be something else."""
+    original, here = getattr(owner, name), get_ident()
+
+    def call(*given: Any, **named: Any) -> Any:
+        return (replacement if get_ident() == here else original)(*given, **named)
+
+    monkeypatch.setattr(owner, name, call)
