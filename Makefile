@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8000
+# The benchmarks' interpreter: the system's, which is built with optimisation as that of the image is.
+MEASURED_PYTHON ?= $(firstword $(wildcard /usr/bin/python3) $(PYTHON))
 FAULT_SECONDS ?= 150
 HOURS ?= 8
 ROLE ?= full key
@@ -91,11 +93,14 @@ bench: install-dev build/bench/.installed  ## Measure the service beside its pee
 	.ci/install-engines
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/side_by_side.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(HEALTHCHECKS),--healthchecks $(HEALTHCHECKS)) $(if $(UPTIME_KUMA),--uptime-kuma $(UPTIME_KUMA))
 
-build/bench/.installed: benchmarks/requirements.txt benchmarks/install-exporter
+build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requirements.txt benchmarks/install-exporter
 	@mkdir -p $(@D)
 	@benchmarks/install-exporter $(@D)/blackbox_exporter
-	@$(BIN)/python -m venv $(@D)/venv
-	@$(@D)/venv/bin/python -m pip install --quiet --require-hashes -r benchmarks/requirements.txt
+	@$(BIN)/uv venv --quiet --clear --no-python-downloads --python $(MEASURED_PYTHON) $(@D)/service
+	@$(BIN)/python -m pip --python $(@D)/service/bin/python install --quiet --require-hashes -r constraints.txt
+	@$(BIN)/python -m pip --python $(@D)/service/bin/python install --quiet --no-deps --editable .
+	@$(BIN)/uv venv --quiet --clear --no-python-downloads --python $(MEASURED_PYTHON) $(@D)/peers
+	@$(BIN)/python -m pip --python $(@D)/peers/bin/python install --quiet --require-hashes -r benchmarks/requirements.txt
 	@touch $@
 
 format: install-dev

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from load import Load, write_request
 from monitors_api import call
 from rounds import Scenario, take_turns
 from seeds import NEW_MONITOR
-from servers import BENCHMARKS, Program, peer, running
+from servers import BENCHMARKS, SERVICE_PYTHON, Program, peer, running
 
 if TYPE_CHECKING:
     from bench import Bench
@@ -23,7 +22,7 @@ BARE = "bare Starlette"
 def measure_framework(bench: Bench) -> list[Scenario]:
     """Measure reading and creating a monitor that is at hand; Starlette validates nothing."""
     programs = {
-        "service": Program("framework", (sys.executable, str(BENCHMARKS / "alone" / "serve.py"))),
+        "service": Program("framework", (str(SERVICE_PYTHON), str(BENCHMARKS / "alone" / "serve.py"))),
         BARE: peer("Starlette alone", "starlette_alone"),
         "stock Connexion": peer("Connexion alone", "connexion_alone"),
     }

@@ -17,10 +17,11 @@ from engines import execute
 from load import NO_END, Load, write_request
 from rounds import Scenario, take_turns
 from seeds import NEW_MONITOR, issue_token, sow
-from servers import peer, running, service
+from servers import SERVICE_PYTHON, peer, running, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from bench import Bench
     from rounds import Sample
@@ -44,8 +45,8 @@ class Cast:
         return {"Authorization": f"Bearer {self.tokens[number]}"}
 
 
-def programs() -> dict[str, Callable[[str, str], Program]]:
-    """Name who takes part, and how each is started on a database and a Redis."""
+def programs(python: Path = SERVICE_PYTHON) -> dict[str, Callable[[str, str], Program]]:
+    """Name who takes part, and how each is started on a database and a Redis; the service, by `python`."""
 
     def by_hand(name: str, module: str, cache_seconds: int = 0) -> Callable[[str, str], Program]:
         return lambda database, redis: peer(
@@ -55,7 +56,7 @@ def programs() -> dict[str, Callable[[str, str], Program]]:
     return {
         "service": lambda database, redis: service(
             DATABASE_URL=f"{database}?sslmode=disable", REDIS_URL=redis
-        ),
+        ).under(python),
         "FastAPI + SQLAlchemy": by_hand("FastAPI + SQLAlchemy", "fastapi_monitors"),
         "FastAPI + SQLAlchemy, key cached": by_hand("FastAPI cached", "fastapi_monitors", 10),
         "Starlette + asyncpg": by_hand("Starlette + asyncpg", "starlette_monitors"),
@@ -65,10 +66,12 @@ def programs() -> dict[str, Callable[[str, str], Program]]:
 
 
 @contextmanager
-def running_cast(bench: Bench, names: Sequence[str] | None = None) -> Iterator[Cast]:
+def running_cast(
+    bench: Bench, names: Sequence[str] | None = None, python: Path = SERVICE_PYTHON
+) -> Iterator[Cast]:
     """Start everybody on a copy of the same rows."""
     postgres, redis = bench.engines.postgres, bench.engines.redis
-    wanted = {name: start for name, start in programs().items() if names is None or name in names}
+    wanted = {name: start for name, start in programs(python).items() if names is None or name in names}
     url = postgres.create("monitors")
     migrate(f"{url}?sslmode=disable")
     owners = asyncio.run(sow(url))

@@ -6,10 +6,9 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,10 @@ if TYPE_CHECKING:
 BENCHMARKS = Path(__file__).parent
 ROOT = BENCHMARKS.parent
 BUILD = ROOT / "build" / "bench"
-PEERS_PYTHON = BUILD / "venv" / "bin" / "python"
+
+# The same interpreter in two environments: what the service needs, and what the others do.
+SERVICE_PYTHON = BUILD / "service" / "bin" / "python"
+PEERS_PYTHON = BUILD / "peers" / "bin" / "python"
 
 LISTENING = re.compile(r"(?:Listening|running) on http://127\.0\.0\.1:(\d+)")
 START_TIMEOUT_SECONDS = 60.0
@@ -33,7 +35,7 @@ NO_LIMIT = "999999999/60"
 
 LOCALES = "es,pt,fr,it,ca,de,nl,pl,cs,sk,sv,da,fi,nb,hu,ro,bg,el,tr,uk"
 
-MONITORING = (sys.executable, "-c", "from monitoring.cli import main; main()")
+MONITORING = "from monitoring.cli import main; main()"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,10 @@ class Program:
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: Path | None = None
+
+    def under(self, python: Path) -> Program:
+        """Run it by another interpreter."""
+        return replace(self, command=(str(python), *self.command[1:]))
 
 
 @dataclass
@@ -77,7 +83,8 @@ def service(*arguments: str, **environment: str) -> Program:
         "SWEEP_INTERVAL_SECONDS": "3600",  # of work that nobody does here
         "PORT": "0",
     }
-    return Program("service", (*MONITORING, *(arguments or ("serve",))), settings | environment)
+    command = (str(SERVICE_PYTHON), "-c", MONITORING, *(arguments or ("serve",)))
+    return Program("service", command, settings | environment)
 
 
 def peer(name: str, module: str, **environment: str) -> Program:

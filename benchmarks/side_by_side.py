@@ -13,6 +13,7 @@ import platform
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from functools import partial
@@ -32,7 +33,7 @@ from monitors_api import measure_monitors_api
 from picture import draw_bars
 from preconditions import CannotMeasure, demand_files, the_only_run
 from rounds import Scenario
-from servers import BUILD, PEERS_PYTHON, ROOT
+from servers import BUILD, PEERS_PYTHON, ROOT, SERVICE_PYTHON
 from tables import put_block, write_block
 from targets import BY_RECIPE, judge
 from uptime_kuma import measure_uptime_kuma
@@ -49,16 +50,19 @@ LOCK = BUILD / "lock"
 
 INSTALL = "`make bench` installs it; if it did so before, delete build/bench/.installed"
 NEEDED = {
+    SERVICE_PYTHON: INSTALL,
     PEERS_PYTHON: INSTALL,
     PEERS_PYTHON.with_name("py-spy"): INSTALL,
     EXPORTER: INSTALL,
     Path("/proc/self/stat"): "processor time is read from Linux's /proc",
 }
 HEALTHCHECKS_NEEDED = {
+    SERVICE_PYTHON: INSTALL,
     "manage.py": "HEALTHCHECKS must name a checkout of Healthchecks",
     "venv/bin/uwsgi": "docs/performance.md says how to install it",
 }
 UPTIME_KUMA_NEEDED = {
+    SERVICE_PYTHON: INSTALL,
     "server/server.js": "UPTIME_KUMA must name a checkout of Uptime Kuma",
     "node_modules": "docs/performance.md says how to install it",
     "dist/index.html": "docs/performance.md says how to install it",
@@ -159,10 +163,9 @@ def describe_machine() -> str:
     cores = information.count("processor\t")
     memory_gib = int(Path("/proc/meminfo").read_text().split()[1]) / 2**20
     model = models[0] if models else platform.machine()
-    return (
-        f"{cores} cores ({model}), {memory_gib:.0f} GiB, Linux {platform.release()},"
-        f" Python {platform.python_version()}"
-    )
+    measured = subprocess.run([SERVICE_PYTHON, "--version"], capture_output=True, text=True, check=True)
+    python = measured.stdout.strip()
+    return f"{cores} cores ({model}), {memory_gib:.0f} GiB, Linux {platform.release()}, {python}"
 
 
 def _measure(parts: Mapping[str, Part], *, quick: bool) -> tuple[dict[str, Scenario], list[str]]:

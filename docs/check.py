@@ -20,7 +20,7 @@ VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 # shell, of SDKs.
 FOREIGN = re.compile(
     r"(AWS|AZURE|GOOGLE)_.*|POSTGRES_PASSWORD|S3_.*|IMAGE_.*|FAULT_.*|FUZZING_.*|CLIENT_(ID|SECRET)"
-    r"|UPTIME_KUMA|INCIDENT_OPENED"
+    r"|MEASURED_PYTHON|UPTIME_KUMA|INCIDENT_OPENED"
 )
 
 
