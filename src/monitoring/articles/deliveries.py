@@ -80,7 +80,8 @@ def identify_article(payload: Mapping[str, Any]) -> str:
     """
     article, website = payload["article"], payload.get("website") or {}
     names = ((field, _write_name(article.get(field))) for field in ("id", "slug"))
-    known_by = next((f"{field}:{name}" for field, name in names if name), f"sha256:{hash_json(article)}")
+    known_by = next((f"{field}:{name}" for field, name in names if name), None)
+    known_by = known_by or f"sha256:{hash_json(article)}"
     website_id = _write_name(website.get("id"))
     return f"website:{hash_json(website_id)}/{known_by}" if website_id else known_by
 

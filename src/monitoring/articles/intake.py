@@ -20,7 +20,7 @@ from monitoring.backends.errors import (
     TransactionConflict,
 )
 from monitoring.backends.fields import uuid7_text
-from monitoring.backends.inserts import insert_together
+from monitoring.backends.inserts import insert_together, new_row
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import spell
 
@@ -127,7 +127,8 @@ def _select_taken(identities: int, folders: int) -> str:
 
 def make_article(delivery: Delivery, taken_folders: Collection[str], now: datetime) -> Article:
     """Make a new article, in the best of its folders that is not taken."""
-    return Article.construct(
+    return new_row(
+        Article,
         identity=delivery.identity,
         slug=next(folder for folder in delivery.folders() if folder not in taken_folders),
         title=delivery.payload["article"].get("title"),
