@@ -28,6 +28,9 @@ MODEL_MODULES = (
 
 MAX_CONNECT_TIMEOUT_SECONDS = 5.0
 
+# Twice of what SQLite lets the write-ahead log grow to as a rule; what makes it larger is given back.
+WRITE_AHEAD_LOG_BYTES = 8 * 2**20
+
 
 def configure_tortoise(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> dict[str, Any]:
     """Translate the settings into what `TortoiseContext.init` takes."""
@@ -54,7 +57,11 @@ def configure_app(connection_name: str, model_modules: Sequence[str] = MODEL_MOD
 def _spell_credentials(credentials: dict[str, Any]) -> dict[str, Any]:
     """Take libpq's `?sslmode=require`, which asyncpg calls `ssl`, and the file of a percent-encoded path."""
     if "file_path" in credentials:
-        return credentials | {"file_path": unquote(credentials["file_path"])}
+        return credentials | {
+            "file_path": unquote(credentials["file_path"]),
+            # The log is written over from its start; Tortoise has it cut off, to grow with each commit.
+            "journal_size_limit": WRITE_AHEAD_LOG_BYTES,
+        }
     return {"ssl" if name == "sslmode" else name: value for name, value in credentials.items()}
 
 
