@@ -29,7 +29,6 @@ Version: TypeAlias = "PutMode"  # what must still be under a path when something
 # requests an operation is made of, the search for credentials included.
 _GIVE_UP_SECONDS = 4
 _TURN_SECONDS = 1
-_WRITERS = 4  # threads that a round of files is shared by
 _CLIENT_OPTIONS: ClientConfig = {
     "connect_timeout": timedelta(seconds=_GIVE_UP_SECONDS / 2),
     "timeout": timedelta(seconds=_GIVE_UP_SECONDS),
@@ -152,17 +151,9 @@ class BlogStorage:
     async def _write_files(
         self, folder: Path, contents: Mapping[str, bytes]
     ) -> dict[str, StorageUnavailable]:
-        """Write files in a few threads: a hop there and back costs, and a disk syncs several at once."""
         files = [(f"{folder}/{_checked(path)}", content) for path, content in contents.items()]
-        shares = [files[first::_WRITERS] for first in range(min(_WRITERS, len(files)))]
         async with _unavailable_if_it_fails(self._patience_seconds):
-            writing = (asyncio.to_thread(write_durably, share) for share in shares)
-            failed: dict[str, OSError] = {}
-            # All are waited for, whatever becomes of one: what went on behind would write late.
-            for outcome in await asyncio.gather(*writing, return_exceptions=True):
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                failed |= outcome
+            failed = await asyncio.to_thread(write_durably, files)
         return {
             target.removeprefix(f"{folder}/"): StorageUnavailable(_describe(error))
             for target, error in failed.items()
