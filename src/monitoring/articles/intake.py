@@ -21,7 +21,7 @@ from monitoring.backends.errors import (
 )
 from monitoring.backends.fields import uuid7_text
 from monitoring.backends.inserts import insert_together, new_row
-from monitoring.backends.rowsets import pack, rowset
+from monitoring.backends.rowsets import nested_rowset, pack
 from monitoring.backends.statements import spell
 
 if TYPE_CHECKING:
@@ -164,14 +164,10 @@ async def insert_translations(
     due_at: datetime,
 ) -> None:
     """Queue locales that articles have no row for yet. Raises `IntegrityError` if one has."""
-    given = rowset(connection, {"id": "uuid", "article_id": "uuid", "locale": "text"}, "$3")
+    given = nested_rowset(connection, {"article_id": "uuid", "locale": "text", "id": "uuid"}, "$3")
     sql = (
         "INSERT INTO translations (id, article_id, locale, revision, due_at, status, attempts)"  # noqa: S608
         f" SELECT given.id, given.article_id, given.locale, $1, $2, 'queued', 0 FROM {given}"
     )
-    rows = [
-        {"id": uuid7_text(), "article_id": article_id, "locale": locale}
-        for article_id in article_ids
-        for locale in locales
-    ]
-    await connection.execute_query_dict(spell(connection, sql), [revision, due_at, pack(connection, rows)])
+    ids = {str(article_id): {locale: uuid7_text() for locale in locales} for article_id in article_ids}
+    await connection.execute_query_dict(spell(connection, sql), [revision, due_at, pack(connection, ids)])

@@ -14,15 +14,30 @@ if TYPE_CHECKING:
     from tortoise.backends.base.client import BaseDBAsyncClient
 
 
-def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str], parameter: str = "$1") -> str:
-    """Write the table `given` of the rows in a parameter, for FROM. Columns have PostgreSQL's types."""
+def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str]) -> str:
+    """Write the table `given` of the rows in $1, for FROM. Columns have PostgreSQL's types."""
     if is_postgres(connection):
-        return f"json_to_recordset({parameter}::json) AS given({', '.join(map(' '.join, types.items()))})"
+        return f"json_to_recordset($1::json) AS given({', '.join(map(' '.join, types.items()))})"
     columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in types)
-    return f"(SELECT {columns} FROM json_each({parameter})) AS given"  # noqa: S608 - names of our own
+    return f"(SELECT {columns} FROM json_each($1)) AS given"  # noqa: S608 - names of our own
 
 
-def pack(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> str:
+def nested_rowset(connection: BaseDBAsyncClient, types: Mapping[str, str], parameter: str) -> str:
+    """Write the table `given` of an object of objects of texts: of each text both names, then itself.
+
+    That is read three times as fast as rows that name each value. Columns have PostgreSQL's types.
+    """
+    values = zip(("outer_.key", "inner_.key", "inner_.value"), types.items(), strict=True)
+    if is_postgres(connection):
+        columns = ", ".join(f"{value}::{type_} AS {name}" for value, (name, type_) in values)
+        tables = f"json_each({parameter}::json) AS outer_, json_each_text(outer_.value) AS inner_"
+    else:
+        columns = ", ".join(f"{value} AS {name}" for value, (name, _) in values)
+        tables = f"json_each({parameter}) AS outer_, json_each(outer_.value) AS inner_"
+    return f"(SELECT {columns} FROM {tables}) AS given"  # noqa: S608 - names of our own
+
+
+def pack(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]] | Mapping[str, Any]) -> str:
     """Write rows as that parameter. SQLite is given moments as the text in which it keeps them."""
     option = 0 if is_postgres(connection) else orjson.OPT_PASSTHROUGH_DATETIME
     return orjson.dumps(rows, default=str, option=option).decode()
