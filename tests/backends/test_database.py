@@ -15,6 +15,7 @@ from tortoise.expressions import F
 from backends.garden_models import Bed, Plant
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.engines.configuration import WRITE_AHEAD_LOG_BYTES
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable, TransactionConflict
 from real_servers import find_free_port, running_postgres
 from temporary_backends import make_settings, temporary_backends
@@ -218,6 +219,14 @@ class TestSeveralProcesses:
             errors = [(await asyncio.to_thread(process.communicate))[1].decode() for process in processes]
             assert errors == ["", "", ""]
             assert (await Bed.get(id=bed.id)).free_places == 300
+
+
+@pytest.mark.embedded("SQLite is told with pragmas")
+async def test_what_sqlite_is_told_is_not_overruled_by_tortoise(backends: Backends) -> None:
+    pragmas = {"journal_mode": "wal", "synchronous": 2, "journal_size_limit": WRITE_AHEAD_LOG_BYTES}
+    connection = backends.database.context.db()
+    told = {name: (await connection.execute_query_dict(f"PRAGMA {name}"))[0][name] for name in pragmas}
+    assert told == pragmas
 
 
 class TestUnavailable:

@@ -67,6 +67,15 @@ def test_what_fails_is_told_and_leaves_the_others_whole(tmp_path: Path) -> None:
     assert read_all(tmp_path) == {f"{tmp_path}/file": b"no folder"} | dict.fromkeys(good, b"light")
 
 
+def test_of_many_that_are_synced_in_several_threads_each_has_its_own_content(tmp_path: Path) -> None:
+    contents = {f"{tmp_path}/{number}/en.json": b"%d" % number * 1000 for number in range(33)}
+    taken = f"{tmp_path}/20/en.json"
+    Path(taken).mkdir(parents=True)
+    failed = write_durably(contents.items())
+    assert {target: type(error) for target, error in failed.items()} == {taken: IsADirectoryError}
+    assert read_all(tmp_path) == {target: content for target, content in contents.items() if target != taken}
+
+
 def test_what_the_disk_takes_in_pieces_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
 
