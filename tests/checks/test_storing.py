@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -198,7 +197,7 @@ class TestTransitions:
         await Monitor.all().update(status="untouched")
         await Watch.all().update(due_at=NOON + MINUTE)
         [claimed] = await claim_due(NOON + MINUTE, 10)
-        as_before = found([replace(claimed, status="up")], UP, NOON + MINUTE)
+        as_before = found([claimed._replace(status="up")], UP, NOON + MINUTE)
         await store(as_before, NOON + MINUTE)
         assert (await read_status(monitor))[0] == "untouched"
 

@@ -5,9 +5,9 @@ Only who still holds it can store a result. Who dies holds it until the lease en
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID, uuid4
 
 import orjson
@@ -21,21 +21,28 @@ from monitoring.monitors.health import Health, State
 from monitoring.outbound.exchanges import OutboundRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Sequence
 
 # What a lease leaves for waiting, asking whether we are blind, and storing, beside the check itself.
 LEASE_MARGIN = timedelta(seconds=15)
 
 _OF_WATCH = (
-    *("monitor_id", "due_at", "next_check_at", "last_checked_at"),
+    *("due_at", "next_check_at", "last_checked_at"),
     *("settled", "is_degraded", "is_blind", "streak", "streak_started_at", "seen_until"),
 )
-_OF_MONITOR = (
-    *("team_id", "name", "url", "method", "request_headers", "request_body", "expected_status_codes"),
-    *("required_keyword", "forbidden_keyword", "interval_seconds", "timeout_seconds", "follow_redirects"),
-    *("verify_tls", "tls_expiry_warning_days", "slow_threshold_ms", "failure_threshold"),
-    *("recovery_threshold", "status"),
+# What stays the same from claim to claim, until somebody changes the monitor.
+_SETTINGS = (
+    *("id", "team_id", "name", "url", "method", "request_headers", "request_body", "timeout_seconds"),
+    *("follow_redirects", "verify_tls", "expected_status_codes", "required_keyword", "forbidden_keyword"),
+    *("tls_expiry_warning_days", "slow_threshold_ms", "interval_seconds"),
+    *("failure_threshold", "recovery_threshold"),
 )
+_OF_MONITOR = ("status", *_SETTINGS)
+
+# Whoever is checked once is checked again. One takes a kilobyte or two.
+_REMEMBERED_SETTINGS = 16_384
+
+_STATES = {str(state): state for state in State}
 
 # `SKIP LOCKED` lets claims made at once pass each other by; SQLite makes them one after the other.
 _CLAIM_ON_POSTGRES = f"""
@@ -63,8 +70,7 @@ _CLAIM_ON_SQLITE = f"""
 """  # noqa: S608 - names of our own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
+class Claimed(NamedTuple):
     """The right to check a monitor, as it was when claimed, until the lease ends.
 
     `planned_at` is when it should have been checked, and `last_checked_at` when it was.
@@ -74,19 +80,15 @@ class Claimed:
     lease_ends_at: datetime
     planned_at: datetime
     last_checked_at: datetime | None
+    health: Health
+    status: str
+    monitor_id: UUID
     subject: KnownMonitor
     request: OutboundRequest
     expectation: Expectation
-    health: Health
-    status: str
     interval_seconds: int
     failure_threshold: int
     recovery_threshold: int
-
-    @property
-    def monitor_id(self) -> UUID:
-        """The monitor's id."""
-        return self.subject.id
 
 
 async def claim_due(now: datetime, limit: int) -> list[Claimed]:
@@ -100,7 +102,10 @@ async def claim_due(now: datetime, limit: int) -> list[Claimed]:
         statement, values = _CLAIM_ON_POSTGRES, [now, limit, claim, margin_seconds]
     else:
         statement, values = _CLAIM_ON_SQLITE, [str(now), limit, str(claim), margin_seconds]
-    rows = await connection.execute_query_dict(spell(connection, statement), values)
+    rows: Any  # Tortoise says dictionaries, and passes on what the driver gives
+    _, rows = await connection.execute_query(spell(connection, statement), values)
+    if not is_postgres(connection):
+        rows = map(_read_row_of_sqlite, rows)
     return sorted((_read_claimed(row, claim) for row in rows), key=lambda claimed: claimed.planned_at)
 
 
@@ -121,56 +126,63 @@ async def give_back(claimed: Iterable[Claimed], due_at: datetime) -> None:
     )
 
 
-def _read_claimed(row: Mapping[str, Any], claim: UUID) -> Claimed:
-    if "monitor" in row:
-        row = {**row, **dict(zip(_OF_MONITOR, orjson.loads(row["monitor"]), strict=True))}
-    required_keyword, forbidden_keyword = row["required_keyword"], row["forbidden_keyword"]
-    lease_ends_at = _read_moment(row["due_at"])
+def _read_claimed(row: Sequence[Any], claim: UUID) -> Claimed:
+    due_at, next_check_at, last_checked_at, settled, *others, status = row[: -len(_SETTINGS)]
     return Claimed(
-        claim=claim,
-        lease_ends_at=lease_ends_at,
-        planned_at=_read_moment(row["next_check_at"] or row["due_at"]),
-        last_checked_at=_read_moment_if_any(row["last_checked_at"]),
-        subject=KnownMonitor(_read_id(row["monitor_id"]), _read_id(row["team_id"]), row["name"], row["url"]),
-        request=OutboundRequest(
-            method=row["method"],
-            url=row["url"],
-            headers=orjson.loads(row["request_headers"]),
-            body=row["request_body"].encode() if row["request_body"] is not None else None,
-            timeout_seconds=row["timeout_seconds"],
-            follow_redirects=bool(row["follow_redirects"]),
-            verify_tls=bool(row["verify_tls"]),
-            keep_body=required_keyword is not None or forbidden_keyword is not None,
-        ),
-        expectation=Expectation(
-            expected_status_codes=tuple(orjson.loads(row["expected_status_codes"])),
-            required_keyword=required_keyword,
-            forbidden_keyword=forbidden_keyword,
-            tls_expiry_warning_days=row["tls_expiry_warning_days"],
-            slow_threshold_ms=row["slow_threshold_ms"],
-        ),
-        health=Health(
-            settled=State(row["settled"]),
-            is_degraded=bool(row["is_degraded"]),
-            is_blind=bool(row["is_blind"]),
-            streak=row["streak"],
-            streak_started_at=_read_moment_if_any(row["streak_started_at"]),
-            seen_until=_read_moment_if_any(row["seen_until"]),
-        ),
-        status=row["status"],
-        interval_seconds=row["interval_seconds"],
-        failure_threshold=row["failure_threshold"],
-        recovery_threshold=row["recovery_threshold"],
+        claim,
+        due_at,
+        next_check_at or due_at,
+        last_checked_at,
+        Health(_STATES[settled], *others),
+        status,
+        *_read_settings(row[-len(_SETTINGS) :]),
     )
 
 
-def _read_id(value: UUID | str) -> UUID:
-    return UUID(value) if isinstance(value, str) else value
+@lru_cache(_REMEMBERED_SETTINGS)
+def _read_settings(
+    settings: tuple[Any, ...],
+) -> tuple[UUID, KnownMonitor, OutboundRequest, Expectation, int, int, int]:
+    column = dict(zip(_SETTINGS, settings, strict=True))
+    body = column["request_body"]
+    required_keyword, forbidden_keyword = column["required_keyword"], column["forbidden_keyword"]
+    return (
+        column["id"],
+        KnownMonitor(column["id"], column["team_id"], column["name"], column["url"]),
+        OutboundRequest(
+            method=column["method"],
+            url=column["url"],
+            headers=orjson.loads(column["request_headers"]),
+            body=None if body is None else body.encode(),
+            timeout_seconds=column["timeout_seconds"],
+            follow_redirects=bool(column["follow_redirects"]),
+            verify_tls=bool(column["verify_tls"]),
+            keep_body=required_keyword is not None or forbidden_keyword is not None,
+        ),
+        Expectation(
+            expected_status_codes=tuple(orjson.loads(column["expected_status_codes"])),
+            required_keyword=required_keyword,
+            forbidden_keyword=forbidden_keyword,
+            tls_expiry_warning_days=column["tls_expiry_warning_days"],
+            slow_threshold_ms=column["slow_threshold_ms"],
+        ),
+        column["interval_seconds"],
+        column["failure_threshold"],
+        column["recovery_threshold"],
+    )
 
 
-def _read_moment(value: datetime | str) -> datetime:
-    return datetime.fromisoformat(value) if isinstance(value, str) else value
+def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
+    """Read a row as PostgreSQL gives it: moments and ids are text here, and flags are numbers."""
+    *moments, settled, is_degraded, is_blind, streak, streak_started_at, seen_until, of_monitor = row
+    status, monitor_id, team_id, *others = orjson.loads(of_monitor)
+    return (
+        *map(_read_moment, moments),
+        *(settled, bool(is_degraded), bool(is_blind), streak),
+        *map(_read_moment, (streak_started_at, seen_until)),
+        *(status, UUID(monitor_id), UUID(team_id), *others),
+    )
 
 
-def _read_moment_if_any(value: datetime | str | None) -> datetime | None:
-    return None if value is None else _read_moment(value)
+def _read_moment(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)

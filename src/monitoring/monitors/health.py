@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum, auto
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,8 +40,7 @@ class StateChange(NamedTuple):
     state: State
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(NamedTuple):
     """What is believed of a monitor, and what may yet change that.
 
     `settled` is PENDING, UP or DOWN. The streak counts outcomes in a row that contradict it. `seen_until` is
@@ -57,8 +55,7 @@ class Health:
     seen_until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(NamedTuple):
     """What follows from a check: the new health, how time is counted, and whether an incident opens or ends.
 
     Changes are oldest first and lie in the past when a streak is confirmed. One at the moment of an earlier
@@ -122,7 +119,7 @@ def _weigh(
 ) -> tuple[Health, datetime]:
     """Return what is believed now, and since when."""
     if outcome == Outcome.UNKNOWN:
-        return replace(_blinded(health), seen_until=seen_until), checked_at
+        return _blinded(health)._replace(seen_until=seen_until), checked_at
     is_contrary = (outcome == Outcome.DOWN) != (health.settled == State.DOWN)
     streak = health.streak + 1
     streak_started_at = health.streak_started_at or checked_at
@@ -137,7 +134,7 @@ def _weigh(
 
 
 def _blinded(health: Health) -> Health:
-    return replace(health, is_blind=True, streak=0, streak_started_at=None)
+    return health._replace(is_blind=True, streak=0, streak_started_at=None)
 
 
 def _counted_as(health: Health) -> State:

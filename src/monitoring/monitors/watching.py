@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CHANGE_DELAY = timedelta(seconds=10)
 
 _MICROSECOND = timedelta(microseconds=1)
-_UNKNOWN_HEALTH = {name: getattr(Health(State.PENDING), name) for name in Health.__slots__}
+_UNKNOWN_HEALTH = Health(State.PENDING)._asdict()
 
 
 def begin_watch(monitor: Monitor, now: datetime) -> tuple[Watch, StateChange]:
