@@ -26,16 +26,16 @@ PLAIN_ANSWER = Exchange(status_code=200, body=b"Welcome to the shop")
 
 def judge_status(status_code: int, *patterns: str) -> Verdict:
     expectation = replace(ANYTHING, expected_status_codes=patterns)
-    return judge(replace(PLAIN_ANSWER, status_code=status_code), expectation, NOW)
+    return judge(PLAIN_ANSWER._replace(status_code=status_code), expectation, NOW)
 
 
 def judge_expiry(expires_in: timedelta | None, warning_days: int) -> Verdict:
-    exchange = replace(PLAIN_ANSWER, tls_expires_at=None if expires_in is None else NOW + expires_in)
+    exchange = PLAIN_ANSWER._replace(tls_expires_at=None if expires_in is None else NOW + expires_in)
     return judge(exchange, replace(ANYTHING, tls_expiry_warning_days=warning_days), NOW)
 
 
 def judge_slowness(total_ms: float, slow_threshold_ms: int | None) -> Verdict:
-    exchange = replace(PLAIN_ANSWER, timings=Timings(total_ms=total_ms))
+    exchange = PLAIN_ANSWER._replace(timings=Timings(total_ms=total_ms))
     return judge(exchange, replace(ANYTHING, slow_threshold_ms=slow_threshold_ms), NOW)
 
 
@@ -46,7 +46,7 @@ class TestFailure:
         assert judge(exchange, ANYTHING, NOW) == Verdict(Outcome.DOWN, code, message)
 
     def test_outweighs_an_answer_that_came(self) -> None:
-        exchange = replace(PLAIN_ANSWER, failure=Failure(FailureCode.RESPONSE_TOO_LARGE, "Too large"))
+        exchange = PLAIN_ANSWER._replace(failure=Failure(FailureCode.RESPONSE_TOO_LARGE, "Too large"))
         assert judge(exchange, ANYTHING, NOW).error == "response_too_large"
 
 
@@ -110,7 +110,7 @@ class TestKeyword:
     def test_that_is_required_must_be_there_in_the_same_case_and_as_utf_8(
         self, required: str, body: bytes, *, is_up: bool
     ) -> None:
-        verdict = judge(replace(PLAIN_ANSWER, body=body), replace(ANYTHING, required_keyword=required), NOW)
+        verdict = judge(PLAIN_ANSWER._replace(body=body), replace(ANYTHING, required_keyword=required), NOW)
         assert verdict.error == (None if is_up else "keyword_missing")
         assert verdict.outcome is (Outcome.UP if is_up else Outcome.DOWN)
 
@@ -119,13 +119,13 @@ class TestKeyword:
         [("error", b"An error!", False), ("error", b"An Error!", True), ("error", b"", True)],
     )
     def test_that_is_forbidden_must_not_be_there(self, forbidden: str, body: bytes, *, is_up: bool) -> None:
-        verdict = judge(replace(PLAIN_ANSWER, body=body), replace(ANYTHING, forbidden_keyword=forbidden), NOW)
+        verdict = judge(PLAIN_ANSWER._replace(body=body), replace(ANYTHING, forbidden_keyword=forbidden), NOW)
         assert verdict.error == (None if is_up else "keyword_forbidden")
         assert verdict.outcome is (Outcome.UP if is_up else Outcome.DOWN)
 
     @given(st.text(min_size=1, max_size=255).filter(lambda text: text.isprintable()), st.text(), st.text())
     def test_is_found_wherever_it_stands(self, keyword: str, before: str, after: str) -> None:
-        exchange = replace(PLAIN_ANSWER, body=f"{before}{keyword}{after}".encode())
+        exchange = PLAIN_ANSWER._replace(body=f"{before}{keyword}{after}".encode())
         assert judge(exchange, replace(ANYTHING, required_keyword=keyword), NOW).outcome is Outcome.UP
         assert judge(exchange, replace(ANYTHING, forbidden_keyword=keyword), NOW).outcome is Outcome.DOWN
 
@@ -141,7 +141,7 @@ class TestKeyword:
     def test_is_named_in_one_line_and_shortened(self, keyword: str, named: str) -> None:
         missing = judge(PLAIN_ANSWER, replace(ANYTHING, required_keyword=keyword), NOW)
         found = judge(
-            replace(PLAIN_ANSWER, body=f"a {keyword} b".encode()),
+            PLAIN_ANSWER._replace(body=f"a {keyword} b".encode()),
             replace(ANYTHING, forbidden_keyword=keyword),
             NOW,
         )
@@ -225,7 +225,7 @@ class TestVerdict:
             {"timings": Timings(total_ms=1000)},
         ):
             errors.append(judge(exchange, expectation, NOW).error)
-            exchange = replace(exchange, **heal)
+            exchange = exchange._replace(**heal)
         assert errors == [
             "timeout",
             "unexpected_status",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum, auto
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.monitors.health import Outcome
 from monitoring.outbound.exchanges import FailureCode
@@ -53,8 +53,7 @@ class Expectation:
     slow_threshold_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """An outcome, and unless it is UP a code of the document's CheckError and a sentence for people."""
 
     outcome: Outcome

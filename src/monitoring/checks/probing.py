@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.checks.judging import Verdict, is_about_the_network, judge
 from monitoring.monitors.health import Outcome
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from monitoring.outbound.client import HttpClient
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What a check found."""
 
     exchange: Exchange
@@ -39,5 +37,5 @@ async def probe(claimed: Claimed, client: HttpClient, sight: Sight) -> Finding:
     if verdict.error and is_about_the_network(verdict.error) and await sight.is_blind(began_at):
         return BLIND
     if exchange.body:  # it has been judged, and findings wait to be stored
-        exchange = replace(exchange, body=b"")
+        exchange = exchange._replace(body=b"")
     return Finding(exchange, verdict)

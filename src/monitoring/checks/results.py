@@ -6,10 +6,8 @@ They are no model: PostgreSQL takes them by COPY into partitions, and nothing el
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from tortoise.exceptions import IntegrityError
@@ -26,8 +24,7 @@ if TYPE_CHECKING:
     from tortoise.backends.base.client import BaseDBAsyncClient
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
+class CheckResult(NamedTuple):
     """What one check found: the columns of `checks`, which are the fields of the document's Check."""
 
     monitor_id: UUID
@@ -43,9 +40,8 @@ class CheckResult:
     error_message: str | None
 
 
-COLUMNS = tuple(field.name for field in fields(CheckResult))
+COLUMNS = CheckResult._fields
 
-_values_of = attrgetter(*COLUMNS)
 _PLACEHOLDERS = ", ".join(f"${number}" for number, _ in enumerate(COLUMNS, start=1))
 _INSERT = f"INSERT INTO checks ({', '.join(COLUMNS)}) VALUES ({_PLACEHOLDERS}) ON CONFLICT DO NOTHING"  # noqa: S608 - names of our own
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM checks WHERE monitor_id = $1"  # noqa: S608 - names of our own
@@ -57,12 +53,11 @@ async def insert_results(connection: BaseDBAsyncClient, results: Sequence[CheckR
     Claims keep a monitor from being checked twice at one moment. Should it happen, the first result stays and
     the others of the batch are stored.
     """
-    rows = [_values_of(result) for result in results]
-    if is_postgres(connection) and rows:
+    if is_postgres(connection) and results:
         await create_partitions(connection, {result.checked_at.astimezone(UTC).date() for result in results})
-        if await _copy(rows):
+        if await _copy(results):
             return
-    await connection.execute_many(spell(connection, _INSERT), [spell_row(connection, row) for row in rows])
+    await connection.execute_many(spell(connection, _INSERT), [spell_row(connection, row) for row in results])
 
 
 async def list_results(  # noqa: PLR0913 - what a client can ask for

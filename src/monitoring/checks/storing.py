@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7_text
@@ -54,8 +53,7 @@ _STATE_CHANGE = {"id": "uuid", "monitor_id": "uuid", "changed_at": "timestamptz"
 _STATUS = {"monitor_id": "uuid", "status": "text", "changed_at": "timestamptz"}
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """What came of a claim: the exchange that began at `checked_at`, and what it says about the monitor."""
 
     claimed: Claimed
@@ -84,8 +82,7 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
     return [each.monitor_id for each in held]
 
 
-@dataclass(frozen=True, slots=True)
-class _Weighed:
+class _Weighed(NamedTuple):
     """An outcome and what follows from it."""
 
     checked: Checked

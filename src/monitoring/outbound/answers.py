@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import httptools
 
@@ -27,8 +26,7 @@ _SWITCHING_PROTOCOLS = 101
 _MIN_FINAL_STATUS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A final answer; the body is as it came over the wire, and empty unless it was to be kept."""
 
     status_code: int

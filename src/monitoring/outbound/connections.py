@@ -6,10 +6,9 @@ import asyncio
 import errno
 import ssl
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from monitoring.outbound.certificates import EXPIRED, expiry_of, explain
 from monitoring.outbound.channels import TlsChannel
@@ -34,8 +33,7 @@ _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 Reader = TypeVar("Reader", bound=asyncio.Protocol)
 
 
-@dataclass(frozen=True, slots=True)
-class Connection(Generic[Reader]):
+class Connection(NamedTuple, Generic[Reader]):
     """An open connection; with TLS, `tls_expires_at` is the notAfter of the server's own certificate."""
 
     transport: asyncio.Transport | TlsChannel
@@ -43,8 +41,7 @@ class Connection(Generic[Reader]):
     tls_expires_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Destination:
+class Destination(NamedTuple):
     """Who is connected to. `tls_host` is whom the certificate must name, None without TLS."""
 
     addresses: Sequence[Address]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,8 +51,7 @@ class OutboundRequest:
     keep_body: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timings:
+class Timings(NamedTuple):
     """Durations of the last hop in milliseconds, each phase for itself; `total_ms` is the whole exchange."""
 
     dns_ms: float | None = None
@@ -62,8 +61,7 @@ class Timings:
     total_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(NamedTuple):
     """What came of a request. Without `failure` there is a status; the body is decompressed.
 
     `tls_expires_at` is when the first of the certificates on the way ends, those of redirects included.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.outbound.targets import follow_location
 
@@ -19,8 +18,7 @@ _SEE_OTHER = 303
 _ABOUT_THE_BODY = frozenset({"content-encoding", "content-language", "content-location", "content-type"})
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(NamedTuple):
     """One request on the way to the answer."""
 
     target: Target
@@ -40,12 +38,12 @@ def next_hop(hop: Hop, status_code: int, location: str) -> Hop:
     Another origin never sees what was meant for the first: headers and body are dropped, and a redirect back
     does not restore them. A method that keeps its meaning (307, 308) then goes on without its body.
     """
-    following = replace(hop, target=follow_location(hop.target, location))
+    following = hop._replace(target=follow_location(hop.target, location))
     if _becomes_get(hop.method, status_code):
         headers = {name: value for name, value in hop.headers.items() if name.lower() not in _ABOUT_THE_BODY}
-        following = replace(following, method="GET", headers=headers, body=None)
+        following = following._replace(method="GET", headers=headers, body=None)
     if following.target.origin != hop.target.origin:
-        following = replace(following, headers={}, body=None)
+        following = following._replace(headers={}, body=None)
     return following
 
 
