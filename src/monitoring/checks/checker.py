@@ -211,7 +211,9 @@ class Checker:
 
     async def _check(self, claimed: Claimed) -> None:
         try:
-            await self._find_out(claimed)
+            checked_at, began_at = self._now(), time.perf_counter()
+            found = await self._probe(claimed)
+            self._note(claimed, found, checked_at, time.perf_counter() - began_at)
         except OSError as error:
             self._exhaustion.begin(error)  # the lease ends, and it is checked again
         except Exception:
@@ -223,13 +225,11 @@ class Checker:
             if self._lanes.has_line:
                 self._has_room.set()
 
-    async def _find_out(self, claimed: Claimed) -> None:
-        checked_at, began_at = self._now(), time.perf_counter()
+    def _note(self, claimed: Claimed, found: Finding, checked_at: datetime, duration_seconds: float) -> None:
         delay_seconds = max(0.0, (checked_at - claimed.planned_at).total_seconds())
         if claimed.last_checked_at:  # by a machine whose clock may be ahead
             checked_at = max(checked_at, claimed.last_checked_at + _MICROSECOND)
-        found = await self._probe(claimed)
-        record_check(found.verdict.outcome, delay_seconds, time.perf_counter() - began_at)
+        record_check(found.verdict.outcome, delay_seconds, duration_seconds)
         self._gathering.add(Checked(claimed, checked_at, found.exchange, found.verdict))
 
     def _is_covered(self, claimed: Claimed) -> bool:

@@ -61,6 +61,9 @@ class Verdict(NamedTuple):
     message: str | None = None
 
 
+_UP = Verdict(Outcome.UP)
+
+
 def judge(exchange: Exchange, expectation: Expectation, now: datetime) -> Verdict:
     """Compare an exchange with what was expected; the gravest objection wins.
 
@@ -69,9 +72,7 @@ def judge(exchange: Exchange, expectation: Expectation, now: datetime) -> Verdic
     """
     if exchange.failure:
         return Verdict(Outcome.DOWN, exchange.failure.code, exchange.failure.message)
-    return (
-        _find_error(exchange, expectation) or _find_warning(exchange, expectation, now) or Verdict(Outcome.UP)
-    )
+    return _find_error(exchange, expectation) or _find_warning(exchange, expectation, now) or _UP
 
 
 def is_about_the_network(code: str) -> bool:

@@ -140,7 +140,7 @@ class Lanes:
         """Say whether team and host allow one more."""
         if team.running >= self._per_team or host.running.total() >= self._per_host:
             return False
-        if not host.waiting - {team}:
+        if host.waiting <= {team}:
             return True
         return host.running[team] < max(1, self._per_host // len(host.waiting | host.running.keys() | {team}))
 

@@ -13,11 +13,10 @@ from monitoring.outbound.connections import Connector, Destination
 from monitoring.outbound.encodings import decode
 from monitoring.outbound.exchanges import Exchange, Failure, FailureCode
 from monitoring.outbound.failures import ExchangeFailed, blocked, invalid
-from monitoring.outbound.redirects import MAX_REDIRECTS, Hop, is_redirect, next_hop
-from monitoring.outbound.request_bytes import write_request
+from monitoring.outbound.redirects import MAX_REDIRECTS, is_redirect, next_hop
 from monitoring.outbound.resolving import Resolver
 from monitoring.outbound.stopwatch import Phase, Stopwatch
-from monitoring.outbound.targets import DisguisedAddress, UnusableUrl, read_target
+from monitoring.outbound.targets import DisguisedAddress, UnusableUrl
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from monitoring.outbound.addresses import Address, Network
     from monitoring.outbound.answers import Answer
     from monitoring.outbound.exchanges import OutboundRequest
-    from monitoring.outbound.targets import Target
+    from monitoring.outbound.redirects import Hop
     from monitoring.settings import Settings
 
 MAX_CONNECTIONS = 4096
@@ -141,10 +140,11 @@ class HttpClient:
     async def _ask(
         self, hop: Hop, request: OutboundRequest, deadline: float, stopwatch: Stopwatch
     ) -> tuple[Answer, datetime | None]:
-        target = hop.target
-        written = write_request(hop)
+        target, written = hop.target, hop.written
+        addresses = [target.address] if target.address else await self._resolve(target.host, stopwatch)
+        self._judge(addresses)
         destination = Destination(
-            addresses=await self._judged_addresses(target, stopwatch),
+            addresses=addresses,
             port=target.port,
             tls_host=target.host.removesuffix(".") if target.scheme == "https" else None,
             verify_tls=request.verify_tls,
@@ -167,22 +167,23 @@ class HttpClient:
             connection.transport.abort()
             connection.reader.let_go()
 
-    async def _judged_addresses(self, target: Target, stopwatch: Stopwatch) -> Sequence[Address]:
-        """Resolve a target once. One address that is refused refuses them all."""
-        if target.address:
-            addresses = [target.address]
-        else:
-            stopwatch.enter(Phase.RESOLVING)
-            addresses = await self._resolver.resolve(target.host)
-            stopwatch.leave()
-        if not all(is_permitted(address, self._allowed_networks) for address in addresses):
-            raise blocked()
+    async def _resolve(self, host: str, stopwatch: Stopwatch) -> list[Address]:
+        """Resolve a host, once a hop."""
+        stopwatch.enter(Phase.RESOLVING)
+        addresses = await self._resolver.resolve(host)
+        stopwatch.leave()
         return addresses
+
+    def _judge(self, addresses: Sequence[Address]) -> None:
+        """Raise ExchangeFailed unless all may be connected to: one that is refused refuses them all."""
+        for address in addresses:
+            if not is_permitted(address, self._allowed_networks):
+                raise blocked()
 
 
 def _first_hop(request: OutboundRequest) -> Hop:
     try:
-        return Hop(read_target(request.url), request.method, request.headers, request.body)
+        return request.first_hop
     except UnusableUrl:
         raise blocked() from None
 

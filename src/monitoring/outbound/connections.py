@@ -17,7 +17,7 @@ from monitoring.outbound.failures import ExchangeFailed, broken_off
 from monitoring.outbound.stopwatch import Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from monitoring.outbound.addresses import Address
     from monitoring.outbound.stopwatch import Stopwatch
@@ -133,16 +133,29 @@ def choose(addresses: Sequence[Address]) -> list[Address]:
     return in_turn[:MAX_ADDRESSES_TRIED]
 
 
-async def _connect_to_one(
+def _connect_to_one(
     destination: Destination, new_reader: Callable[[], Reader], deadline: float, stopwatch: Stopwatch
+) -> Awaitable[tuple[asyncio.Transport, Reader]]:
+    addresses = choose(destination.addresses)
+    if len(addresses) == 1:
+        return _connect(addresses[0], destination.port, new_reader, stopwatch)
+    return _try_in_turn(addresses, destination.port, new_reader, deadline, stopwatch)
+
+
+async def _try_in_turn(
+    addresses: Sequence[Address],
+    port: int,
+    new_reader: Callable[[], Reader],
+    deadline: float,
+    stopwatch: Stopwatch,
 ) -> tuple[asyncio.Transport, Reader]:
     loop = asyncio.get_running_loop()
-    *others, last = choose(destination.addresses)
+    *others, last = addresses
     for address in others:
         with suppress(ExchangeFailed, TimeoutError):
             async with asyncio.timeout((deadline - loop.time()) / 2):
-                return await _connect(address, destination.port, new_reader, stopwatch)
-    return await _connect(last, destination.port, new_reader, stopwatch)
+                return await _connect(address, port, new_reader, stopwatch)
+    return await _connect(last, port, new_reader, stopwatch)
 
 
 async def _connect(

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
+
+from monitoring.outbound.redirects import Hop
+from monitoring.outbound.targets import read_target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,12 +37,12 @@ class Failure:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class OutboundRequest:
     """A request. `timeout_seconds` is for the whole exchange, redirects and reading included.
 
     With `keep_body` the answer's body is kept, and one above the cap is a failure; without it the body is
-    read no further than the cap, and forgotten.
+    read no further than the cap, and forgotten. What goes over the wire is remembered with the request.
     """
 
     method: str
@@ -49,6 +53,11 @@ class OutboundRequest:
     follow_redirects: bool = False
     verify_tls: bool = True
     keep_body: bool = False
+
+    @cached_property
+    def first_hop(self) -> Hop:
+        """Where it begins. Raises UnusableUrl."""
+        return Hop(read_target(self.url), self.method, self.headers, self.body)
 
 
 class Timings(NamedTuple):

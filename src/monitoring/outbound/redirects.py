@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+from monitoring.outbound.request_bytes import write_request
 from monitoring.outbound.targets import follow_location
 
 if TYPE_CHECKING:
@@ -18,13 +21,19 @@ _SEE_OTHER = 303
 _ABOUT_THE_BODY = frozenset({"content-encoding", "content-language", "content-location", "content-type"})
 
 
-class Hop(NamedTuple):
+@dataclass(frozen=True)
+class Hop:
     """One request on the way to the answer."""
 
     target: Target
     method: str
     headers: Mapping[str, str]
     body: bytes | None
+
+    @cached_property
+    def written(self) -> bytes:
+        """What goes over the wire. Raises ValueError as `write_request` does."""
+        return write_request(self)
 
 
 def is_redirect(status_code: int, location: str | None) -> bool:
@@ -38,12 +47,12 @@ def next_hop(hop: Hop, status_code: int, location: str) -> Hop:
     Another origin never sees what was meant for the first: headers and body are dropped, and a redirect back
     does not restore them. A method that keeps its meaning (307, 308) then goes on without its body.
     """
-    following = hop._replace(target=follow_location(hop.target, location))
+    following = replace(hop, target=follow_location(hop.target, location))
     if _becomes_get(hop.method, status_code):
         headers = {name: value for name, value in hop.headers.items() if name.lower() not in _ABOUT_THE_BODY}
-        following = following._replace(method="GET", headers=headers, body=None)
+        following = replace(following, method="GET", headers=headers, body=None)
     if following.target.origin != hop.target.origin:
-        following = following._replace(headers={}, body=None)
+        following = replace(following, headers={}, body=None)
     return following
 
 
