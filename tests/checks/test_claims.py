@@ -107,6 +107,13 @@ class TestClaimDue:
         assert claimed.interval_seconds == 90
         assert (claimed.failure_threshold, claimed.recovery_threshold) == (3, 4)
 
+    async def test_says_what_was_changed_since_the_last_claim(self) -> None:
+        [monitor] = await make_due(name="Shop", timeout_seconds=20)
+        last = await claim_one()
+        await Monitor.filter(id=monitor.id).update(name="Store", timeout_seconds=5)
+        claimed = await claim_one(last.lease_ends_at)
+        assert (claimed.subject.name, claimed.request.timeout_seconds) == ("Store", 5)
+
     async def test_a_body_is_kept_for_the_sake_of_a_keyword_only(self) -> None:
         await make_due()
         assert not (await claim_one()).request.keep_body

@@ -39,7 +39,7 @@ _SETTINGS = (
 )
 _OF_MONITOR = ("status", *_SETTINGS)
 
-# Whoever is checked once is checked again. One takes a kilobyte or two.
+# Whoever is checked once is checked again. With what its request writes, one takes about three kilobytes.
 _REMEMBERED_SETTINGS = 16_384
 
 _STATES = {str(state): state for state in State}
