@@ -114,6 +114,14 @@ class TestClaimDue:
         claimed = await claim_one(last.lease_ends_at)
         assert (claimed.subject.name, claimed.request.timeout_seconds) == ("Store", 5)
 
+    @pytest.mark.parametrize("characters", [8, 8192])
+    async def test_remembers_requests_unless_they_are_large(self, characters: int) -> None:
+        await make_due(method="POST", request_body="x" * characters)
+        first = await claim_one()
+        second = await claim_one(first.lease_ends_at)
+        assert second.request == first.request
+        assert (second.request is first.request) == (characters == 8)
+
     async def test_a_body_is_kept_for_the_sake_of_a_keyword_only(self) -> None:
         await make_due()
         assert not (await claim_one()).request.keep_body

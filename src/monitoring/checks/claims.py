@@ -32,15 +32,17 @@ _OF_WATCH = (
 )
 # What stays the same from claim to claim, until somebody changes the monitor.
 _SETTINGS = (
-    *("id", "team_id", "name", "url", "method", "request_headers", "request_body", "timeout_seconds"),
-    *("follow_redirects", "verify_tls", "expected_status_codes", "required_keyword", "forbidden_keyword"),
-    *("tls_expiry_warning_days", "slow_threshold_ms", "interval_seconds"),
-    *("failure_threshold", "recovery_threshold"),
+    *("id", "team_id", "name", "url", "method", "timeout_seconds", "follow_redirects", "verify_tls"),
+    *("expected_status_codes", "required_keyword", "forbidden_keyword", "tls_expiry_warning_days"),
+    *("slow_threshold_ms", "interval_seconds", "failure_threshold", "recovery_threshold"),
+    *("request_headers", "request_body"),
 )
 _OF_MONITOR = ("status", *_SETTINGS)
 
-# Whoever is checked once is checked again. With what its request writes, one takes about three kilobytes.
+# Whoever is checked once is checked again. With what its request writes, one takes about three kilobytes;
+# those whose headers and body take fifty are read anew, lest strangers choose how much is remembered.
 _REMEMBERED_SETTINGS = 16_384
+_REMEMBERED_CHARACTERS = 1024
 
 _STATES = {str(state): state for state in State}
 
@@ -126,8 +128,11 @@ async def give_back(claimed: Iterable[Claimed], due_at: datetime) -> None:
     )
 
 
-def _read_claimed(row: Sequence[Any], claim: UUID) -> Claimed:
+def _read_claimed(row: tuple[Any, ...], claim: UUID) -> Claimed:
     due_at, next_check_at, last_checked_at, settled, *others, status = row[: -len(_SETTINGS)]
+    settings = row[-len(_SETTINGS) :]
+    headers, body = settings[-2:]
+    is_large = len(headers) + len(body or "") > _REMEMBERED_CHARACTERS
     return Claimed(
         claim,
         due_at,
@@ -135,11 +140,10 @@ def _read_claimed(row: Sequence[Any], claim: UUID) -> Claimed:
         last_checked_at,
         Health(_STATES[settled], *others),
         status,
-        *_read_settings(row[-len(_SETTINGS) :]),
+        *(_read_settings(settings) if is_large else _recall_settings(settings)),
     )
 
 
-@lru_cache(_REMEMBERED_SETTINGS)
 def _read_settings(
     settings: tuple[Any, ...],
 ) -> tuple[UUID, KnownMonitor, OutboundRequest, Expectation, int, int, int]:
@@ -170,6 +174,9 @@ def _read_settings(
         column["failure_threshold"],
         column["recovery_threshold"],
     )
+
+
+_recall_settings = lru_cache(_REMEMBERED_SETTINGS)(_read_settings)
 
 
 def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
