@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8000
 # The benchmarks' interpreter: the system's, which is built with optimisation as that of the image is.
-MEASURED_PYTHON ?= $(firstword $(wildcard /usr/bin/python3) $(PYTHON))
+MEASURED_PYTHON ?= $(shell /usr/bin/python3 -c 'import sys; exit(sys.version_info < (3, 11))' 2> /dev/null && echo /usr/bin/python3 || echo $(PYTHON))
 FAULT_SECONDS ?= 150
 HOURS ?= 8
 ROLE ?= full key

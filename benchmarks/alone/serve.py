@@ -6,7 +6,6 @@ python benchmarks/alone/serve.py
 from __future__ import annotations
 
 import copy
-import gc
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import yaml
 
 sys.path.append(str(Path(__file__).parents[1]))  # where `alone` is
 
-from monitoring.cli.stopping import OBJECTS_BETWEEN_COLLECTIONS
+from monitoring.cli.stopping import collect_seldom
 from monitoring.contract.application import ContractApp, build_contract_app
 from monitoring.contract.document import Document, load_document
 from monitoring.contract.server import protocol_for
@@ -61,8 +60,7 @@ def build() -> ContractApp:
 def main() -> None:
     """Serve until stopped, as `monitoring serve` does."""
     app = build()
-    gc.freeze()
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    collect_seldom()
     uvicorn.run(
         app,
         port=0,

@@ -6,13 +6,11 @@ import os
 from errno import ENOSPC
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+
+import pytest
 
 from monitoring.backends.durable_files import write_durably
 from this_thread import replace_in_this_thread
-
-if TYPE_CHECKING:
-    import pytest
 
 ALL_BYTES = bytes(range(256)) * 10
 
@@ -67,7 +65,7 @@ def test_what_fails_is_told_and_leaves_the_others_whole(tmp_path: Path) -> None:
     assert read_all(tmp_path) == {f"{tmp_path}/file": b"no folder"} | dict.fromkeys(good, b"light")
 
 
-def test_of_many_that_are_synced_in_several_threads_each_has_its_own_content(tmp_path: Path) -> None:
+def test_of_many_each_has_its_own_content(tmp_path: Path) -> None:
     contents = {f"{tmp_path}/{number}/en.json": b"%d" % number * 1000 for number in range(33)}
     taken = f"{tmp_path}/20/en.json"
     Path(taken).mkdir(parents=True)
@@ -98,6 +96,19 @@ def test_a_full_disk_leaves_the_old_file_and_no_draft(
     replace_in_this_thread(monkeypatch, os, "write", refuse)
     assert [error.errno for error in write_durably([(f"{tmp_path}/moon", b"new")]).values()] == [ENOSPC]
     assert read_all(tmp_path) == {f"{tmp_path}/moon": b"old"}
+
+
+def test_what_breaks_off_leaves_no_draft_that_the_next_would_wait_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_out_of_memory(_: int) -> None:
+        raise MemoryError
+
+    replace_in_this_thread(monkeypatch, os, "fsync", run_out_of_memory)
+    with pytest.raises(MemoryError) as broken_off:
+        write_durably([(f"{tmp_path}/{name}/en.json", b"light") for name in ("moon", "sun", "star")])
+    assert broken_off.tb  # which may live on, and all that it refers to
+    assert read_all(tmp_path) == {}
 
 
 def test_each_is_synced_before_it_has_its_name_and_each_folder_once_afterwards(

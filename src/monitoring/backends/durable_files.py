@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-from concurrent.futures import ThreadPoolExecutor
+import sys
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from math import ceil
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-
-Thing = TypeVar("Thing")
-Outcome = TypeVar("Outcome")
+    from collections.abc import Generator, Iterable, Iterator
 
 MAX_NAME_BYTES = 255
-
-# In how many threads files are synced, and how many are worth another thread.
-_THREADS = 4
-_LEAST_SHARE = 4
-_threads = ThreadPoolExecutor(_THREADS - 1, "sync")
 
 
 def write_durably(files: Iterable[tuple[str, bytes]]) -> dict[str, OSError]:
@@ -35,44 +26,24 @@ def write_durably(files: Iterable[tuple[str, bytes]]) -> dict[str, OSError]:
     under_way = {target: _write(target, content) for target, content in sorted(files)}
     failed: dict[str, OSError] = {}
     changed_folders: dict[str, None] = {}  # a set that keeps the order
-    # One step of each at a time, so that the disk writes its journal the least often.
-    for do in (map, _share, map):  # written, synced, renamed
-        for target, outcome in zip(list(under_way), do(_advance, list(under_way.values())), strict=True):
-            if isinstance(outcome, OSError):
-                failed[target] = outcome
-            elif outcome:
-                changed_folders |= dict.fromkeys(outcome)
-            if outcome:
-                del under_way[target]
-    _share(_sync_folder, list(changed_folders))
-    return failed
-
-
-def _share(work: Callable[[Thing], Outcome], things: Sequence[Thing]) -> list[Outcome]:
-    """Do what waits for the disk, in this thread and others: a disk syncs several in the time of one.
-
-    Whatever does not wait is done faster by one thread: several would take the interpreter from each other.
-    """
-
-    def work_off(share: Sequence[Thing]) -> list[Outcome]:
-        return [work(thing) for thing in share]
-
-    size = max(_LEAST_SHARE, ceil(len(things) / _THREADS))
-    own, *others = [things[first : first + size] for first in range(0, len(things), size)] or [things]
-    under_way = [_threads.submit(work_off, share) for share in others]
-    return work_off(own) + [outcome for share in under_way for outcome in share.result()]
-
-
-def _advance(writing: Generator[None, None, list[str]]) -> list[str] | OSError | None:
-    """Go a step on. Returns what went wrong, or what came of it, or None if there are more steps."""
     try:
-        next(writing)
-    except StopIteration as end:
-        changed_folders: list[str] = end.value
-        return changed_folders
-    except OSError as error:
-        return error
-    return None
+        while under_way:  # one step of each at a time, so that the disk writes its journal the least often
+            for target, writing in list(under_way.items()):
+                try:
+                    next(writing)
+                except StopIteration as end:
+                    changed_folders |= dict.fromkeys(end.value)
+                except OSError as error:
+                    failed[target] = error
+                else:
+                    continue
+                del under_way[target]
+    finally:
+        for writing in under_way.values():  # whoever tries again must not wait for a draft of this time
+            writing.close()
+    for folder in changed_folders:
+        _sync_folder(folder)
+    return failed
 
 
 def _write(target: str, content: bytes) -> Generator[None, None, list[str]]:
@@ -83,6 +54,8 @@ def _write(target: str, content: bytes) -> Generator[None, None, list[str]]:
     with _opened_alone(draft) as descriptor:
         try:
             _write_all(descriptor, content)
+            yield
+            _begin_to_sync(descriptor)
             yield
             os.fsync(descriptor)
             yield
@@ -122,6 +95,16 @@ def _write_all(descriptor: int, content: bytes) -> None:
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+def _begin_to_sync(descriptor: int) -> None:
+    """Have the kernel write what it has of a file, and return at once: a disk writes several at a time.
+
+    "Not needed any more" is how that is said; what is not on the disk yet stays in memory (posix_fadvise(2)).
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):  # advice; it is `fsync` that counts
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 @contextmanager

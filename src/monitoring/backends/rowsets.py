@@ -25,7 +25,7 @@ def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str]) -> str:
 def nested_rowset(connection: BaseDBAsyncClient, types: Mapping[str, str], parameter: str) -> str:
     """Write the table `given` of an object of objects of texts: of each text both names, then itself.
 
-    That is read three times as fast as rows that name each value. Columns have PostgreSQL's types.
+    SQLite reads it three times as fast as rows that name each value. Columns have PostgreSQL's types.
     """
     values = zip(("outer_.key", "inner_.key", "inner_.value"), types.items(), strict=True)
     if is_postgres(connection):

@@ -96,12 +96,17 @@ def run_until_stopped(
             await work(stop)
         return stop.signal_number
 
-    gc.freeze()  # code and configuration stay: no collection has to walk through them again
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    collect_seldom()
     with asyncio.Runner(loop_factory=loop_factory) as runner:
         stopped_by = runner.run(run())
     _end_after(LINGERING_SECONDS, status=0)
     return stopped_by
+
+
+def collect_seldom() -> None:
+    """Keep code and configuration for good, and look for garbage among the rest now and then."""
+    gc.freeze()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
 
 
 def _end_after(seconds: float, *, status: int) -> None:

@@ -55,11 +55,13 @@ def configure_app(connection_name: str, model_modules: Sequence[str] = MODEL_MOD
 
 
 def _spell_credentials(credentials: dict[str, Any]) -> dict[str, Any]:
-    """Take libpq's `?sslmode=require`, which asyncpg calls `ssl`, and the file of a percent-encoded path."""
+    """Take libpq's `?sslmode=require`, which asyncpg calls `ssl`, and the file of a percent-encoded path.
+
+    SQLite's log is kept at its size between checkpoints: Tortoise has it cut off, to grow with each commit.
+    """
     if "file_path" in credentials:
         return credentials | {
             "file_path": unquote(credentials["file_path"]),
-            # The log is written over from its start; Tortoise has it cut off, to grow with each commit.
             "journal_size_limit": WRITE_AHEAD_LOG_BYTES,
         }
     return {"ssl" if name == "sslmode" else name: value for name, value in credentials.items()}
