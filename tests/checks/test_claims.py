@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -114,13 +114,22 @@ class TestClaimDue:
         claimed = await claim_one(last.lease_ends_at)
         assert (claimed.subject.name, claimed.request.timeout_seconds) == ("Store", 5)
 
-    @pytest.mark.parametrize("characters", [8, 8192])
-    async def test_remembers_requests_unless_they_are_large(self, characters: int) -> None:
-        await make_due(method="POST", request_body="x" * characters)
-        first = await claim_one()
-        second = await claim_one(first.lease_ends_at)
-        assert second.request == first.request
-        assert (second.request is first.request) == (characters == 8)
+    @pytest.mark.parametrize(
+        "large",
+        [
+            {"method": "POST", "request_body": "👟" * 1000},
+            {"request_headers": {"X-Shop": "x" * 1000}},
+            {"url": f"https://shop.example/{'👟' * 1000}"},
+        ],
+    )
+    async def test_remembers_requests_unless_they_are_large(self, large: dict[str, Any]) -> None:
+        for settings, is_remembered in (({}, True), (large, False)):
+            await Monitor.all().delete()
+            await make_due(**settings)
+            first = await claim_one()
+            second = await claim_one(first.lease_ends_at)
+            assert second.request == first.request
+            assert (second.request is first.request) == is_remembered
 
     async def test_a_body_is_kept_for_the_sake_of_a_keyword_only(self) -> None:
         await make_due()

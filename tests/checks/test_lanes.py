@@ -33,7 +33,6 @@ def claim(team: str, host: str | None = None, interval_seconds: int = 300) -> Cl
         lease_ends_at=NOON,
         planned_at=NOON,
         last_checked_at=None,
-        monitor_id=monitor_id,
         subject=KnownMonitor(monitor_id, id_of(team), team, url),
         request=OutboundRequest(method="GET", url=url, timeout_seconds=15),
         expectation=Expectation(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from uuid import UUID, uuid4
 
 import orjson
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 # What a lease leaves for waiting, asking whether we are blind, and storing, beside the check itself.
 LEASE_MARGIN = timedelta(seconds=15)
 
-_OF_WATCH = (
-    *("due_at", "next_check_at", "last_checked_at"),
-    *("settled", "is_degraded", "is_blind", "streak", "streak_started_at", "seen_until"),
-)
+_OF_WATCH = ("due_at", "next_check_at", "last_checked_at", *Health._fields)
 # What stays the same from claim to claim, until somebody changes the monitor.
 _SETTINGS = (
-    *("id", "team_id", "name", "url", "method", "timeout_seconds", "follow_redirects", "verify_tls"),
+    *("id", "team_id", "name", "method", "timeout_seconds", "follow_redirects", "verify_tls"),
     *("expected_status_codes", "required_keyword", "forbidden_keyword", "tls_expiry_warning_days"),
     *("slow_threshold_ms", "interval_seconds", "failure_threshold", "recovery_threshold"),
-    *("request_headers", "request_body"),
+    *("url", "request_headers", "request_body"),
 )
 _OF_MONITOR = ("status", *_SETTINGS)
 
-# Whoever is checked once is checked again. With what its request writes, one takes about three kilobytes;
-# those whose headers and body take fifty are read anew, lest strangers choose how much is remembered.
-_REMEMBERED_SETTINGS = 16_384
-_REMEMBERED_CHARACTERS = 1024
+# Whoever is checked once is checked again. What is remembered of one takes two kilobytes as a rule, and ten
+# with the largest request that is remembered at all: strangers choose how large they are.
+_MAX_REMEMBERED = 16_384
+_MAX_REMEMBERED_BYTES = 1024
 
 _STATES = {str(state): state for state in State}
+
+# What follows from settings: the end of a `Claimed`.
+_Read: TypeAlias = "tuple[KnownMonitor, OutboundRequest, Expectation, int, int, int]"
 
 # `SKIP LOCKED` lets claims made at once pass each other by; SQLite makes them one after the other.
 _CLAIM_ON_POSTGRES = f"""
@@ -84,13 +84,23 @@ class Claimed(NamedTuple):
     last_checked_at: datetime | None
     health: Health
     status: str
-    monitor_id: UUID
     subject: KnownMonitor
     request: OutboundRequest
     expectation: Expectation
     interval_seconds: int
     failure_threshold: int
     recovery_threshold: int
+
+    @property
+    def monitor_id(self) -> UUID:
+        """The monitor's id."""
+        return self.subject.id
+
+
+class _Memory:
+    """The settings that a monitor had when it was claimed last, and what follows from them."""
+
+    last: tuple[tuple[Any, ...], _Read] | None = None
 
 
 async def claim_due(now: datetime, limit: int) -> list[Claimed]:
@@ -104,7 +114,8 @@ async def claim_due(now: datetime, limit: int) -> list[Claimed]:
         statement, values = _CLAIM_ON_POSTGRES, [now, limit, claim, margin_seconds]
     else:
         statement, values = _CLAIM_ON_SQLITE, [str(now), limit, str(claim), margin_seconds]
-    rows: Any  # Tortoise says dictionaries, and passes on what the driver gives
+    # Tortoise says dictionaries, and passes on what the driver gives: nothing, where UPDATE is the first word
+    rows: Any
     _, rows = await connection.execute_query(spell(connection, statement), values)
     if not is_postgres(connection):
         rows = map(_read_row_of_sqlite, rows)
@@ -130,9 +141,6 @@ async def give_back(claimed: Iterable[Claimed], due_at: datetime) -> None:
 
 def _read_claimed(row: tuple[Any, ...], claim: UUID) -> Claimed:
     due_at, next_check_at, last_checked_at, settled, *others, status = row[: -len(_SETTINGS)]
-    settings = row[-len(_SETTINGS) :]
-    headers, body = settings[-2:]
-    is_large = len(headers) + len(body or "") > _REMEMBERED_CHARACTERS
     return Claimed(
         claim,
         due_at,
@@ -140,18 +148,32 @@ def _read_claimed(row: tuple[Any, ...], claim: UUID) -> Claimed:
         last_checked_at,
         Health(_STATES[settled], *others),
         status,
-        *(_read_settings(settings) if is_large else _recall_settings(settings)),
+        *_recall_settings(row[-len(_SETTINGS) :]),
     )
 
 
-def _read_settings(
-    settings: tuple[Any, ...],
-) -> tuple[UUID, KnownMonitor, OutboundRequest, Expectation, int, int, int]:
+def _recall_settings(settings: tuple[Any, ...]) -> _Read:
+    """Read settings, unless they are those of the last time; what they were before is forgotten."""
+    *_, url, headers, body = settings
+    if len(f"{url}{headers}{body or ''}".encode()) > _MAX_REMEMBERED_BYTES:
+        return _read_settings(settings)
+    memory = _memory_of(settings[0])
+    last = memory.last
+    if not last or last[0] != settings:
+        last = memory.last = (settings, _read_settings(settings))
+    return last[1]
+
+
+@lru_cache(_MAX_REMEMBERED)
+def _memory_of(_monitor_id: UUID) -> _Memory:
+    return _Memory()
+
+
+def _read_settings(settings: tuple[Any, ...]) -> _Read:
     column = dict(zip(_SETTINGS, settings, strict=True))
     body = column["request_body"]
     required_keyword, forbidden_keyword = column["required_keyword"], column["forbidden_keyword"]
     return (
-        column["id"],
         KnownMonitor(column["id"], column["team_id"], column["name"], column["url"]),
         OutboundRequest(
             method=column["method"],
@@ -174,9 +196,6 @@ def _read_settings(
         column["failure_threshold"],
         column["recovery_threshold"],
     )
-
-
-_recall_settings = lru_cache(_REMEMBERED_SETTINGS)(_read_settings)
 
 
 def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:

@@ -7,7 +7,6 @@ together. What was missed lies behind and is not made up for.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,6 @@ def next_check_at(monitor_id: UUID, *, is_settling: bool, interval_seconds: int,
     return now + RECHECK if is_settling else next_slot(monitor_id, interval_seconds, now)
 
 
-@lru_cache(16_384)
 def _phase(monitor_id: UUID) -> int:
     """Return a number as good as random. Ids themselves are not: they begin with the time (RFC 9562 §5.7)."""
     return int.from_bytes(blake2b(monitor_id.bytes, digest_size=8).digest())

@@ -21,6 +21,10 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL_CHARACTERS = 8192
 MAX_LABEL_CHARACTERS = 63
 
+# Checks and webhooks come to the same URLs again and again; strangers do not choose how much is remembered.
+_MAX_REMEMBERED = 16_384
+_MAX_REMEMBERED_CHARACTERS = 512
+
 _URL = re.compile(r"(https?)://([^/?#]+)([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:@\[\]\\]+))(?::([0-9]{0,5}))?")
 _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
@@ -65,13 +69,13 @@ class Target:
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
-@lru_cache(maxsize=16_384)
 def read_target(url: str) -> Target:
     """Read an absolute URL; its fragment is dropped. Raises UnusableUrl.
 
-    For URLs that come again and again, since they are remembered; strangers' are read by `follow_location`.
+    For URLs that come again and again, since they are remembered unless they are long; strangers' are read
+    by `follow_location`.
     """
-    return _read_target(url)
+    return _recall_target(url) if len(url) <= _MAX_REMEMBERED_CHARACTERS else _read_target(url)
 
 
 def follow_location(target: Target, location: str) -> Target:
@@ -95,6 +99,9 @@ def _read_target(url: str) -> Target:
     host, port, address = _read_authority(matched[2])
     path = quote((matched[3] or "/") + (matched[4] or ""), safe=_KEPT_AS_WRITTEN)
     return Target(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, path, address)
+
+
+_recall_target = lru_cache(_MAX_REMEMBERED)(_read_target)
 
 
 def _read_authority(authority: str) -> tuple[str, int | None, Address | None]:
