@@ -30,18 +30,17 @@ IDLE_TIMEOUT_SECONDS = 5.0
 class Effort:
     """How much is measured: the rounds, how long one lasts, and how large the large sizes are.
 
-    What nothing is promised about is measured in fewer rounds than what is judged.
+    Many short rounds tell more than few long ones: a noisy machine is seldom as noisy for all of a long one.
     """
 
     rounds: int
-    rounds_unjudged: int
     seconds: float
     monitors: int
     results: int
 
 
-FULL = Effort(rounds=7, rounds_unjudged=5, seconds=1.5, monitors=1_000_000, results=100_000_000)
-QUICK = Effort(rounds=3, rounds_unjudged=3, seconds=0.5, monitors=50_000, results=10_000_000)
+FULL = Effort(rounds=21, seconds=0.5, monitors=1_000_000, results=100_000_000)
+QUICK = Effort(rounds=5, seconds=0.25, monitors=50_000, results=10_000_000)
 
 
 @dataclass(frozen=True)

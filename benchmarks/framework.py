@@ -36,7 +36,7 @@ def measure_framework(bench: Bench) -> list[Scenario]:
             def run(name: str) -> Sample:
                 port = servers[name].port
                 length = len(call(port, method, path, {}, body))
-                load = Load([port], [request], (length, length), seconds=bench.effort.seconds / 2)
+                load = Load([port], [request], (length, length), seconds=bench.effort.seconds)
                 return bench.sample(load, servers[name])
 
             return Scenario(key, title, take_turns(list(servers), bench.effort.rounds, run))

@@ -55,7 +55,7 @@ def _by_locales(bench: Bench) -> dict[str, list[Sample]]:
             asyncio.run(execute(databases[name], "TRUNCATE articles, translations"))
             return sample
 
-        samples = take_turns(list(servers), bench.effort.rounds_unjudged, run)
+        samples = take_turns(list(servers), bench.effort.rounds, run)
     for database in databases.values():
         postgres.drop_database(database)
     return samples
@@ -82,6 +82,6 @@ def _by_replicas(bench: Bench) -> dict[str, list[Sample]]:
             load = Load(ports, requests, (length, length), seconds=bench.effort.seconds)
             return bench.sample(load, *asked)
 
-        samples = take_turns([str(count) for count in REPLICAS], bench.effort.rounds_unjudged, run)
+        samples = take_turns([str(count) for count in REPLICAS], bench.effort.rounds, run)
     postgres.drop_database(database)
     return samples

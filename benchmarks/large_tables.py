@@ -57,7 +57,7 @@ def measure_many_monitors(bench: Bench) -> list[Scenario]:
             Scenario(
                 "pages",
                 f"List of 50 of {count:,} monitors, page 1 and page {far_page:,}",
-                ask_in_turn(bench, pages, bench.effort.rounds),
+                ask_in_turn(bench, pages),
             ),
             Scenario("by_monitors", "List of 50, by monitors of the team", ask_in_turn(bench, lists)),
             Scenario(
@@ -156,10 +156,8 @@ def _running_on(bench: Bench, name: str, monitors: int = PAGE) -> Iterator[tuple
     postgres.drop_database(database)
 
 
-def ask_in_turn(
-    bench: Bench, questions: Mapping[str, Question], rounds: int = 0, body: Any = None
-) -> dict[str, list[Sample]]:
-    """Let questions take turns, GET or POST of a body; for the rounds of what is not judged, if not told."""
+def ask_in_turn(bench: Bench, questions: Mapping[str, Question], body: Any = None) -> dict[str, list[Sample]]:
+    """Let questions take turns: GET, or POST of a body."""
     method = "POST" if body else "GET"
 
     def run(name: str) -> Sample:
@@ -170,7 +168,7 @@ def ask_in_turn(
         request = write_request(method, path, headers, body)
         return bench.sample(Load([server.port], [request], bounds, seconds=bench.effort.seconds), server)
 
-    return take_turns(list(questions), rounds or bench.effort.rounds_unjudged, run)
+    return take_turns(list(questions), bench.effort.rounds, run)
 
 
 async def add_monitors(database: str, count: int) -> None:

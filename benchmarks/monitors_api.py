@@ -120,7 +120,7 @@ def _measure_get(bench: Bench, cast: Cast) -> Scenario:
     def run(name: str) -> Sample:
         return bench.sample(_load(bench, cast, name, requests), cast.servers[name])
 
-    return Scenario("get", "Get one", take_turns(list(cast.servers), bench.effort.rounds_unjudged, run))
+    return Scenario("get", "Get one", take_turns(list(cast.servers), bench.effort.rounds, run))
 
 
 def _measure_create(bench: Bench, cast: Cast) -> Scenario:
