@@ -1,6 +1,5 @@
 """Requests framed wrongly, oddly or in pieces: answered in the document's words, or served like any other."""
 
-import asyncio
 import socket
 from contextlib import suppress
 
@@ -8,7 +7,6 @@ import pytest
 
 from bakery.requests import ALICE, JSON, refusal
 from bakery.service import MAX_BODY_BYTES
-from monitoring.contract.server import _OneWrite
 from raw_http import Address, chunked, connect, exchange, read_answer, request
 
 
@@ -161,22 +159,3 @@ class TestUpgradeOffers:
             for _ in range(3):
                 connection.sendall(request("GET", "/health", *self.OFFER, "Upgrade: h2c"))
                 assert read_answer(connection).status == 200
-
-
-class GoneTransport(asyncio.Transport):
-    """A transport of uvloop's whose client has gone: it can still be closed, and nothing else."""
-
-    def is_closing(self) -> bool:
-        return True
-
-    def write(self, _: bytes) -> None:  # type: ignore[override]
-        raise RuntimeError("the handler is closed")
-
-    def close(self) -> None:
-        pass
-
-
-def test_an_answer_that_is_given_up_after_its_client_has_gone_writes_nothing() -> None:
-    answer = _OneWrite(GoneTransport())
-    answer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-    answer.close()

@@ -1,19 +1,25 @@
 """How uvicorn speaks HTTP for us: malformed requests get the document's error, upgrades are declined."""
 
-import asyncio
 import uuid
+from collections.abc import Iterable
 from http import HTTPStatus
 
 import httptools
-from uvicorn._types import ASGI3Application
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn._types import (
+    ASGI3Application,
+    ASGISendEvent,
+    HTTPResponseBodyEvent,
+    HTTPResponseStartEvent,
+)
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.witness import NO_OPERATION
 from monitoring.metrics import record_answer
 
 MAX_HEAD_BYTES = 65_536
-INTERIM = b"HTTP/1.1 100 "
+CLOSE = (b"connection", b"close")
+CONTROLS = bytes({*range(0x20), 0x7F} - {ord("\t")})
 
 
 class ContractProtocol(HttpToolsProtocol):
@@ -69,7 +75,7 @@ class ContractProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         if cycle.scope["method"] != "HEAD":  # no body would follow
-            cycle.transport = _OneWrite(cycle.transport)
+            cycle.__class__ = _Cycle  # uvicorn has made it
         super()._start_asgi_task(cycle, app)
 
     def _measure_head(self) -> int:
@@ -103,31 +109,46 @@ class ContractProtocol(HttpToolsProtocol):
             record_answer(NO_OPERATION, HTTPStatus.BAD_REQUEST, 0.0)
 
 
-class _OneWrite(asyncio.Transport):
-    """Where one answer is written: its head waits for the first of its body, and both are one packet."""
+class _Cycle(RequestResponseCycle):
+    """A request and its answer. One that comes whole is written at once, one in pieces by uvicorn."""
 
-    __slots__ = ("_head", "_transport")
+    _start: HTTPResponseStartEvent | None = None
 
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
-        self._head: bytes | None = None
-
-    def write(self, data: bytes) -> None:  # type: ignore[override]  # uvicorn writes nothing else
-        if self._head is None and not data.startswith(INTERIM):
-            self._head = data
-        elif self._head:
-            self._transport.write(self._head + data)
-            self._head = b""
+    async def send(self, message: ASGISendEvent) -> None:
+        """Keep the head until its body comes. Raises RuntimeError for what HTTP cannot carry."""
+        if message["type"] == "http.response.start" and not self.response_started:
+            self._start = message
+        elif self._start is None or self.response_started:
+            await super().send(message)
+        elif message["type"] == "http.response.body" and _is_whole(self._start["headers"], message):
+            await self._answer(self._start, message["body"])
         else:
-            self._transport.write(data)
+            await super().send(self._start)
+            await super().send(message)
 
-    def close(self) -> None:
-        if self._head and not self._transport.is_closing():  # the client may have gone
-            self.write(b"")
-        self._transport.close()
+    async def _answer(self, start: HTTPResponseStartEvent, body: bytes) -> None:
+        if self.flow.write_paused and not self.disconnected:
+            await self.flow.drain()
+        if self.disconnected:
+            return
+        fields = [*self.default_headers, *start["headers"], *(() if self.keep_alive else (CLOSE,))]
+        lines = [STATUS_LINE[start["status"]], *[b"%s: %s\r\n" % field for field in fields], b"\r\n"]
+        head = b"".join(lines)
+        # All at once, where uvicorn searches every name and every value.
+        if len(head) - len(head.translate(None, CONTROLS)) != 2 * len(lines):
+            raise RuntimeError("a header has a control character")
+        self.response_started = self.response_complete = True
+        self.waiting_for_100_continue = False
+        self.transport.write(head + body)
+        self.message_event.set()
+        if not self.keep_alive:
+            self.transport.close()
+        self.on_response()
 
-    def is_closing(self) -> bool:
-        return self._transport.is_closing()
+
+def _is_whole(headers: Iterable[tuple[bytes, bytes]], message: HTTPResponseBodyEvent) -> bool:
+    length = (b"content-length", b"%d" % len(message["body"]))
+    return not message.get("more_body") and length in headers and CLOSE not in headers
 
 
 def protocol_for(catalogue: Catalogue) -> type[ContractProtocol]:

@@ -28,7 +28,7 @@ MODEL_MODULES = (
 
 MAX_CONNECT_TIMEOUT_SECONDS = 5.0
 
-# Twice of what SQLite lets the write-ahead log grow to as a rule; what makes it larger is given back.
+# Twice what SQLite lets the write-ahead log grow to as a rule; what makes it larger is given back.
 WRITE_AHEAD_LOG_BYTES = 8 * 2**20
 
 
