@@ -2,7 +2,7 @@
 
 Nobody asks for it over HTTP, nothing is read, checked or hashed: no service can cost less.
 
-    .venv/bin/python benchmarks/least_of_an_article.py
+    build/bench/service/bin/python benchmarks/least_of_an_article.py
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measure everything side by side, and write the table, the picture and build/bench/results.json.
 
-make bench                  all of it, about 15 minutes
-make bench QUICK=1          fewer rounds and smaller sizes, about 4 minutes
+make bench                  all of it, about 20 minutes
+make bench QUICK=1          fewer rounds and smaller sizes, a few minutes
 make bench ONLY=api,checks  some parts; docs/performance.md stays as it is
 """
 
