@@ -88,10 +88,11 @@ class TestWholeAnswers:
         assert received.count(b"\r\nconnection: close\r\n") == 1
         assert received.endswith(b"\r\n\r\nok")
 
-    def test_may_end_the_connection_themselves(self) -> None:
-        with saying(start(length(2), (b"connection", b"close")), end(b"ok")) as server:
+    @pytest.mark.parametrize("wish", [b"close", b"Close", b"te, close"])
+    def test_may_end_the_connection_themselves(self, wish: bytes) -> None:
+        with saying(start(length(2), (b"connection", wish)), end(b"ok")) as server:
             received = read_to_end(server)
-        assert received.count(b"\r\nconnection: close\r\n") == 1
+        assert received.count(b"\r\nconnection: ") == 1
         assert received.endswith(b"\r\n\r\nok")
 
     def test_to_head_have_no_body(self) -> None:
@@ -117,6 +118,11 @@ class TestAnswersInPieces:
             received = read_to_end(server, request("GET", "/", "Connection: close"))
         assert received.endswith(b"\r\n\r\n5\r\none, \r\n3\r\ntwo\r\n0\r\n\r\n")
 
+    def test_are_chunked_if_they_say_so(self) -> None:
+        with saying(start(length(2), (b"transfer-encoding", b"chunked")), end(b"ok")) as server:
+            received = read_to_end(server, request("GET", "/", "Connection: close"))
+        assert received.endswith(b"\r\n\r\n2\r\nok\r\n0\r\n\r\n")
+
     @pytest.mark.parametrize("pieces", [(piece(b"one, "), end(b"two")), (piece(b"one, two"), end())])
     def test_are_sent_as_they_are_if_it_is_told(self, pieces: tuple[Message, ...]) -> None:
         with saying(start(length(8)), *pieces) as server, connect(server) as connection:
@@ -136,6 +142,7 @@ class TestBrokenAnswers:
             [RuntimeError("before it began")],
             [start(length(2), (b"etag", b'"1"')), RuntimeError("before its body")],
             [start(length(2), (b"etag", b'"1"'))],
+            [start(length(2), (b"etag", b'"1"')), start(length(0)), RuntimeError("before its body")],
             [end(b"ok")],
             [],
         ],

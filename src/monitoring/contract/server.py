@@ -1,7 +1,6 @@
 """How uvicorn speaks HTTP for us: malformed requests get the document's error, upgrades are declined."""
 
 import uuid
-from collections.abc import Iterable
 from http import HTTPStatus
 
 import httptools
@@ -19,6 +18,7 @@ from monitoring.metrics import record_answer
 
 MAX_HEAD_BYTES = 65_536
 CLOSE = (b"connection", b"close")
+FRAMING = frozenset({b"connection", b"transfer-encoding"})
 CONTROLS = bytes({*range(0x20), 0x7F} - {ord("\t")})
 
 
@@ -110,18 +110,21 @@ class ContractProtocol(HttpToolsProtocol):
 
 
 class _Cycle(RequestResponseCycle):
-    """A request and its answer. One that comes whole is written at once, one in pieces by uvicorn."""
+    """A request and its answer. One that comes whole is written at once, every other by uvicorn.
+
+    What breaks before its body is a 500, where uvicorn leaves a head without a body, or nothing at all.
+    """
 
     _start: HTTPResponseStartEvent | None = None
 
     async def send(self, message: ASGISendEvent) -> None:
-        """Keep the head until its body comes. Raises RuntimeError for what HTTP cannot carry."""
+        """Keep the head until its body comes. Raises RuntimeError for a control character in a header."""
         if message["type"] == "http.response.start" and not self.response_started:
             self._start = message
         elif self._start is None or self.response_started:
             await super().send(message)
-        elif message["type"] == "http.response.body" and _is_whole(self._start["headers"], message):
-            await self._answer(self._start, message["body"])
+        elif message["type"] == "http.response.body" and _is_whole(self._start, message):
+            await self._answer(self._start, message.get("body", b""))
         else:
             await super().send(self._start)
             await super().send(message)
@@ -146,9 +149,12 @@ class _Cycle(RequestResponseCycle):
         self.on_response()
 
 
-def _is_whole(headers: Iterable[tuple[bytes, bytes]], message: HTTPResponseBodyEvent) -> bool:
-    length = (b"content-length", b"%d" % len(message["body"]))
-    return not message.get("more_body") and length in headers and CLOSE not in headers
+def _is_whole(start: HTTPResponseStartEvent, message: HTTPResponseBodyEvent) -> bool:
+    """Whether both only have to be written: the length is all that is told of the framing."""
+    headers = start.get("headers", ())  # in lower case, and a list, as `AnswerHeaders` leaves them
+    length = (b"content-length", b"%d" % len(message.get("body", b"")))
+    is_framed = length in headers and FRAMING.isdisjoint(dict(headers))
+    return is_framed and not message.get("more_body")
 
 
 def protocol_for(catalogue: Catalogue) -> type[ContractProtocol]:
