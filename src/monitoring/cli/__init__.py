@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 import typer
 
-gc.disable()  # what loading makes is there to stay: to look for garbage in it takes an eighth of the loading
+from monitoring.cli.loading import loading
 
-from monitoring.cli import articles, keys, serving, teams, users  # noqa: E402
-from monitoring.settings import SettingsError  # noqa: E402
-
-gc.enable()
+with loading():
+    from monitoring.cli import articles, keys, serving, teams, users
+    from monitoring.settings import SettingsError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 app.command()(serving.dev)

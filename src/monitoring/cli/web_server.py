@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from monitoring.app import MonitoringApp
 from monitoring.cli.commands import fail
-from monitoring.contract.server import protocol_for
+from monitoring.cli.loading import loading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +23,10 @@ if TYPE_CHECKING:
 
 def configure_server(settings: Settings) -> uvicorn.Config:
     """Make the application, and say how uvicorn serves it."""
+    with loading():  # so much that commands that serve nothing do without
+        from monitoring.app import MonitoringApp  # noqa: PLC0415
+        from monitoring.contract.server import protocol_for  # noqa: PLC0415
+
     app = MonitoringApp(settings)
     return uvicorn.Config(
         app,

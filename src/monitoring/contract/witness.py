@@ -16,7 +16,8 @@ NO_OPERATION = "none"
 MAX_PATH_CHARACTERS = 200
 
 access_log = logging.getLogger("monitoring.access")
-access_log.setLevel(logging.CRITICAL)  # off, whatever level the others have, until it is asked for
+if not access_log.level:  # off, whatever level the others have, until it is asked for
+    access_log.setLevel(logging.CRITICAL)
 
 
 class Witness:

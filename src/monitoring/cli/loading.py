@@ -1,0 +1,20 @@
+"""Loading modules: most of what a short command does."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Look for no garbage in what is there to stay: that takes an eighth of the loading."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
