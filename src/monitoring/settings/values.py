@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic_settings import NoDecode
+from redis import ConnectionPool, RedisError
 
 MIN_SIGNING_KEY_CHARACTERS = 32
 MIN_WEBHOOK_SECRET_CHARACTERS = 16
@@ -59,6 +60,22 @@ def _demand_url(*starts: str) -> AfterValidator:
         return secret
 
     return AfterValidator(check)
+
+
+def _demand_file(secret: SecretStr) -> SecretStr:
+    if re.fullmatch(r"sqlite:///*(\?.*)?", secret.get_secret_value()):
+        raise ValueError("must name a file after sqlite://")
+    return secret
+
+
+def _demand_redis_options(secret: SecretStr | None) -> SecretStr | None:
+    """Refuse now what the client would refuse whenever it connects."""
+    try:
+        if secret:
+            ConnectionPool.from_url(secret.get_secret_value()).make_connection()
+    except (RedisError, TypeError, ValueError):
+        raise ValueError("has an option that the Redis client does not take") from None
+    return secret
 
 
 def _normalise_locale(locale: str) -> str:
@@ -139,8 +156,12 @@ Glossaries = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_read_glossa
 ReferenceUrls = Annotated[Names, AfterValidator(lambda urls: tuple(map(_check_base_url, urls)))]
 EngineUrl = Annotated[str | None, AfterValidator(lambda url: url and _check_base_url(url))]
 BaseUrl = Annotated[str, AfterValidator(_check_base_url)]
-DatabaseUrl = Annotated[SecretStr, _demand_url("sqlite://", "postgresql://", "postgres://")]
-RedisUrl = Annotated[SecretStr | None, _demand_url("redis://", "rediss://", "unix://")]
+DatabaseUrl = Annotated[
+    SecretStr, _demand_url("sqlite://", "postgresql://", "postgres://"), AfterValidator(_demand_file)
+]
+RedisUrl = Annotated[
+    SecretStr | None, _demand_url("redis://", "rediss://", "unix://"), AfterValidator(_demand_redis_options)
+]
 StorageUrl = Annotated[SecretStr | None, _demand_url("file:///", "memory:///", "s3://", "gs://", "az://")]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error", "critical"],
