@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -134,15 +135,47 @@ class TestTransaction:
             await working
         assert await Bed.all().count() == 0
 
-    async def test_a_bulk_insert_that_is_cancelled_leaves_no_transaction_open(self) -> None:
+    @pytest.mark.production("SQLite's connection goes back to no pool")
+    async def test_one_that_is_cancelled_twice_while_it_ends_ends_whole(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        commit = TransactionWrapper.commit
+        is_ending, may_end = asyncio.Event(), asyncio.Event()
+
+        async def commit_slowly(transaction: TransactionWrapper) -> None:
+            is_ending.set()
+            await may_end.wait()
+            await commit(transaction)
+
+        async def create() -> None:
+            async with transaction():
+                await Bed.create(name="south")
+
+        monkeypatch.setattr(TransactionWrapper, "commit", commit_slowly)
+        working = asyncio.create_task(create())
+        await is_ending.wait()
+        for _ in range(2):
+            working.cancel()
+            await asyncio.sleep(0)
+        may_end.set()
+        await asyncio.wait([working])
+        assert working.cancelled()
+        assert await Bed.all().count() == 1
+        assert not [record for record in caplog.records if record.name == "asyncio"]
+
+    async def test_a_bulk_insert_that_is_cancelled_leaves_no_transaction_open(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
         for delay_seconds in (0, 0.001, 0.002, 0.004, 0.008):
             beds = [Bed(name=f"{delay_seconds} {number}") for number in range(2000)]
             task = asyncio.ensure_future(Bed.bulk_create(beds))
             await asyncio.sleep(delay_seconds)
             task.cancel()
-            await asyncio.wait([task])
+            with suppress(asyncio.CancelledError):
+                await task
             async with transaction():
                 assert await Bed.all().count() % 2000 == 0
+        assert not [record for record in caplog.records if record.name == "asyncio"]
 
     async def test_cancelling_while_others_wait_loses_no_connection(self) -> None:
         async def work(number: int) -> None:

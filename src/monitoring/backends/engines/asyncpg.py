@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import asyncpg  # type: ignore[import-untyped]
@@ -21,7 +21,7 @@ from tortoise.exceptions import DBConnectionError
 from monitoring.backends.errors import DatabaseUnavailable, TransactionConflict
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 
     from tortoise.backends.base.client import TransactionalDBClient, TransactionContext
 
@@ -90,6 +90,29 @@ async def _give_back(connection: Any) -> None:  # noqa: ANN401
         await connection._holder.release(connection._holder._timeout)  # noqa: SLF001
 
 
+async def _to_its_end(work: Coroutine[Any, Any, object]) -> None:
+    """Await work that ends whole, however often the caller is cancelled; only then is that told."""
+    working = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        while not working.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([working])
+        raise
+
+
+@translate_exceptions
+async def _execute_many(client: AsyncpgDBClient, query: str, values: Sequence[Sequence[object]]) -> None:
+    """Do all or nothing, as asyncpg does by itself: Tortoise's own, cancelled, leaves a transaction open.
+
+    asyncpg, cancelled while the connection has no room for more, would wait for the statement timeout.
+    """
+    async with client.acquire_connection() as connection:
+        client.log.debug("%s: %s", query, values)
+        await _to_its_end(connection.executemany(query, values))
+
+
 class _PooledConnection(PoolConnectionWrapper[Any]):
     async def __aenter__(self) -> Any:  # noqa: ANN401
         self.connection = await _borrow(self.client, self.ensure_connection)
@@ -110,6 +133,8 @@ class _TransactionConnection(ConnectionWrapper[Any]):
 
 
 class _Transaction(TransactionWrapper):
+    execute_many = _execute_many
+
     def acquire_connection(self) -> ConnectionWrapper[Any]:
         return _TransactionConnection(self._lock, self)
 
@@ -168,16 +193,13 @@ class _TransactionContext(TransactionContextPooled):
         """End whole, even if cancelled meanwhile; the next statement of this task has a connection again."""
         get_connections().reset(self.token)  # first: Tortoise comes to it after the last `await` only
         self.token = None  # type: ignore[assignment]  # so that Tortoise leaves it alone
-        ending = asyncio.ensure_future(super().__aexit__(*exc_info))
-        try:
-            await asyncio.shield(ending)
-        except asyncio.CancelledError:
-            await asyncio.gather(ending, return_exceptions=True)
-            raise
+        await _to_its_end(super().__aexit__(*exc_info))
 
 
 class Client(AsyncpgDBClient):
     """A pool of connections to one PostgreSQL database, opened at the first statement that needs it."""
+
+    execute_many = _execute_many
 
     async def create_pool(self, **options: Any) -> asyncpg.Pool:  # noqa: ANN401
         """Open the pool, or raise what `acquire_connection` translates."""
