@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from monitoring.backends.counters import TIMEOUT_SECONDS
 from real_servers import running_redis
 
 if TYPE_CHECKING:
@@ -16,3 +17,9 @@ if TYPE_CHECKING:
 def redis_server() -> Iterator[RedisServer]:
     with running_redis() as server:
         yield server
+
+
+@pytest.fixture
+def no_patience_with_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait no longer for a Redis that says nothing than the service does outside tests."""
+    monkeypatch.setattr("monitoring.backends.counters.TIMEOUT_SECONDS", TIMEOUT_SECONDS)

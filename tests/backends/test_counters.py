@@ -90,9 +90,8 @@ class TestOnRedis:
                 await asyncio.sleep(0.05)
 
     async def test_whom_redis_has_hung_up_on_counts_on_over_another_connection(
-        self, redis_server: RedisServer, own_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+        self, redis_server: RedisServer, own_log: pytest.LogCaptureFixture
     ) -> None:
-        monkeypatch.setattr("monitoring.backends.counters.TIMEOUT_SECONDS", 30)  # however busy the machine is
         async with open_counters(SecretStr(redis_server.url)) as counters:
             await asyncio.gather(*(counters.hit(THREE_A_MINUTE, "bob") for _ in range(3)))
             await counters.hit(THREE_A_MINUTE, "alice")
@@ -101,6 +100,7 @@ class TestOnRedis:
             assert (await counters.hit(THREE_A_MINUTE, "alice")).remaining == 1
             assert not own_log.records
 
+    @pytest.mark.usefixtures("no_patience_with_redis")
     async def test_one_silence_ends_all_connections_since_the_others_would_wait_too(
         self, redis_server: RedisServer
     ) -> None:
@@ -141,11 +141,6 @@ class TestOnRedis:
 
 
 class TestMark:
-    @pytest.fixture(autouse=True)
-    def patience(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Keep a machine that is busy with other tests from making Redis seem away."""
-        monkeypatch.setattr("monitoring.backends.counters.TIMEOUT_SECONDS", 30)
-
     async def test_is_nobodys_without_redis_and_nobody_is_told(self) -> None:
         counters = Counters()
         assert (await counters.hit(THREE_A_MINUTE, "alice")).mark is None

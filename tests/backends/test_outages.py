@@ -302,6 +302,7 @@ def ask_again_soon(service: RunningService) -> None:
 
 
 class TestRedis:
+    @pytest.mark.usefixtures("no_patience_with_redis")
     @pytest.mark.parametrize("in_trouble", [stopped, frozen, out_of_memory, read_only, demanding_a_password])
     def test_whatever_its_trouble_requests_are_answered_as_before_with_one_warning(
         self,
