@@ -1,28 +1,32 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tortoise.backends.asyncpg.client import TransactionWrapper
+from tortoise.exceptions import IntegrityError
 from tortoise.expressions import F
 
 from backends.garden_models import Bed, Plant
+from frozen_servers import frozen
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.engines.configuration import WRITE_AHEAD_LOG_BYTES
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable, TransactionConflict
-from real_servers import find_free_port, running_postgres
+from real_servers import PostgresServer, find_free_port, running_postgres
 from temporary_backends import make_settings, temporary_backends
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
 
 pytestmark = pytest.mark.anyio
 GARDEN = ("backends.garden_models",)
@@ -177,6 +181,19 @@ class TestTransaction:
                 assert await Bed.all().count() % 2000 == 0
         assert not [record for record in caplog.records if record.name == "asyncio"]
 
+    async def test_a_bulk_insert_that_is_cancelled_and_refused_leaves_nothing_to_be_told(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        for delay_seconds in (0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032):
+            task = asyncio.ensure_future(Bed.bulk_create([Bed(name=str(n % 1999)) for n in range(2000)]))
+            await asyncio.sleep(delay_seconds)
+            task.cancel()
+            with suppress(asyncio.CancelledError, IntegrityError):
+                await task
+        del task
+        gc.collect()
+        assert not [record for record in caplog.records if record.name == "asyncio"]
+
     async def test_cancelling_while_others_wait_loses_no_connection(self) -> None:
         async def work(number: int) -> None:
             async with transaction():
@@ -262,6 +279,12 @@ async def test_what_sqlite_is_told_is_not_overruled_by_tortoise(backends: Backen
     assert told == pragmas
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    with running_postgres() as running:
+        yield running
+
+
 class TestUnavailable:
     @pytest.mark.embedded("SQLite is a file that others can keep locked")
     async def test_a_sqlite_file_that_another_process_keeps_locked(self, tmp_path: Path) -> None:
@@ -319,6 +342,46 @@ class TestUnavailable:
                 server.start()
                 await backends.database.check()
                 assert await Bed.all().count() == 1
+
+    @pytest.mark.production("PostgreSQL can be silent")
+    @pytest.mark.parametrize("inside", [nullcontext, transaction], ids=["alone", "in a transaction"])
+    @pytest.mark.parametrize("beds", [1, 2000])
+    @pytest.mark.parametrize("times", [1, 2])
+    async def test_what_is_cancelled_while_postgresql_is_silent_is_cancelled(
+        self,
+        inside: Callable[[], AbstractAsyncContextManager[object]],
+        beds: int,
+        times: int,
+        server: PostgresServer,
+        tmp_path: Path,
+    ) -> None:
+        has_begun, is_silent = asyncio.Event(), asyncio.Event()
+
+        async def work() -> None:
+            async with inside():
+                await Bed.all().count()
+                has_begun.set()
+                await is_silent.wait()
+                await Bed.bulk_create([Bed(name=str(number)) for number in range(beds)])
+
+        impatient = temporary_backends(
+            tmp_path,
+            database_url=server.create_database(),
+            database_timeout_seconds=0.5,
+            model_modules=GARDEN,
+            tasks=(),
+        )
+        async with impatient as backends:
+            task = asyncio.create_task(work())
+            await has_begun.wait()
+            with frozen(server):
+                is_silent.set()
+                for _ in range(times):
+                    await asyncio.sleep(0.1)
+                    task.cancel()
+                await asyncio.wait([task])
+            assert task.cancelled()
+            await backends.database.check()
 
     @pytest.mark.production("SQLite knows no timeout but that for its lock")
     async def test_a_statement_that_takes_too_long_on_postgresql(self, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import asyncpg  # type: ignore[import-untyped]
@@ -41,7 +41,8 @@ _UNAVAILABLE = (
 
 
 def _raise_translated(error: object, connection: Any = None) -> None:  # noqa: ANN401 - asyncpg is untyped
-    if isinstance(error, TimeoutError | asyncpg.InternalClientError) and connection:
+    is_silent = isinstance(error, TimeoutError | asyncpg.InternalClientError)
+    if is_silent and connection and connection._con:  # noqa: SLF001 - asyncpg's: None once it is terminated
         # The server has let its own timeout pass: whoever gave the connection back would wait for it again.
         connection.terminate()
     if isinstance(error, asyncpg.TransactionRollbackError):  # serialization failure, deadlock
@@ -90,27 +91,42 @@ async def _give_back(connection: Any) -> None:  # noqa: ANN401
         await connection._holder.release(connection._holder._timeout)  # noqa: SLF001
 
 
-async def _to_its_end(work: Coroutine[Any, Any, object]) -> None:
-    """Await work that ends whole, however often the caller is cancelled; only then is that told."""
-    working = asyncio.ensure_future(work)
+@contextmanager
+def _cancelled_first(cause: object) -> Iterator[None]:
+    """Tidy up after a statement or a transaction; an outage does not take the place of its cancellation."""
     try:
-        await asyncio.shield(working)
-    except asyncio.CancelledError:
-        while not working.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([working])
-        raise
+        yield
+    except DatabaseUnavailable:
+        if not isinstance(cause, asyncio.CancelledError):
+            raise
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Await work that must not be left half done: a cancellation is raised only when it has ended."""
+    working = asyncio.ensure_future(work)
+    cancellation: asyncio.CancelledError | None = None
+    while not working.done():
+        try:
+            await asyncio.wait([working])
+        except asyncio.CancelledError as error:
+            cancellation = error
+    if cancellation:
+        raise cancellation from (None if working.cancelled() else working.exception())
+    working.result()
 
 
 @translate_exceptions
 async def _execute_many(client: AsyncpgDBClient, query: str, values: Sequence[Sequence[object]]) -> None:
-    """Do all or nothing, as asyncpg does by itself: Tortoise's own, cancelled, leaves a transaction open.
-
-    asyncpg, cancelled while the connection has no room for more, would wait for the statement timeout.
-    """
+    """Do all or nothing. asyncpg does so by itself: no transaction is begun, none can be left open."""
     async with client.acquire_connection() as connection:
         client.log.debug("%s: %s", query, values)
-        await _to_its_end(connection.executemany(query, values))
+        # Cancelled while the socket takes no more, asyncpg would wait for an answer to what it has not sent.
+        await _to_its_end(_send_many(connection, query, values))
+
+
+async def _send_many(connection: Any, query: str, values: Sequence[Sequence[object]]) -> None:  # noqa: ANN401
+    with _translated_errors(connection):
+        await connection.executemany(query, values)
 
 
 class _PooledConnection(PoolConnectionWrapper[Any]):
@@ -122,7 +138,7 @@ class _PooledConnection(PoolConnectionWrapper[Any]):
         try:
             _raise_translated(exc_info[1], self.connection)
         finally:
-            with _translated_errors():
+            with _cancelled_first(exc_info[1]), _translated_errors():
                 await _give_back(self.connection)
 
 
@@ -183,8 +199,9 @@ class _TransactionContext(TransactionContextPooled):
         beginning = asyncio.ensure_future(client.begin())
         try:
             await asyncio.shield(beginning)
-        except BaseException:
-            await asyncio.shield(_undo(client, beginning))
+        except BaseException as error:
+            with _cancelled_first(error):
+                await _to_its_end(_undo(client, beginning))
             raise
         self.token = get_connections().set(self.connection_name, client)
         return self.client
@@ -193,7 +210,8 @@ class _TransactionContext(TransactionContextPooled):
         """End whole, even if cancelled meanwhile; the next statement of this task has a connection again."""
         get_connections().reset(self.token)  # first: Tortoise comes to it after the last `await` only
         self.token = None  # type: ignore[assignment]  # so that Tortoise leaves it alone
-        await _to_its_end(super().__aexit__(*exc_info))
+        with _cancelled_first(exc_info[1]):
+            await _to_its_end(super().__aexit__(*exc_info))
 
 
 class Client(AsyncpgDBClient):
