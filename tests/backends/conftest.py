@@ -5,12 +5,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from monitoring.backends.counters import TIMEOUT_SECONDS
-from real_servers import running_redis
+from real_servers import running_postgres, running_redis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from real_servers import RedisServer
+    from real_servers import PostgresServer, RedisServer
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """Start a PostgreSQL that a module may stop or freeze: nobody else's tests are on it."""
+    with running_postgres() as running:
+        yield running
 
 
 @pytest.fixture

@@ -21,12 +21,14 @@ from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.engines.configuration import WRITE_AHEAD_LOG_BYTES
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable, TransactionConflict
-from real_servers import PostgresServer, find_free_port, running_postgres
+from real_servers import find_free_port, running_postgres
 from temporary_backends import make_settings, temporary_backends
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
+
+    from real_servers import PostgresServer
 
 pytestmark = pytest.mark.anyio
 GARDEN = ("backends.garden_models",)
@@ -86,7 +88,7 @@ class TestTransaction:
 
     @pytest.mark.production("SQLite's connection goes back to no pool")
     async def test_one_that_is_cancelled_while_it_begins_leaves_a_connection_like_new(
-        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+        self, monkeypatch: pytest.MonkeyPatch, own_log: pytest.LogCaptureFixture
     ) -> None:
         begin = TransactionWrapper.begin
 
@@ -113,7 +115,7 @@ class TestTransaction:
             async with transaction():
                 await Bed.create(name=f"north {number}")
         assert await Bed.all().count() == 20
-        assert not [record for record in caplog.records if record.name == "asyncio"]
+        assert not [record for record in own_log.records if record.name == "asyncio"]
 
     @pytest.mark.production("SQLite's connection goes back to no pool")
     async def test_one_that_is_cancelled_at_its_very_end_leaves_its_task_another_connection(
@@ -141,7 +143,7 @@ class TestTransaction:
 
     @pytest.mark.production("SQLite's connection goes back to no pool")
     async def test_one_that_is_cancelled_twice_while_it_ends_ends_whole(
-        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+        self, monkeypatch: pytest.MonkeyPatch, own_log: pytest.LogCaptureFixture
     ) -> None:
         commit = TransactionWrapper.commit
         is_ending, may_end = asyncio.Event(), asyncio.Event()
@@ -165,10 +167,10 @@ class TestTransaction:
         await asyncio.wait([working])
         assert working.cancelled()
         assert await Bed.all().count() == 1
-        assert not [record for record in caplog.records if record.name == "asyncio"]
+        assert not [record for record in own_log.records if record.name == "asyncio"]
 
     async def test_a_bulk_insert_that_is_cancelled_leaves_no_transaction_open(
-        self, caplog: pytest.LogCaptureFixture
+        self, own_log: pytest.LogCaptureFixture
     ) -> None:
         for delay_seconds in (0, 0.001, 0.002, 0.004, 0.008):
             beds = [Bed(name=f"{delay_seconds} {number}") for number in range(2000)]
@@ -179,10 +181,10 @@ class TestTransaction:
                 await task
             async with transaction():
                 assert await Bed.all().count() % 2000 == 0
-        assert not [record for record in caplog.records if record.name == "asyncio"]
+        assert not [record for record in own_log.records if record.name == "asyncio"]
 
     async def test_a_bulk_insert_that_is_cancelled_and_refused_leaves_nothing_to_be_told(
-        self, caplog: pytest.LogCaptureFixture
+        self, own_log: pytest.LogCaptureFixture
     ) -> None:
         for delay_seconds in (0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032):
             task = asyncio.ensure_future(Bed.bulk_create([Bed(name=str(n % 1999)) for n in range(2000)]))
@@ -192,7 +194,7 @@ class TestTransaction:
                 await task
         del task
         gc.collect()
-        assert not [record for record in caplog.records if record.name == "asyncio"]
+        assert not [record for record in own_log.records if record.name == "asyncio"]
 
     async def test_cancelling_while_others_wait_loses_no_connection(self) -> None:
         async def work(number: int) -> None:
@@ -277,12 +279,6 @@ async def test_what_sqlite_is_told_is_not_overruled_by_tortoise(backends: Backen
     connection = backends.database.context.db()
     told = {name: (await connection.execute_query_dict(f"PRAGMA {name}"))[0][name] for name in pragmas}
     assert told == pragmas
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with running_postgres() as running:
-        yield running
 
 
 class TestUnavailable:

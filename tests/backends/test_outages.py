@@ -19,7 +19,7 @@ from cast import Player, form_team
 from console.visitor import Visitor, read_text
 from frozen_servers import frozen
 from monitoring.backends.current import current_backends
-from real_servers import PostgresServer, RedisServer, find_free_port, running_postgres
+from real_servers import PostgresServer, RedisServer, find_free_port
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 from service_process import wait_until
 
@@ -40,12 +40,6 @@ PLAYERS_AT_ONCE = 30
 CONNECTIONS = 5
 DATABASE_TIMEOUT_SECONDS = 0.5
 PATIENCE_SECONDS = 10
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with running_postgres() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
