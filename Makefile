@@ -1,25 +1,29 @@
-# Everything a newcomer, a developer and CI run. `make run` needs Python 3.11+ and nothing else.
+# Everything a newcomer, a developer and CI run; `make` lists it. `make run` needs Python 3.11+ and nothing else.
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8000
 # The benchmarks' interpreter: the system's, which is built with optimisation as that of the image is.
 MEASURED_PYTHON ?= $(shell /usr/bin/python3 -c 'import sys; exit(sys.version_info < (3, 11))' 2> /dev/null && echo /usr/bin/python3 || echo $(PYTHON))
 FAULT_SECONDS ?= 150
-HOURS ?= 8
 ROLE ?= full key
 BACKENDS ?= embedded
 BIN = $(VENV)/bin
 REPORTS = build/contract
-CONTRACT = $(BIN)/pytest -n auto --dist=worksteal contract-tests
+SHARED_OUT = $(BIN)/pytest -n auto --dist=worksteal
+CONTRACT = $(SHARED_OUT) contract-tests
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
-.PHONY: run install install-dev check test contract contract-long contract-serve lies sdks faults screenshots bench format release-document constraints migration clean
+.DEFAULT_GOAL = help
+.PHONY: help run install install-dev check quick test test-all contract contract-long contract-serve lies dist sdks faults soak image-test screenshots bench coverage format release-document constraints migration clean
+
+help:  ## List these commands
+	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/\1\t\2/p' Makefile | expand -t 18
 
 run: install  ## Start the whole service with a demo team; honours PORT
 	PORT=$(PORT) exec $(BIN)/monitoring dev
 
-install: $(VENV)/.installed
-install-dev: $(VENV)/.installed-dev
+install: $(VENV)/.installed  ## Install the service into .venv
+install-dev: $(VENV)/.installed-dev  ## Install what developing takes as well
 
 $(VENV)/.installed: constraints.txt pyproject.toml
 	@echo "Installing into $(VENV) ..."
@@ -28,9 +32,17 @@ $(VENV)/.installed: constraints.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed constraints-dev.txt
-	@$(BIN)/python -m pip install --quiet --require-hashes -r constraints-dev.txt
-	@touch $@
+# constraints-dev.txt has all of constraints.txt. uv, itself from there, takes a tenth of pip's time; pip stands in
+# where uv finds nothing, since pip has settings that uv does not read.
+$(VENV)/.installed-dev: constraints-dev.txt constraints.txt pyproject.toml
+	@echo "Installing into $(VENV) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@sed -n '/^uv==/,/^[^ ]/{/^uv==/p;/^ /p}' constraints-dev.txt > $(VENV)/uv.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes -r $(VENV)/uv.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r constraints-dev.txt \
+	    || $(BIN)/python -m pip install --quiet --require-hashes -r constraints-dev.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $(VENV)/.installed $@
 
 check: install-dev  ## Style, types, import direction, the document and what it breaks, the docs, what is deployed
 	$(BIN)/ruff check .
@@ -44,21 +56,31 @@ check: install-dev  ## Style, types, import direction, the document and what it 
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
 	$(BIN)/kubernetes-validate --strict --quiet $(MANIFESTS)
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 
-test: install-dev  ## The whole suite, twice; installs PostgreSQL, Redis, Apertium and Chromium when missing (Debian)
-	.ci/install-engines
-	$(BIN)/pytest -n auto --backends=embedded
-	$(BIN)/pytest -n auto --backends=production
+quick: install-dev  ## What changed since main in less than a minute; ROOM=checks for all tests of a room
+	$(BIN)/python tests/quick.py $(ROOM)
+
+test: install-dev  ## The whole suite on the embedded backends; installs what it needs when missing (Debian)
+	.ci/install-servers
+	$(SHARED_OUT) --backends=embedded
+
+test-all: test  ## The whole suite, and what reaches a backend again on PostgreSQL, Redis and S3
+	$(SHARED_OUT) --backends=production
 
 contract: install-dev  ## Prove on both backends that the running service and openapi.yaml say the same
-	.ci/install-engines
+	.ci/install-servers
 	rm -rf $(REPORTS)
 	CONTRACT_REPORTS=$(REPORTS) $(CONTRACT) --backends=embedded --junitxml=$(REPORTS)/junit-embedded.xml
 	CONTRACT_REPORTS=$(REPORTS) $(CONTRACT) --backends=production --junitxml=$(REPORTS)/junit-production.xml
 	PYTHONPATH=tests $(BIN)/python contract-tests/seen.py $(REPORTS)/seen
+	$(BIN)/python contract-tests/tools_table.py contract --check
 
+contract-long: HOURS = 8
 contract-long: install-dev  ## Fuzz with new seeds for HOURS; stops at the first failure
-	.ci/install-engines
+	.ci/install-servers
 	HOURS=$(HOURS) $(BIN)/python contract-tests/fuzz_for_hours.py
 
 contract-serve: install-dev  ## Serve what ROLE was fuzzed with on PORT, to repeat a failure's curl lines
@@ -67,9 +89,15 @@ contract-serve: install-dev  ## Serve what ROLE was fuzzed with on PORT, to repe
 lies: install-dev  ## Plant every lie of contract-tests/lies.py in a copy, and see that the suite catches it
 	$(BIN)/pytest -n auto contract-tests/every_lie_is_caught.py
 
-sdks: install-dev build/sdks/.installed  ## Generate six SDKs, compile them, and run journeys and examples with them
+dist: install-dev  ## Write what goes with a release into dist/: a Postman collection
+	PATH="$(abspath $(BIN)):$$PATH" contract-tests/strangers/install
+	@mkdir -p dist
+	PATH="$(abspath $(BIN)):$$PATH" node contract-tests/strangers/make_collection.mjs openapi.yaml dist/monitoring.postman_collection.json
+
+sdks: install-dev build/sdks/.installed  ## Generate SDKs, compile them where a compiler is to be had, and run journeys, recipes and examples
 	$(BIN)/python sdks/build.py
 	$(BIN)/pytest -n 2 sdks
+	$(BIN)/python contract-tests/tools_table.py sdks --check
 
 build/sdks/.installed: sdks/install-tools sdks/requirements.txt sdks/package.json sdks/package-lock.json sdks/tsconfig.json
 	@sdks/install-tools
@@ -80,17 +108,32 @@ build/sdks/.installed: sdks/install-tools sdks/requirements.txt sdks/package.jso
 	@npm ci --prefix $(@D) --loglevel=error > /dev/null
 	@touch $@
 
+soak: HOURS = 1
+soak: install-dev  ## Run at a steady load for HOURS, and see that memory, files and tables stay as they are
+	.ci/install-servers
+	$(BIN)/python faults/soak.py --hours $(HOURS)
+
 faults: install-dev  ## Break everything the service stands on, for FAULT_SECONDS, and see that nothing is lost
-	.ci/install-engines
+	.ci/install-servers
 	$(BIN)/pytest faults
 	$(BIN)/python faults/run.py --seconds $(FAULT_SECONDS) $(if $(FAULT_SEED),--seed $(FAULT_SEED))
 
-screenshots: install-dev  ## Take pictures of every page of the app, for docs/app.md
-	.ci/install-engines
+image-test: install-dev build/image/.installed  ## Build the image and run compose.yaml from it: README, upgrade, kills (Debian, root)
+	image-tests/install-podman
+	$(BIN)/pytest -p no:randomly image-tests
+
+build/image/.installed: image-tests/requirements.txt
+	@mkdir -p $(@D)
+	@$(BIN)/uv venv --quiet --clear $(@D)/venv
+	@$(BIN)/python -m pip --python $(@D)/venv/bin/python install --quiet --require-hashes -r $<
+	@touch $@
+
+screenshots: install-dev  ## Take the pictures of the app that docs/app.md shows
+	.ci/install-servers
 	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
 
 bench: install-dev build/bench/.installed  ## Measure the service beside its peers; QUICK=1 takes minutes, ONLY=api,checks parts
-	.ci/install-engines
+	.ci/install-servers
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/side_by_side.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(HEALTHCHECKS),--healthchecks $(HEALTHCHECKS)) $(if $(UPTIME_KUMA),--uptime-kuma $(UPTIME_KUMA))
 
 build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requirements.txt benchmarks/install-exporter
@@ -103,23 +146,31 @@ build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requi
 	@$(BIN)/python -m pip --python $(@D)/peers/bin/python install --quiet --require-hashes -r benchmarks/requirements.txt
 	@touch $@
 
-format: install-dev
+coverage: install-dev  ## Measure which lines and branches the embedded suite runs; no threshold
+	.ci/install-servers
+	$(BIN)/pytest -n auto --backends=embedded --cov --cov-report=term --cov-report=html:build/coverage
+
+format: install-dev  ## Settle the style of everything
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-release-document: install-dev  ## Keep openapi.yaml as what later versions must not break
+release-document: install-dev  ## Keep openapi.yaml as the released document, which later ones must not break
 	$(BIN)/python contract-tests/breaking_changes.py
-	cp openapi.yaml contract-tests/released/openapi.yaml
+	rm contract-tests/released/openapi-*.yaml
+	cp openapi.yaml contract-tests/released/openapi-$$(sed -n 's/^  version: //p' openapi.yaml).yaml
 
 constraints: install-dev  ## Pin what pyproject.toml allows: versions and hashes, no addresses
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml -o constraints.txt
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra dev -c constraints.txt pyproject.toml -o constraints-dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra otel -c constraints.txt pyproject.toml -o constraints-otel.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra otel --extra dev -c constraints.txt pyproject.toml -o constraints-dev.txt
 	cd sdks && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
+	cd contract-tests/strangers && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
+	cd image-tests && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
 	cd benchmarks && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
 
-migration: install-dev  ## make migration NAME=add_monitor_tags
+migration: install-dev  ## Write a migration: make migration NAME=add_monitor_tags
 	$(BIN)/python -W ignore -m monitoring.backends.schema $(NAME)
 	$(BIN)/ruff format --quiet src/monitoring/backends/migrations
 
-clean:
+clean:  ## Remove environments and what was built
 	rm -rf $(VENV) build dist *.egg-info src/*.egg-info

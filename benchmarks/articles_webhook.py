@@ -1,7 +1,7 @@
-"""H2: an article of 20 KB for 20 locales, stored durably before it is accepted, 16 at once.
+"""H2: articles of 20 KB for 20 locales, stored durably before they are accepted, 16 at once.
 
-Nobody translates: without TRANSLATOR the rows wait. On SQLite, where the worker would be in the same
-process, no message is sent, as none is by the peers; on PostgreSQL everybody sends one an article.
+Nothing is translated: without TRANSLATOR the rows wait. On SQLite, where the worker would be in the same
+process, neither we nor the peers send messages; on PostgreSQL everybody sends one for each article.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from contextlib import ExitStack, closing
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engines import execute, fetch
 from load import SERIAL, Load, write_request
 from monitors_api import call, migrate
+from postgres_and_redis import execute, fetch
 from rounds import Scenario, take_turns
 from servers import LOCALES, WEBHOOK_SECRET, peer, running, service
 
@@ -60,15 +60,15 @@ ARTICLE = {
 
 def measure_articles_on_postgresql(bench: Bench) -> list[Scenario]:
     """Measure with rows in PostgreSQL and messages in Redis."""
-    postgres, redis = bench.engines.postgres, bench.engines.redis
+    postgres, redis = bench.backends.postgres, bench.backends.redis
 
     def by_hand(name: str, module: str, database: str, blog: Path, row_by_row: str) -> Program:
         folder = {"BLOG_FOLDER": str(blog), "ROW_BY_ROW": row_by_row}
         return peer(name, module, DATABASE_URL=database, REDIS_URL=redis.new_database(), **folder)
 
     def ours(database: str, blog: Path) -> Program:
-        engines = {"DATABASE_URL": f"{database}?sslmode=disable", "REDIS_URL": redis.new_database()}
-        return service(**engines, BLOG_STORAGE_URL=f"file://{blog}")
+        backends = {"DATABASE_URL": f"{database}?sslmode=disable", "REDIS_URL": redis.new_database()}
+        return service(**backends, BLOG_STORAGE_URL=f"file://{blog}")
 
     programs: dict[str, Callable[[str, Path], Program]] = {
         "service": ours,

@@ -1,4 +1,4 @@
-"""What starting costs, and what a process takes while it does nothing."""
+"""The cost of starting, and the memory of a process that does nothing."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ STARTS = 5
 
 
 def measure_at_rest(bench: Bench) -> list[Scenario | str]:
-    """Start everybody some times in turn, up to the first answer, and look at their memory after it."""
-    postgres, redis = bench.engines.postgres, bench.engines.redis
+    """Start every program several times in turn, until its first answer, and then read its memory."""
+    postgres, redis = bench.backends.postgres, bench.backends.redis
     database = postgres.create("at_rest")
     migrate(f"{database}?sslmode=disable")
     asyncio.run(sow(database, teams=1))
     samples: dict[str, list[Sample]] = {name: [] for name in NAMES}
     memory_mib: dict[str, list[float]] = {name: [] for name in NAMES}
-    for number in range(-1, STARTS):  # the first time fills the caches of the disk
+    for number in range(-1, STARTS):  # the first time fills the disk's caches
         for name in NAMES:
             program = programs()[name](database, redis.new_database())
             began_at = time.perf_counter()
@@ -44,12 +44,12 @@ def measure_at_rest(bench: Bench) -> list[Scenario | str]:
     postgres.drop_database(database)
     memory = ", ".join(f"{name} {sorted(taken)[STARTS // 2]:.0f} MiB" for name, taken in memory_mib.items())
     return [
-        Scenario("start", "From nothing to the first answer", samples),
+        Scenario("start", "From start to the first answer", samples),
         f"At rest after the first answer (proportional set size): {memory}.",
     ]
 
 
 def _ask(server: Server) -> None:
-    """Ask for something that needs a token: refusing is an answer."""
+    """Send a request without the token it needs: a refusal is an answer too."""
     with suppress(HTTPError):
         urlopen(f"http://127.0.0.1:{server.port}/api/monitors").close()

@@ -1,4 +1,4 @@
-"""What all scenarios share: the engines, the client, and how one sample is taken."""
+"""What all scenarios share: the backends, the client, and the way to take one sample."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engines import Engines, running_engines
 from load import LoadClient, running_client
+from postgres_and_redis import Backends, running_backends
 from processor_time import cpu_seconds
 from rounds import Sample
 from servers import BUILD
@@ -28,9 +28,9 @@ IDLE_TIMEOUT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: the rounds, how long one lasts, and how large the large sizes are.
+    """How much is measured: the number of rounds, their length, and the large sizes.
 
-    Many short rounds tell more than few long ones: a noisy machine is seldom as noisy for all of a long one.
+    Many short rounds tell more than few long ones, because noise seldom lasts evenly through a long one.
     """
 
     rounds: int
@@ -47,7 +47,7 @@ QUICK = Effort(rounds=5, seconds=0.25, monitors=50_000, results=10_000_000)
 class Bench:
     """One run."""
 
-    engines: Engines
+    backends: Backends
     client: LoadClient
     effort: Effort
     folder: Path
@@ -55,13 +55,13 @@ class Bench:
     def make_folder(self) -> Path:
         """Make a folder for files that servers write. It stays until the run ends.
 
-        For minutes ext4 looks at each file that was deleted before it makes another, and whoever made many
-        in that time would pay for what was deleted after others.
+        After files were deleted, ext4 looks at each of them for minutes before it makes another. The next
+        program would pay for the files of the one before.
         """
         return Path(tempfile.mkdtemp(dir=self.folder))
 
     def sample(self, load: Load, *servers: Server) -> Sample:
-        """Send a load to who is measured, and say what one request of it cost."""
+        """Send a load to the measured servers, and return the cost of one request."""
         before = self._read_clocks(servers)
         answered = self.client.run(load)
         for server in servers:
@@ -78,7 +78,7 @@ class Bench:
         )
 
     def _read_clocks(self, servers: tuple[Server, ...]) -> tuple[float, float, float]:
-        postgres, redis = self.engines.postgres.process_id, self.engines.redis.process_id
+        postgres, redis = self.backends.postgres.process_id, self.backends.redis.process_id
         return (
             sum(server.cpu_seconds() for server in servers),
             cpu_seconds(postgres),
@@ -87,7 +87,7 @@ class Bench:
 
 
 def _wait_until_idle(server: Server) -> None:
-    """Wait for what a server does after its answers, in threads for example: it is part of their cost."""
+    """Wait for a server's work after its answers, in threads for example: it is part of their cost."""
     deadline = time.monotonic() + IDLE_TIMEOUT_SECONDS
     spent = server.cpu_seconds()
     while time.monotonic() < deadline:
@@ -99,10 +99,10 @@ def _wait_until_idle(server: Server) -> None:
 
 @contextmanager
 def open_bench(effort: Effort) -> Iterator[Bench]:
-    """Start engines and client for a run."""
+    """Start the backends and the client of a run."""
     with (
         tempfile.TemporaryDirectory(dir=BUILD, prefix="files-") as folder,
-        running_engines() as engines,
+        running_backends() as backends,
         running_client() as client,
     ):
-        yield Bench(engines, client, effort, Path(folder))
+        yield Bench(backends, client, effort, Path(folder))

@@ -1,4 +1,4 @@
-"""The web server that is checked: 1 KB over http and https, on loopback, in a process of its own.
+"""The web server that is checked: 1 KB over http and https, on loopback, in its own process.
 
 python benchmarks/checked_server.py CERTIFICATE
 """
@@ -16,7 +16,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1024\r\
 
 
 class Answering(asyncio.Protocol):
-    """Answers each request head alike."""
+    """Gives every request head the same answer."""
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -27,7 +27,7 @@ class Answering(asyncio.Protocol):
 
 
 async def serve(certificate: str) -> None:
-    """Serve on two ports of the kernel's choice, and say which."""
+    """Serve on two ports that the kernel chooses, and print them."""
     loop = asyncio.get_running_loop()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)

@@ -1,4 +1,4 @@
-"""H3: what one check costs, claimed and stored, over http and https on connections of its own."""
+"""H3: the cost of one check, claimed and stored, over http and https, each on a new connection."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import trustme
 
-from engines import execute, fetch
 from load import Load, write_request
 from monitors_api import migrate
+from postgres_and_redis import execute, fetch
 from processor_time import cpu_seconds
 from real_servers import find_free_port, wait_for_port
 from rounds import Sample, Scenario, take_turns
@@ -45,14 +45,14 @@ modules:
 
 @dataclass(frozen=True)
 class Checked:
-    """The server that everybody checks."""
+    """The server that all programs check."""
 
     http_port: int
     https_port: int
     ca_file: Path
 
     def url(self, scheme: str) -> str:
-        """Write its address."""
+        """Return its address."""
         return f"{scheme}://127.0.0.1:{self.http_port if scheme == 'http' else self.https_port}/health"
 
 
@@ -64,7 +64,7 @@ def measure_checks(bench: Bench) -> list[Scenario]:
 
 
 def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenario:
-    postgres = bench.engines.postgres
+    postgres = bench.backends.postgres
     databases = {name: postgres.create(name) for name in (f"ours_{scheme}", f"httpx_{scheme}")}
     for database in databases.values():
         asyncio.run(_furnish(database, checked.url(scheme), count))
@@ -89,7 +89,7 @@ def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenari
 
 @contextmanager
 def running_checked() -> Iterator[Checked]:
-    """Start the server with a certificate of an authority made for the occasion."""
+    """Start the server with a certificate of a temporary authority."""
     authority = trustme.CA()
     certificate, ca_file = BUILD / "checked.pem", BUILD / "authorities.pem"
     authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(certificate))
@@ -98,7 +98,7 @@ def running_checked() -> Iterator[Checked]:
     command = (sys.executable, str(BENCHMARKS / "checked_server.py"), str(certificate))
     with running(Program("checked", command)) as server:
         told = re.search(r"https on (\d+)", (BUILD / "logs" / "checked.log").read_text())
-        assert told  # noqa: S101 - it is said before the other
+        assert told  # noqa: S101 - it is printed before the other
         yield Checked(server.port, int(told[1]), ca_file)
 
 
@@ -106,18 +106,18 @@ def running_checked() -> Iterator[Checked]:
 def checking_service(
     bench: Bench, checked: Checked, scheme: str
 ) -> Iterator[tuple[Server, Callable[[], Coroutine[None, None, Sample]]]]:
-    """Start a checker with its monitors; yields it, and what lets it check them all once."""
+    """Start a checker with its monitors. Yield it, and a function that lets it check them all once."""
     count = round(bench.effort.seconds * CHECKS_A_SECOND_OF_EFFORT)
-    database = bench.engines.postgres.create("checked_by_service")
+    database = bench.backends.postgres.create("checked_by_service")
     asyncio.run(_furnish(database, checked.url(scheme), count))
     with running(_checker(bench, database, checked), listens=False) as server:
         yield server, lambda: _let_check(bench, server, database, count)
-    bench.engines.postgres.drop_database(database)
+    bench.backends.postgres.drop_database(database)
 
 
 async def _let_check(bench: Bench, server: Server, database: str, count: int) -> Sample:
     """Make every monitor due, and wait until each has been checked and the result is stored."""
-    postgres = bench.engines.postgres.process_id
+    postgres = bench.backends.postgres.process_id
     await execute(database, "VACUUM watches", "TRUNCATE checks")
     since = (await fetch(database, "SELECT now() AS now"))[0]["now"]
     began_at, before = time.perf_counter(), (server.cpu_seconds(), cpu_seconds(postgres))
@@ -131,7 +131,7 @@ async def _let_check(bench: Bench, server: Server, database: str, count: int) ->
     outcomes = await fetch(database, "SELECT outcome, count(*) AS count FROM checks GROUP BY 1")
     if [row["outcome"] for row in outcomes] != ["up"]:
         raise RuntimeError(f"{server.name} found {outcomes}")
-    stored = outcomes[0]["count"]  # one or two may have been due by themselves
+    stored = outcomes[0]["count"]  # one or two more may have been due by themselves
     application, database_us = (seconds / stored * 1e6 for seconds in spent)
     return Sample(application_us=application, postgres_us=database_us, per_second=stored / elapsed)
 
@@ -149,7 +149,7 @@ def _probe(bench: Bench, exporter: Server, port: int, url: str, count: int) -> S
 
 
 async def _furnish(database: str, url: str, count: int) -> None:
-    """Write monitors of the server, of which none is due by itself while this runs."""
+    """Write monitors of the server. None of them becomes due by itself during the run."""
     migrate(f"{database}?sslmode=disable")
     await sow(database, monitors_a_team=count, teams=1)
     await execute(
@@ -167,7 +167,7 @@ def _checker(bench: Bench, database: str, checked: Checked) -> Program:
     return service(
         "checker",
         DATABASE_URL=f"{database}?sslmode=disable",
-        REDIS_URL=bench.engines.redis.new_database(),
+        REDIS_URL=bench.backends.redis.new_database(),
         ALLOWED_NETWORKS="127.0.0.1/32",
         CA_FILE=str(checked.ca_file),
         REFERENCE_URLS=checked.url("http"),
@@ -189,7 +189,7 @@ def _start_exporter(stack: ExitStack, checked: Checked) -> tuple[Server, int]:
         f"--web.listen-address=127.0.0.1:{port}",
         "--log.level=error",
     )
-    # As the system's authorities they are read once, not with every probe.
+    # The system's authorities are read once, not with every check.
     environment = {"SSL_CERT_FILE": str(checked.ca_file)}
     program = Program("blackbox_exporter", (str(EXPORTER), *options), environment)
     exporter = stack.enter_context(running(program, listens=False))

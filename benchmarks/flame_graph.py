@@ -1,4 +1,4 @@
-"""A flame graph as one still SVG: width is time, what is called stands above who calls it."""
+"""A flame graph as a static SVG: width is time, and a called function stands above its caller."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Frame:
 
 
 def draw_flames(title: str, stacks: Counter[tuple[str, ...]]) -> str:
-    """Draw stacks, the outermost frame at the bottom. A frame's whole name shows under the pointer."""
+    """Draw stacks, outermost frame at the bottom. The pointer shows a frame's whole name."""
     root = _Frame(stacks.total())
     for stack, count in stacks.items():
         frame = root
@@ -51,7 +51,7 @@ def draw_flames(title: str, stacks: Counter[tuple[str, ...]]) -> str:
 
 
 def _place(frame: _Frame, x: float, level: int, total: int) -> Iterator[tuple[int, float, float, str]]:
-    """Yield level, position and width of every frame that is wide enough, each with its name."""
+    """Yield level, position, width and name of every frame that is wide enough."""
     for name, callee in sorted(frame.callees.items()):
         width = callee.count / total * WIDTH
         if callee.count / total >= LEAST_SHARE:

@@ -1,4 +1,4 @@
-"""Flame graphs of the service under load, by py-spy, and in a sentence where the time goes."""
+"""Flame graphs of the service under load, by py-spy, with a sentence on where the time goes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SECONDS = 4.0
 SAMPLES_A_SECOND = 250
 SHOWN_PLACES = 6
 
-# uvloop, sockets and the HTTP parser are no Python: their time is that of the frame that runs the loop.
+# uvloop, sockets and the HTTP parser are not Python: their time counts for the frame that runs the loop.
 LOOP = "Runner.run (asyncio/runners.py"
 
 
 def record_flames(bench: Bench) -> list[str]:
-    """Record the three hot paths, write their pictures, and tell where the time goes."""
+    """Record the three hot paths, write their graphs, and say where the time goes."""
     PROFILES.mkdir(parents=True, exist_ok=True)
     return [*_of_monitors(bench), *_of_articles(bench), *_of_checks(bench)]
 
@@ -40,7 +40,7 @@ def record_flames(bench: Bench) -> list[str]:
 def _of_monitors(bench: Bench) -> Iterator[str]:
     with running_cast(bench, ["service"]) as cast:
         server = cast.servers["service"]
-        owners = range(len(cast.tokens))  # one alone would wait for the lock on its team
+        owners = range(len(cast.tokens))  # requests of a single one would wait for its team's lock
         for name, requests in (
             ("list", [write_request("GET", "/api/monitors", cast.headers(n)) for n in owners]),
             (
@@ -53,12 +53,12 @@ def _of_monitors(bench: Bench) -> Iterator[str]:
 
 
 def _of_articles(bench: Bench) -> Iterator[str]:
-    postgres, redis = bench.engines.postgres, bench.engines.redis
+    postgres, redis = bench.backends.postgres, bench.backends.redis
     database, blog = postgres.create("flames"), bench.make_folder()
     migrate(f"{database}?sslmode=disable")
     request = write_request("POST", PATH, HEADERS, ARTICLE)
-    engines = {"DATABASE_URL": f"{database}?sslmode=disable", "REDIS_URL": redis.new_database()}
-    with running(service(**engines, BLOG_STORAGE_URL=f"file://{blog}")) as server:
+    backends = {"DATABASE_URL": f"{database}?sslmode=disable", "REDIS_URL": redis.new_database()}
+    with running(service(**backends, BLOG_STORAGE_URL=f"file://{blog}")) as server:
         call(server.port, "POST", PATH, HEADERS, request.partition("\r\n\r\n")[2])
         load = Load([server.port], [request], (1, 10**9), AT_ONCE, SECONDS + 1.5)
         yield _record("H2, an article", "h2-article", server, lambda: bench.client.run(load))
@@ -79,21 +79,21 @@ def _of_checks(bench: Bench) -> Iterator[str]:
 
 
 def _record(title: str, name: str, server: Server, work: Callable[[], object]) -> str:
-    """Sample the stacks while the work is done; returns the sentence."""
-    work()  # what is done once only is no part of the picture
+    """Sample the stacks while the work runs. Return the sentence."""
+    work()  # work that happens only once is no part of the graph
     raw = BUILD / f"{name}.stacks"
     raw.unlink(missing_ok=True)
     spy = [
         *(str(PEERS_PYTHON.with_name("py-spy")), "record", "--pid", str(server.pid), "--format", "raw"),
         *("--duration", str(round(SECONDS)), "--rate", str(SAMPLES_A_SECOND), "--output", str(raw)),
-        "--nonblocking",  # threads that it stopped would look busy while they go back to waiting
+        "--nonblocking",  # stopped threads would look busy while they go back to waiting
     ]
     recording = subprocess.Popen(spy, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     work()
     _, complaint = recording.communicate(timeout=60)
     if not raw.exists():
         return (
-            f"{title}: no flame graph, since py-spy may not look at processes here: {complaint.strip()[:200]}"
+            f"{title}: no flame graph, because py-spy cannot read processes here: {complaint.strip()[:200]}"
         )
     stacks = read_stacks(raw.read_text())
     (PROFILES / f"{name}.svg").write_text(draw_flames(title, stacks))
@@ -101,9 +101,9 @@ def _record(title: str, name: str, server: Server, work: Callable[[], object]) -
 
 
 def read_stacks(raw: str) -> Counter[tuple[str, ...]]:
-    """Read `frame;frame;… count` lines, from the frame that runs the loop on: before it all are alike.
+    """Read `frame;frame;… count` lines, from the frame that runs the loop on: all are the same before it.
 
-    What does not begin where a thread does was read while it changed, and is left out.
+    A stack that does not begin where a thread begins was read while it changed, and is left out.
     """
     stacks: Counter[tuple[str, ...]] = Counter()
     for line in raw.splitlines():
@@ -125,9 +125,9 @@ def describe(stacks: Counter[tuple[str, ...]]) -> str:
 
 
 def _place_of(frame: str) -> str:
-    """Name the package of a frame, `function (package/module.py:line)`; of ours, the room."""
+    """Return a frame's package, or our room, from `function (package/module.py:line)`."""
     if frame.startswith(LOOP):
-        return "the loop and what it calls in C"
+        return "the loop and its calls in C"
     first, *others = frame.rpartition("(")[2].split("/")
     if first == "monitoring" and others:
         return f"monitoring.{others[0].partition('.')[0]}"

@@ -20,7 +20,7 @@ BARE = "bare Starlette"
 
 
 def measure_framework(bench: Bench) -> list[Scenario]:
-    """Measure reading and creating a monitor that is at hand; Starlette validates nothing."""
+    """Measure reading and creating a monitor that handlers have in memory. Starlette validates nothing."""
     programs = {
         "service": Program("framework", (str(SERVICE_PYTHON), str(BENCHMARKS / "alone" / "serve.py"))),
         BARE: peer("Starlette alone", "starlette_alone"),

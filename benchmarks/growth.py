@@ -1,4 +1,4 @@
-"""How cost grows with locales and replicas, three sizes each; `large_tables` does monitors and results."""
+"""How cost grows with locales and replicas, three sizes each. `large_tables` does monitors and results."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from articles_webhook import ARTICLE, AT_ONCE, HEADERS, PATH
-from engines import execute
 from load import Load, write_request
 from monitors_api import call, migrate
+from postgres_and_redis import execute
 from rounds import Scenario, take_turns
 from seeds import issue_token, sow
 from servers import LOCALES, running, service
@@ -33,7 +33,7 @@ def measure_growth(bench: Bench) -> list[Scenario]:
 
 
 def _by_locales(bench: Bench) -> dict[str, list[Sample]]:
-    postgres, redis = bench.engines.postgres, bench.engines.redis
+    postgres, redis = bench.backends.postgres, bench.backends.redis
     names = {f"{count}": ",".join(ALL_LOCALES[:count]) for count in LOCALE_COUNTS}
     databases = {name: postgres.create(f"locales_{name}") for name in names}
     request = write_request("POST", PATH, HEADERS, ARTICLE)
@@ -43,8 +43,8 @@ def _by_locales(bench: Bench) -> dict[str, list[Sample]]:
         for name, locales in names.items():
             database, blog = f"{databases[name]}?sslmode=disable", bench.make_folder()
             migrate(database)
-            engines = {"DATABASE_URL": database, "REDIS_URL": redis.new_database()}
-            program = service(**engines, LOCALES=locales, BLOG_STORAGE_URL=f"file://{blog}")
+            backends = {"DATABASE_URL": database, "REDIS_URL": redis.new_database()}
+            program = service(**backends, LOCALES=locales, BLOG_STORAGE_URL=f"file://{blog}")
             servers[name] = stack.enter_context(running(program))
 
         def run(name: str) -> Sample:
@@ -62,8 +62,8 @@ def _by_locales(bench: Bench) -> dict[str, list[Sample]]:
 
 
 def _by_replicas(bench: Bench) -> dict[str, list[Sample]]:
-    """Let the same load go to one replica, or be spread over several, on one database and one Redis."""
-    postgres, redis = bench.engines.postgres, bench.engines.redis
+    """Send the same load to one replica, or spread it over several, on one database and one Redis."""
+    postgres, redis = bench.backends.postgres, bench.backends.redis
     database = postgres.create("replicas")
     url, shared = f"{database}?sslmode=disable", redis.new_database()
     migrate(url)

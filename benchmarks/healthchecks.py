@@ -50,10 +50,10 @@ FORGET = "from hc.api.models import Check; Check.objects.filter(timeout='00:01:0
 
 
 def measure_healthchecks(bench: Bench, folder: Path) -> list[Scenario]:
-    """Measure a list of 50 and creating one, on a connection each that is kept.
+    """Measure a list of 50 and creating one, each on a connection that is kept.
 
-    Healthchecks needs a later Python than Debian 12 has, of which nobody knows how well it was built: beside
-    it the service runs on the one that `make` uses, not on the system's.
+    Healthchecks needs a later Python than Debian 12's, and builds of it may differ in speed. So the service
+    beside it runs on the Python that `make` uses, not on the system's.
     """
     with (
         running_cast(bench, ["service"], Path(sys.executable)) as cast,
@@ -90,15 +90,15 @@ def measure_healthchecks(bench: Bench, folder: Path) -> list[Scenario]:
 
 
 def _sample(bench: Bench, server: Server, request: str, length: int) -> Sample:
-    """Use one connection: a process of uwsgi serves no other while it is open."""
+    """Use one connection, because a uwsgi process serves no other while it is open."""
     bounds = (length - 500, length + 500)
     return bench.sample(Load([server.port], [request], bounds, 1, bench.effort.seconds), server)
 
 
 @contextmanager
 def _running_healthchecks(bench: Bench, folder: Path) -> Iterator[tuple[Server, Callable[[], None]]]:
-    """Start it as its Docker image does, with one process, and without what it does beside the API."""
-    postgres, port = bench.engines.postgres, find_free_port()
+    """Start Healthchecks as its Docker image does, but with one process and only for its API."""
+    postgres, port = bench.backends.postgres, find_free_port()
     url = postgres.create("healthchecks")
     environment = {
         "PATH": os.environ["PATH"],

@@ -1,7 +1,7 @@
-"""H4: many monitors and many results, three sizes each: a page far behind, uptime, and what grows with them.
+"""H4: many monitors and many results, three sizes each: late pages, uptime, and costs that grow with size.
 
-The results themselves are not there: what stands for them is what the service keeps of them, an hourly and a
-daily row a monitor, and its changes of state. That is also what these requests read.
+The tables have no results themselves, but what the service keeps of them and what these requests read: hourly
+and daily rollups of each monitor, and its changes of state.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import asyncpg  # type: ignore[import-untyped]
 import orjson
 
-from engines import execute, fetch
 from load import Load, write_request
 from monitors_api import call, migrate
+from postgres_and_redis import execute, fetch
 from rounds import Scenario, take_turns
 from seeds import NEW_MONITOR, issue_token, sow
 from servers import running, service
@@ -69,7 +69,7 @@ def measure_many_monitors(bench: Bench) -> list[Scenario]:
 
 
 def measure_many_results(bench: Bench) -> list[Scenario | str]:
-    """Measure uptime and response times over the most results, and the latter over three sizes."""
+    """Measure uptime and response times over the most results, and response times over three sizes."""
     with ExitStack() as stack:
         teams = {
             size: _start_checked_team(bench, stack, max(1, size // RESULTS_A_MONITOR))
@@ -91,9 +91,9 @@ def measure_many_results(bench: Bench) -> list[Scenario | str]:
             for team in teams.values()
         }
         told = (
-            f"The {stored:,} results are not stored one by one here: they are those of {monitors:,} monitors"
-            f" checked every 30 seconds for {DAYS} days, of which the service keeps {monitors * DAYS * 24:,}"
-            f" hourly and {monitors * DAYS:,} daily rows, and here 20 changes of state a monitor."
+            f"The {stored:,} results are not stored one by one here. They are those of {monitors:,} monitors"
+            f" checked every 30 seconds for {DAYS} days. Of these the service keeps {monitors * DAYS * 24:,}"
+            f" hourly and {monitors * DAYS:,} daily rows, and here 20 state changes per monitor."
         )
         return [
             Scenario("results", f"Over {stored:,} results, by rollups", ask_in_turn(bench, summed)),
@@ -106,7 +106,7 @@ def measure_many_results(bench: Bench) -> list[Scenario | str]:
 
 @dataclass(frozen=True)
 class Team:
-    """A team with a service and a database of its own, and a token."""
+    """A team with its own service and database, and a token."""
 
     server: Server
     owner: Owner
@@ -114,13 +114,13 @@ class Team:
     token: str
 
     def ask(self, path: str) -> Question:
-        """Name something to ask its service for."""
+        """Make a question for the team's service."""
         return Question(self.server, self.token, path)
 
 
 @dataclass(frozen=True)
 class Question:
-    """A path, who is asked for it, and with which token."""
+    """A path, the server that is asked, and the token."""
 
     server: Server
     token: str
@@ -146,25 +146,25 @@ def _path_of_some_monitor(team: Team) -> str:
 @contextmanager
 def _running_on(bench: Bench, name: str, monitors: int = PAGE) -> Iterator[tuple[Server, Owner, str]]:
     """Start the service on a new database with one team and its monitors."""
-    postgres = bench.engines.postgres
+    postgres = bench.backends.postgres
     database = postgres.create(name)
     migrate(f"{database}?sslmode=disable")
     (owner,) = asyncio.run(sow(database, monitors, teams=1))
     url = f"{database}?sslmode=disable"
-    with running(service(DATABASE_URL=url, REDIS_URL=bench.engines.redis.new_database())) as server:
+    with running(service(DATABASE_URL=url, REDIS_URL=bench.backends.redis.new_database())) as server:
         yield server, owner, database
     postgres.drop_database(database)
 
 
 def ask_in_turn(bench: Bench, questions: Mapping[str, Question], body: Any = None) -> dict[str, list[Sample]]:
-    """Let questions take turns: GET, or POST of a body."""
+    """Measure the questions in turn: GET, or POST with a body."""
     method = "POST" if body else "GET"
 
     def run(name: str) -> Sample:
         server, path = questions[name].server, questions[name].path
         headers = {"Authorization": f"Bearer {questions[name].token}"}
         length = len(call(server.port, method, path, headers, json.dumps(body) if body else ""))
-        bounds = (length - 500, length + 500)  # figures have one digit more or less
+        bounds = (length - 500, length + 500)  # numbers have a digit more or less
         request = write_request(method, path, headers, body)
         return bench.sample(Load([server.port], [request], bounds, seconds=bench.effort.seconds), server)
 
@@ -172,10 +172,10 @@ def ask_in_turn(bench: Bench, questions: Mapping[str, Question], body: Any = Non
 
 
 async def add_monitors(database: str, count: int) -> None:
-    """Add monitors to the only team, older than those it has, and otherwise like one of them."""
+    """Add copies of a monitor to the only team, all older than those it has."""
     connection = await asyncpg.connect(database, ssl=False)
     try:
-        # References are right by construction; checking each would take half of the time.
+        # References are right by construction. Checking each would take half of the time.
         await connection.execute("SET session_replication_role = replica")
         oldest_at_ms = round(time.time() * 1000) - count
         for table in ("monitors", "watches", "state_changes"):
@@ -186,7 +186,7 @@ async def add_monitors(database: str, count: int) -> None:
 
 
 async def _multiply(connection: asyncpg.Connection, table: str, count: int, oldest_at_ms: int) -> None:
-    """Copy a row many times. The ids of monitor and row n are the same UUIDv7: a millisecond each."""
+    """Copy a row many times. Row n and monitor n get the same UUIDv7, a millisecond after those before."""
     statement = "SELECT column_name FROM information_schema.columns WHERE table_name = $1"
     columns = [row["column_name"] for row in await connection.fetch(statement, table)]
     id_ = f"(lpad(to_hex({oldest_at_ms} + n), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid"
@@ -199,7 +199,7 @@ async def _multiply(connection: asyncpg.Connection, table: str, count: int, olde
 
 
 async def add_rollups(database: str) -> None:
-    """Write what is kept of `RESULTS_A_MONITOR` results of each monitor, and changes of its state."""
+    """Write the rollups of `RESULTS_A_MONITOR` results for each monitor, and changes of its state."""
     latencies = orjson.dumps({str(bucket): 5 for bucket in range(210, 234)}).decode()
     statement = """
         INSERT INTO rollups (id, monitor_id, "window", starts_at, check_count, failed_check_count, latencies)
@@ -234,14 +234,14 @@ async def add_rollups(database: str) -> None:
 
 
 def _path_of_page(database: str, number: int) -> str:
-    """Name a page far behind, by the cursor that its predecessor ends with."""
+    """Return the path of a late page, with the cursor from the end of the page before."""
     statement = "SELECT id FROM monitors ORDER BY id DESC OFFSET $1 LIMIT 1"
     last_id = asyncio.run(fetch(database, statement, (number - 1) * PAGE - 1))[0]["id"]
     return f"/api/monitors?cursor={urlsafe_b64encode(last_id.bytes)[:22].decode()}"
 
 
 def days_ago(days: int) -> str:
-    """Write a midnight, as a client asks for it."""
+    """Write the midnight so many days ago, as a client does in a query."""
     midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return (midnight - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
 

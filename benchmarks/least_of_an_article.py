@@ -1,6 +1,6 @@
-"""What an article costs that is only kept: its rows in SQLite and its file, 16 at a time, and nothing else.
+"""The cost of only storing articles: rows in SQLite and a file each, 16 at a time.
 
-Nobody asks for it over HTTP, nothing is read, checked or hashed: no service can cost less.
+There is no HTTP, and nothing is read, checked or hashed: no service can cost less.
 
     build/bench/service/bin/python benchmarks/least_of_an_article.py
 """
@@ -44,7 +44,7 @@ INSERT_TRANSLATION = """
 
 
 def main() -> None:
-    """Keep articles by the round, and print what one takes."""
+    """Store articles round by round, and print the time for one."""
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
         migrate(f"sqlite://{folder}/monitoring.db")
         with closing(sqlite3.connect(f"{folder}/monitoring.db", isolation_level=None)) as connection:

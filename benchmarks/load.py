@@ -1,4 +1,4 @@
-"""Loads for the client process, and what it tells of them."""
+"""Loads for the client process, and its reports on them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_END = 10**9
 
 @dataclass(frozen=True)
 class Load:
-    """Requests in turn over some connections, for some seconds or until so many were sent."""
+    """Requests in turn over some connections, for some seconds or until a number were sent."""
 
     ports: Sequence[int]
     requests: Sequence[str]
@@ -32,7 +32,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Answered:
-    """What came of a load: every answer was a 2xx of the expected length."""
+    """The result of a load in which every answer was a 2xx of the expected length."""
 
     count: int
     seconds: float
@@ -47,7 +47,7 @@ class LoadClient:
         self._process = process
 
     def run(self, load: Load) -> Answered:
-        """Send a load. Raises `RuntimeError` with the first answer that was another than expected."""
+        """Send a load. Raises `RuntimeError` with the first unexpected answer."""
         to_client, from_client = self._process.stdin, self._process.stdout
         assert to_client  # noqa: S101 - both are pipes
         assert from_client  # noqa: S101
@@ -60,7 +60,7 @@ class LoadClient:
 
 @contextmanager
 def running_client() -> Iterator[LoadClient]:
-    """Start the client process; it ends with the block."""
+    """Run the client process until the block ends."""
     command = [sys.executable, str(Path(__file__).with_name("load_client.py"))]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
@@ -72,7 +72,7 @@ def running_client() -> Iterator[LoadClient]:
 
 def write_request(method: str, path: str, headers: Mapping[str, str] | None = None, body: Any = None) -> str:
     """Write a request as it goes over the wire."""
-    content = "" if body is None else json.dumps(body)  # ASCII: a character is a byte
+    content = "" if body is None else json.dumps(body)  # ASCII, so a character is a byte
     described = {"Content-Type": "application/json", "Content-Length": str(len(content))} if content else {}
     fields = {"Host": "127.0.0.1", **(headers or {}), **described}
     head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())

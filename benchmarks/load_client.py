@@ -1,7 +1,7 @@
-"""Sends requests as fast as they are answered, and looks at every answer: the other side of a measurement.
+"""Sends requests as fast as they are answered, and checks every answer.
 
-A process of its own, started by `load.py`: one JSON line in is one load, one JSON line out what came of it.
-It speaks HTTP itself, so that on a machine with few cores it takes little from who is measured.
+`load.py` starts it as its own process. Each JSON line in is a load, each JSON line out its result. It speaks
+HTTP itself, to take little time from the measured programs on a machine with few cores.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import uvloop
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SERIAL = b"0000000000"  # where a request has these ten digits, each one sent has a number of its own
+SERIAL = b"0000000000"  # each request that is sent has its own number in place of these ten digits
 
 CHUNK_EDGE = re.compile(rb"\r\n[0-9a-f]+\r\n")
 
@@ -27,11 +27,11 @@ _serials = itertools.count(1)
 
 
 class UnexpectedAnswer(Exception):  # noqa: N818 - an answer, not an error of ours
-    """An answer that is not what was asked for."""
+    """An answer that is not the expected one."""
 
 
 class Load:
-    """What one line asks for, and what has come of it so far."""
+    """The load of one line, and its results so far."""
 
     def __init__(self, wanted: dict[str, Any]) -> None:
         self.requests: Iterator[bytes] = itertools.cycle(
@@ -46,7 +46,7 @@ class Load:
         self.finished = asyncio.get_running_loop().create_future()
 
     def next_request(self) -> bytes | None:
-        """Return what to send next, if anything."""
+        """Return the next request to send, if any is left."""
         if self.left <= 0 or time.perf_counter() >= self.ends_at:
             return None
         self.left -= 1
@@ -54,20 +54,20 @@ class Load:
         return request.replace(SERIAL, b"%010d" % next(_serials)) if SERIAL in request else request
 
     def fail(self, reason: str) -> None:
-        """End with a reason, the first of which counts."""
+        """End the load with a reason. Only the first reason counts."""
         self.left = 0
         if not self.finished.done():
             self.finished.set_exception(UnexpectedAnswer(reason))
 
     def leave(self) -> None:
-        """Take one connection off; the last one ends the load."""
+        """Remove one connection. The last one ends the load."""
         self.open_count -= 1
         if not self.open_count and not self.finished.done():
             self.finished.set_result(None)
 
 
 class Connection(asyncio.Protocol):
-    """Sends one request after the other, each when the one before is answered."""
+    """Sends each request when the one before it is answered."""
 
     def __init__(self, load: Load) -> None:
         self._load = load
@@ -103,7 +103,7 @@ class Connection(asyncio.Protocol):
         self._load.leave()
 
     def _find_length(self, head: bytes, body_at: int) -> int:
-        """Return the length of the body, as sent; below zero while some of it is missing."""
+        """Return the body's length as sent; negative while some of it is missing."""
         have = len(self._received) - body_at
         length_at = head.find(b"\r\ncontent-length:")
         if length_at >= 0:
@@ -122,7 +122,7 @@ class Connection(asyncio.Protocol):
 
 
 async def run(wanted: dict[str, Any]) -> dict[str, Any]:
-    """Send one load and tell how many answers came, in which time, and how long they took."""
+    """Send one load. Return how many answers came, in which time, and how long each took."""
     loop = asyncio.get_running_loop()
     load = Load(wanted)
     began_at = time.perf_counter()

@@ -1,4 +1,4 @@
-"""H1: a page of 50 monitors, one created, one read; with token, key, rate limit and validation."""
+"""H1: listing 50 monitors, creating one, reading one; with token, key, rate limit and validation."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from urllib.request import Request, urlopen
 
 import orjson
 
-from engines import execute
 from load import NO_END, Load, write_request
+from postgres_and_redis import execute
 from rounds import Scenario, take_turns
 from seeds import NEW_MONITOR, issue_token, sow
 from servers import SERVICE_PYTHON, peer, running, service
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from seeds import Owner
     from servers import Program, Server
 
-MOMENT_BYTES = 8  # a moment may be written in several ways, and a body has some
+MOMENT_BYTES = 8  # programs write times in different lengths, and a body has several
 
 
 @dataclass(frozen=True)
 class Cast:
-    """Who is measured, each with a database of the same rows, and who calls."""
+    """The measured programs, each with its own database of the same rows, and the callers."""
 
     servers: Mapping[str, Server]
     databases: Mapping[str, str]
@@ -41,12 +41,12 @@ class Cast:
     tokens: Sequence[str]
 
     def headers(self, number: int = 0) -> dict[str, str]:
-        """Authorise a request of one of the owners."""
+        """Return the headers that authorise one of the owners."""
         return {"Authorization": f"Bearer {self.tokens[number]}"}
 
 
 def programs(python: Path = SERVICE_PYTHON) -> dict[str, Callable[[str, str], Program]]:
-    """Name who takes part, and how each is started on a database and a Redis; the service, by `python`."""
+    """Return how to start each program on a database and a Redis; the service runs on `python`."""
 
     def by_hand(name: str, module: str, cache_seconds: int = 0) -> Callable[[str, str], Program]:
         return lambda database, redis: peer(
@@ -69,8 +69,8 @@ def programs(python: Path = SERVICE_PYTHON) -> dict[str, Callable[[str, str], Pr
 def running_cast(
     bench: Bench, names: Sequence[str] | None = None, python: Path = SERVICE_PYTHON
 ) -> Iterator[Cast]:
-    """Start everybody on a copy of the same rows."""
-    postgres, redis = bench.engines.postgres, bench.engines.redis
+    """Start every program on its own copy of the same rows."""
+    postgres, redis = bench.backends.postgres, bench.backends.redis
     wanted = {name: start for name, start in programs(python).items() if names is None or name in names}
     url = postgres.create("monitors")
     migrate(f"{url}?sslmode=disable")
@@ -90,7 +90,7 @@ def running_cast(
 
 
 def migrate(url: str) -> None:
-    """Bring an empty database to the schema of the service, which is everybody's here."""
+    """Bring an empty database to the service's schema, which all programs use here."""
     program = service("migrate", DATABASE_URL=url)
     subprocess.run(program.command, env=dict(program.environment), check=True)
 
@@ -138,7 +138,7 @@ def _measure_create(bench: Bench, cast: Cast) -> Scenario:
 
 
 def forget_created(database: str) -> None:
-    """Give every round the same start."""
+    """Delete what a round created, so that every round starts from the same rows."""
     deletion = "DELETE FROM monitors WHERE status = 'pending'"
     count = "UPDATE teams SET monitors_count = (SELECT count(*) FROM monitors WHERE team_id = teams.id)"
     tables = ("state_changes", "watches", "monitors", "teams")
@@ -169,7 +169,7 @@ def call(port: int, method: str, path: str, headers: Mapping[str, str], body: st
 
 
 def demand_same_answers(cast: Cast) -> None:
-    """Stop if somebody answers otherwise than the service: then they do not do the same work."""
+    """Stop if a program answers differently from the service, because it would not do the same work."""
     monitor = f"/api/monitors/{cast.owners[0].monitor_ids[7]}"
     for path in ("/api/monitors", "/api/monitors?limit=3", monitor):
         answers = {
@@ -182,7 +182,7 @@ def demand_same_answers(cast: Cast) -> None:
 
 
 def _read(node: Any, key: str = "") -> Any:
-    """Read what JSON means: a moment is one however it is written."""
+    """Read JSON for comparison: times are equal however they are written."""
     if isinstance(node, dict):
         return {name: _read(value, name) for name, value in node.items()}
     if isinstance(node, list):

@@ -1,10 +1,10 @@
-"""What one check costs on each HTTP stack that could send it: CPU of this process, a new connection a check.
+"""The CPU cost of one check on each HTTP stack that could send it, with a new connection for each check.
 
     python benchmarks/outbound_stacks.py [--rounds 9] [--checks 400]
 
-A server process on loopback answers and is not counted. The stacks take turns within every round, in an order
-that rotates, so that a noisy machine is noisy for all of them. TLS sessions are never resumed. Names are not
-resolved here: each stack connects to an address that was judged before, as `monitoring.outbound` does.
+A server process on loopback answers and is not counted. The stacks take turns in every round, in rotating
+order, so that noise affects all of them alike. TLS sessions are never resumed. Names are not resolved here:
+each stack connects to an address that was judged before, as `monitoring.outbound` does.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1024\r\
 
 @dataclass(frozen=True)
 class Server:
-    """Where the answers come from; `ca_file` holds the system's authorities and the server's own."""
+    """The answering server. `ca_file` has the system's authorities and the server's own."""
 
     http_port: int
     https_port: int
@@ -55,7 +55,7 @@ class Server:
 
 @asynccontextmanager
 async def open_pycurl(server: Server) -> AsyncIterator[Check]:
-    """Let libcurl's multi interface tell which sockets it waits for, and hand them to the loop."""
+    """Use libcurl's multi interface, and let the loop wait for its sockets."""
     import pycurl
 
     multi = pycurl.CurlMulti()
@@ -153,7 +153,7 @@ class _CurlDriver:
 
 @asynccontextmanager
 async def open_httptools(server: Server) -> AsyncIterator[Check]:
-    """Speak the protocol ourselves: the loop's transports, and httptools for the answer."""
+    """Speak HTTP ourselves, with the loop's transports, and httptools for the answer."""
     import httptools
 
     loop = asyncio.get_running_loop()
@@ -203,7 +203,7 @@ async def open_httptools(server: Server) -> AsyncIterator[Check]:
 
 @asynccontextmanager
 async def open_aiohttp(server: Server) -> AsyncIterator[Check]:
-    """Give aiohttp a resolver that answers the judged address."""
+    """Use aiohttp with a resolver that returns the judged address."""
     import aiohttp
     from aiohttp.abc import AbstractResolver
 
@@ -213,7 +213,7 @@ async def open_aiohttp(server: Server) -> AsyncIterator[Check]:
             return [{**found, "family": family or socket.AF_INET}]
 
         async def close(self) -> None:
-            """Hold nothing."""
+            """Do nothing."""
 
     context = ssl.create_default_context(cafile=server.ca_file)
     connector = aiohttp.TCPConnector(
@@ -232,7 +232,7 @@ async def open_aiohttp(server: Server) -> AsyncIterator[Check]:
 
 @asynccontextmanager
 async def open_httpx(server: Server) -> AsyncIterator[Check]:
-    """Send it the usual way, to see what the others save; the address is put into the URL."""
+    """Use httpx in the usual way, to see what the others save. The URL contains the address."""
     import httpx
 
     context = ssl.create_default_context(cafile=server.ca_file)
@@ -254,18 +254,20 @@ async def open_httpx(server: Server) -> AsyncIterator[Check]:
 
 @asynccontextmanager
 async def open_outbound(server: Server) -> AsyncIterator[Check]:
-    """Use the client as it is, with everything it judges and times; only its resolver is told the answer."""
+    """Use our client with everything it judges and times. Only its resolver has a fixed answer."""
     from ipaddress import ip_address, ip_network
 
     from monitoring.outbound.client import HttpClient
     from monitoring.outbound.connections import Connector
+    from monitoring.outbound.dialer import Dialer
     from monitoring.outbound.exchanges import OutboundRequest
 
     class Told:
         async def resolve(self, _host: str) -> Any:
             return [ip_address(ADDRESS)]
 
-    client = HttpClient(Told(), Connector(server.ca_file), (ip_network(f"{ADDRESS}/32"),))
+    dialer = Dialer(Told(), Connector(server.ca_file), (ip_network(f"{ADDRESS}/32"),))
+    client = HttpClient(dialer)
 
     async def check(url: str) -> int:
         exchange = await client.send(OutboundRequest(method="GET", url=url, timeout_seconds=TIMEOUT_SECONDS))
@@ -274,7 +276,7 @@ async def open_outbound(server: Server) -> AsyncIterator[Check]:
         return exchange.status_code
 
     yield check
-    await client.close()
+    await dialer.close()
 
 
 CANDIDATES: dict[str, tuple[str, Callable[[Server], Any]]] = {
@@ -286,7 +288,7 @@ CANDIDATES: dict[str, tuple[str, Callable[[Server], Any]]] = {
 }
 
 
-# The server, in a process of its own
+# The server, in its own process
 
 
 class _Answering(asyncio.Protocol):
@@ -300,7 +302,7 @@ class _Answering(asyncio.Protocol):
 
 @contextmanager
 def running_server() -> Iterator[Server]:
-    """Serve both schemes until the block ends, with a certificate of an authority made for the occasion."""
+    """Serve both schemes until the block ends, with a certificate of a temporary authority."""
     import trustme
 
     authority = trustme.CA()
@@ -337,7 +339,7 @@ def _serve(chain: str, connection: Connection) -> None:
 
 
 async def measure(server: Server, candidates: list[str], rounds: int, checks: int) -> dict[Any, list[float]]:
-    """Return CPU microseconds a check, for each scheme and candidate one figure a round."""
+    """Return CPU microseconds a check: one figure a round, for each scheme and candidate."""
     figures: dict[Any, list[float]] = {(s, name): [] for s in ("http", "https") for name in candidates}
     for turn in range(-1, rounds):  # the first round warms up
         for scheme in ("http", "https"):

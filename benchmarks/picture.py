@@ -1,4 +1,4 @@
-"""Bars of what everybody costs, as an SVG that reads on light and dark pages."""
+"""Bars of every program's cost, as an SVG for light and dark pages."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ ROW, GAP = 20, 34
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #57606a }
   .title { font-weight: 600; fill: #24292f }
-  .ours { fill: #0969da } .theirs { fill: #afb8c1 } .engines { fill: #d8dee4 }
+  .ours { fill: #0969da } .theirs { fill: #afb8c1 } .backends { fill: #d8dee4 }
   @media (prefers-color-scheme: dark) {
     text { fill: #9198a1 } .title { fill: #f0f6fc }
-    .ours { fill: #4493f8 } .theirs { fill: #656c76 } .engines { fill: #3d444d }
+    .ours { fill: #4493f8 } .theirs { fill: #656c76 } .backends { fill: #3d444d }
   }
 """
 
 
 def draw_bars(scenarios: Sequence[Scenario]) -> str:
-    """Draw a group of bars a scenario, each group to its own scale; the light part is PostgreSQL."""
+    """Draw a group of bars for each scenario, each to its own scale. The light part is PostgreSQL."""
     parts, top = [], 30
     for scenario in scenarios:
         parts += list(_draw_scenario(scenario, top))
@@ -55,13 +55,14 @@ def _draw_scenario(scenario: Scenario, top: int) -> Iterator[str]:
     for number, (name, (application, postgres)) in enumerate(figures.items()):
         y = top + ROW * number
         kind = "ours" if name == SERVICE else "theirs"
-        length, engines = application * scale, postgres * scale
+        length, backends = application * scale, postgres * scale
         yield f'<text x="0" y="{y + 13}">{escape(name)}</text>'
         yield f'<rect class="{kind}" x="{NAMES}" y="{y + 2}" width="{length:.1f}" height="{ROW - 5}"/>'
-        if engines >= 1:
+        if backends >= 1:
             x = NAMES + length
-            yield f'<rect class="engines" x="{x:.1f}" y="{y + 2}" width="{engines:.1f}" height="{ROW - 5}"/>'
-        x = NAMES + length + engines + 8
+            place = f'x="{x:.1f}" y="{y + 2}" width="{backends:.1f}" height="{ROW - 5}"'
+            yield f'<rect class="backends" {place}/>'
+        x = NAMES + length + backends + 8
         yield f'<text x="{x:.1f}" y="{y + 13}">{_tell(application, postgres)}</text>'
 
 

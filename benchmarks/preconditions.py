@@ -1,4 +1,4 @@
-"""What must be so before anything is measured: nobody else measures in this tree, and nothing is missing."""
+"""Conditions for a measurement: no other one runs in this tree, and no file is missing."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class CannotMeasure(Exception):  # noqa: N818 - a state of things, told in a sentence
-    """Why a run does not begin."""
+class CannotMeasure(Exception):  # noqa: N818 - a condition that is not met
+    """The reason why a run does not begin, as a sentence."""
 
 
 @contextmanager
 def the_only_run(lock: Path) -> Iterator[None]:
-    """Hold a lock, which ends with the process at the latest. Raises `CannotMeasure` if another has it."""
+    """Hold a lock, at most until the process ends. Raises `CannotMeasure` if another process has it."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("a+") as file:
         try:
@@ -36,7 +36,7 @@ def the_only_run(lock: Path) -> Iterator[None]:
 
 
 def demand_files(needed: Mapping[Path, str]) -> None:
-    """Raise `CannotMeasure` with every file that is not there, and the remedy that is named for it."""
+    """Raise `CannotMeasure` with every missing file and its remedy."""
     missing = [f"{path} is missing: {remedy}" for path, remedy in needed.items() if not path.exists()]
     if missing:
         raise CannotMeasure("\n".join(missing))

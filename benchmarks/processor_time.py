@@ -1,4 +1,4 @@
-"""Processor time and memory of processes that are not ours, to the nanosecond and the kilobyte."""
+"""CPU time and memory of other processes, to the nanosecond and the kilobyte."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _CPUCLOCK_SCHED = 2
 
 
 def cpu_seconds(root_pid: int) -> float:
-    """Return what a process and all its descendants have used so far.
+    """Return the CPU seconds that a process and its descendants have used so far.
 
-    The clock is the kernel's sum over the threads of a process, those that ended included: what
-    /proc/PID/schedstat tells of the first thread alone. Descendants that ended are not in it.
+    The kernel's clock sums over all threads of a process, ended ones too; /proc/PID/schedstat has only the
+    first thread. Descendants that have ended do not count.
     """
     return sum(_cpu_ns(pid) for pid in family(root_pid)) / 1e9
 
@@ -25,7 +25,7 @@ def family(root_pid: int) -> list[int]:
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with suppress(OSError):
-                # The name in brackets may hold anything; what follows the last bracket is state and parent.
+                # The name in brackets may contain anything. State and parent follow the last bracket.
                 parent = int(Path(entry.path, "stat").read_text().rpartition(")")[2].split()[1])
                 children.setdefault(parent, []).append(int(entry.name))
     found = [root_pid]
@@ -35,7 +35,7 @@ def family(root_pid: int) -> list[int]:
 
 
 def memory_mib(root_pid: int) -> float:
-    """Return the proportional set size of a process and its descendants: shared pages count once."""
+    """Return the proportional set size of a process and its descendants, which counts shared pages once."""
     total_kib = 0
     for pid in family(root_pid):
         with suppress(OSError):

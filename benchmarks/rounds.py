@@ -1,6 +1,6 @@
-"""Rounds: every candidate once in each, in rotated order, so that a noisy machine is noisy for all of them.
+"""Rounds: each has every candidate once, in rotating order, so that noise affects all of them alike.
 
-What one costs is the median of its rounds; how two compare is the median of the ratios within a round.
+A candidate's cost is the median of its rounds. Two compare by the median of their ratios within a round.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sample:
-    """One candidate in one round: CPU microseconds an operation, and how fast it went."""
+    """One candidate in one round: CPU microseconds for an operation, and the speed."""
 
     application_us: float
     postgres_us: float = 0.0
@@ -39,14 +39,14 @@ Samples = dict[str, list[Sample]]
 
 @dataclass(frozen=True)
 class Scenario:
-    """What was done, and the samples of everybody who did it."""
+    """An operation, and the samples of every candidate."""
 
     key: str
     title: str
     samples: Samples
 
     def to_json(self) -> dict[str, Any]:
-        """Write it for results.json, with the medians that a reader looks for."""
+        """Write it for results.json, with the medians that readers look for."""
         return {
             "title": self.title,
             "candidates": {
@@ -67,7 +67,7 @@ class Scenario:
 
 
 def take_turns(names: Sequence[str], rounds: int, run: Callable[[str], Sample]) -> Samples:
-    """Let everybody run once to warm up, then once a round, each round beginning with the next one."""
+    """Run every candidate once to warm up, then once a round. Each round begins with the next candidate."""
     samples: Samples = {name: [] for name in names}
     for name in names:
         run(name)
@@ -79,12 +79,12 @@ def take_turns(names: Sequence[str], rounds: int, run: Callable[[str], Sample]) 
 
 
 def cost(samples: Sequence[Sample], field: str = "application_us") -> Spread:
-    """Return what one operation costs, or another field of the samples."""
+    """Return the cost of one operation, or another field of the samples."""
     return _spread([getattr(sample, field) for sample in samples])
 
 
 def ratio(over: Sequence[Sample], under: Sequence[Sample], field: str = "application_us") -> Spread:
-    """Return how many times as much one costs as the other, round by round."""
+    """Return how many times as much one candidate costs as another, by the ratios of each round."""
     pairs = zip(over, under, strict=True)
     return _spread([getattr(one, field) / getattr(other, field) for one, other in pairs])
 

@@ -1,4 +1,4 @@
-"""The rows that everybody starts from: teams with a key and monitors, the same in every database."""
+"""The rows that every program starts with: teams with a key and monitors, the same in every database."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 TEAMS = 20
-MONITORS_A_TEAM = 60  # a page of 50, and a cursor behind it
+MONITORS_A_TEAM = 60  # more than a page of 50, so that it ends with a cursor
 NO_CAP = 1_000_000_000
 
 SCOPES = '["monitors:read","monitors:write"]'
 
-# What a client sends to create a monitor: about half of the fields, as in the document's example.
+# A client's request to create a monitor: about half of the fields, as in the document's example.
 NEW_MONITOR = {
     "name": "Checkout of the storefront",
     "url": "https://shop.example.com/checkout/health?region=eu-west",
@@ -60,7 +60,7 @@ async def sow(database_url: str, monitors_a_team: int = MONITORS_A_TEAM, teams: 
 
 
 def issue_token(port: int, owner: Owner) -> str:
-    """Ask the service for a token, as a client does; every peer accepts it."""
+    """Get a token from the service, as a client does. Every peer accepts it."""
     form = urlencode({"client_id": owner.client_id, "client_secret": owner.client_secret}).encode()
     with urlopen(f"http://127.0.0.1:{port}/api/oauth/token", form) as answer:
         token: str = orjson.loads(answer.read())["access_token"]
@@ -110,6 +110,7 @@ async def sow_monitors(
         "created_at": changed_at,
         "updated_at": now,
         "version": 1,
+        "encrypted_headers": "",
         "search_text": f"{new['name']}\n{new['url']}".casefold(),
     }
     columns = ["id", *shared]

@@ -1,4 +1,4 @@
-"""Who is measured: the service and its peers, each a real process that listens on a port of its own."""
+"""The measured programs: the service and its peers, each a real process with its own port."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BENCHMARKS = Path(__file__).parent
 ROOT = BENCHMARKS.parent
 BUILD = ROOT / "build" / "bench"
 
-# The same interpreter in two environments: what the service needs, and what the others do.
+# The same interpreter in two environments: the service's packages, and those of the peers.
 SERVICE_PYTHON = BUILD / "service" / "bin" / "python"
 PEERS_PYTHON = BUILD / "peers" / "bin" / "python"
 
@@ -29,6 +29,7 @@ LISTENING = re.compile(r"(?:Listening|running) on http://127\.0\.0\.1:(\d+)")
 START_TIMEOUT_SECONDS = 60.0
 STOP_TIMEOUT_SECONDS = 20.0
 
+ENCRYPTION_KEY = "YS1rZXktb2YtdGhlLWJlbmNobWFya3MtMDEyMzQ1Njc="
 SIGNING_KEY = "a-signing-key-of-the-benchmarks-0123456789"
 WEBHOOK_SECRET = "a-webhook-secret-of-the-benchmarks"  # noqa: S105 - throw-away
 NO_LIMIT = "999999999/60"
@@ -40,7 +41,7 @@ MONITORING = "from monitoring.cli import main; main()"
 
 @dataclass(frozen=True)
 class Program:
-    """What to start, in which folder if not in this one, and how it is called in the figures."""
+    """What to start, in which folder if not this one, and its name in the figures."""
 
     name: str
     command: Sequence[str]
@@ -48,13 +49,13 @@ class Program:
     folder: Path | None = None
 
     def under(self, python: Path) -> Program:
-        """Run it by another interpreter."""
+        """Return the program on another interpreter."""
         return replace(self, command=(str(python), *self.command[1:]))
 
 
 @dataclass
 class Server:
-    """A running program. `port` is 0 for one that listens nowhere."""
+    """A running program. `port` is 0 if it does not listen."""
 
     name: str
     pid: int
@@ -63,24 +64,25 @@ class Server:
     cpu_seconds_to_start: float
 
     def cpu_seconds(self) -> float:
-        """Return what the process and its children have used."""
+        """Return the CPU time of the process and its children."""
         return cpu_seconds(self.pid)
 
     def memory_mib(self) -> float:
-        """Return what they take, shared pages once."""
+        """Return the memory of the process and its children, shared pages once."""
         return memory_mib(self.pid)
 
 
 def service(*arguments: str, **environment: str) -> Program:
-    """Describe a process of the service, with its settings."""
+    """Describe a process of the service by its arguments and settings."""
     settings = {
         "SIGNING_KEYS": SIGNING_KEY,
+        "ENCRYPTION_KEYS": ENCRYPTION_KEY,
         "WEBHOOK_SECRETS": WEBHOOK_SECRET,
         "RATE_LIMIT_API": NO_LIMIT,
         "RATE_LIMIT_TOKEN": NO_LIMIT,
         "LOCALES": LOCALES,
         "CHECKS_AT_ONCE": "0",
-        "SWEEP_INTERVAL_SECONDS": "3600",  # of work that nobody does here
+        "SWEEP_INTERVAL_SECONDS": "3600",  # no worker here has anything to do
         "PORT": "0",
     }
     command = (str(SERVICE_PYTHON), "-c", MONITORING, *(arguments or ("serve",)))
@@ -100,7 +102,7 @@ def peer(name: str, module: str, **environment: str) -> Program:
 
 @contextmanager
 def running(program: Program, *, listens: bool = True) -> Iterator[Server]:
-    """Start a program and wait until it listens; it is stopped with the block."""
+    """Start a program, wait until it listens, and stop it when the block ends."""
     log_path = BUILD / "logs" / f"{re.sub('[^a-z0-9]+', '-', program.name.lower())}.log"
     log_path.parent.mkdir(parents=True, exist_ok=True)
     environment = {"PATH": os.environ["PATH"], **program.environment}

@@ -69,10 +69,10 @@ UPTIME_KUMA_NEEDED = {
 }
 NODE = {Path(shutil.which("node") or "node"): "Uptime Kuma needs Node.js"}
 
-# What the picture shows; the rest is in the table.
+# The picture shows these; the table has the rest too.
 PICTURED = ("list", "create", "get", "ingest_postgresql", "ingest_sqlite", "check_http", "check_https")
 
-# Measures some scenarios; a sentence among them says what is no comparison.
+# Measures some scenarios. Facts that are no comparison come as sentences.
 Part: TypeAlias = "Sequence[Callable[[Bench], Sequence[Scenario | str]]]"
 
 
@@ -88,7 +88,7 @@ PARTS: dict[str, Part] = {
 
 
 def main() -> int:
-    """Measure what is asked for. A missed target is told and is no failure: this gates nothing."""
+    """Measure the chosen parts. A missed target is printed but does not fail: this gates nothing."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -111,7 +111,7 @@ def main() -> int:
             needed = {options.uptime_kuma / name: why for name, why in UPTIME_KUMA_NEEDED.items()}
             demand_files(needed | NODE)
         with the_only_run(LOCK):
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # all that was started ends with the run
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends what was started
             measure(options)
     except CannotMeasure as reason:
         print(f"Nothing was measured: {reason}", file=sys.stderr)
@@ -120,7 +120,7 @@ def main() -> int:
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Measure, print what was found, and keep it."""
+    """Measure, print the results, and store them."""
     began_at = time.monotonic()
     parts = {name: PARTS[name] for name in options.only}
     if options.healthchecks:
@@ -157,7 +157,7 @@ def write_page() -> None:
 
 
 def describe_machine() -> str:
-    """Say on what kind of machine this ran, in a line."""
+    """Describe the machine in a line."""
     information = Path("/proc/cpuinfo").read_text()
     models = re.findall(r"model name\s*: (.+)", information)
     cores = information.count("processor\t")

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 BEGIN, END = "<!-- figures: written by make bench -->", "<!-- end of figures -->"
 
 EXPLANATION = """\
-CPU microseconds an operation, the median of the rounds with its quartiles; the ratio, the median of those
-within each round, says how many times as much it costs as the service (or as the first row)."""
+CPU microseconds per operation: the median of the rounds with its quartiles. The ratio says how many times
+as much a candidate costs as the service (or as the first row): the median of the ratios within each round."""
 
 
 def write_block(command: str, machine: str, scenarios: Mapping[str, Scenario], facts: Sequence[str]) -> str:
-    """Write what docs/performance.md shows: machine, promises, figures, and what is told in sentences."""
+    """Write what docs/performance.md shows: machine, promises, figures, and facts as sentences."""
     return "\n".join(
         [
             f"`{command}` on {machine}.",
@@ -38,7 +38,7 @@ def write_block(command: str, machine: str, scenarios: Mapping[str, Scenario], f
 
 
 def put_block(page: Path, block: str) -> None:
-    """Replace what stands between the marks of a page."""
+    """Replace the text between the marks of a page."""
     before, _, rest = page.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     page.write_text(f"{before}{BEGIN}\n\n{block}\n\n{END}{after}")
@@ -57,7 +57,7 @@ def _verdict_rows(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _figure_rows(scenarios: Mapping[str, Scenario]) -> Iterator[str]:
-    yield "| | | application | ratio | PostgreSQL | Redis | a second | median ms |"
+    yield "| | | application | ratio | PostgreSQL | Redis | per second | median ms |"
     yield "|---|---|--:|--:|--:|--:|--:|--:|"
     for scenario in scenarios.values():
         base = scenario.samples.get(SERVICE) or next(iter(scenario.samples.values()))

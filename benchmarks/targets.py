@@ -19,7 +19,7 @@ SERVICE = "service"
 class Target:
     """`at_least`: how many times as much the peer costs. `at_most`: how many times as much we cost.
 
-    `field` is what is compared: the application's CPU, unless something else is said.
+    `field` is what is compared, by default the application's CPU.
     """
 
     scenario: str
@@ -76,10 +76,10 @@ def judge(scenarios: Mapping[str, Scenario]) -> list[Verdict]:
 
 
 def judge_target(target: Target, scenario: Scenario) -> Verdict:
-    """Judge one: by the median of what the rounds say."""
+    """Judge one target by the median of the rounds."""
     ours, theirs = scenario.samples[target.ours], scenario.samples[target.peer]
-    engine = " (PostgreSQL's CPU)" if target.field == "postgres_us" else ""
-    title = f"{scenario.title}{engine}"
+    backend = " (PostgreSQL's CPU)" if target.field == "postgres_us" else ""
+    title = f"{scenario.title}{backend}"
     if target.at_least is not None:
         measured = ratio(theirs, ours, target.field)
         is_met, wanted = measured.median >= target.at_least, target.at_least

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from bench import Bench
     from servers import Server
 
-# The more checks a second, the less each costs it. Every second is the shortest interval that it allows, and
-# it starts monitors two thirds of a second apart: 100 are what can be waited for.
+# Uptime Kuma's cost for each check falls with the number of checks a second. One second is its shortest
+# interval, and it starts monitors two thirds of a second apart, so more than 100 would take too long.
 MONITORS = 100
 INTERVAL_SECONDS = 1
 TIMEOUT_SECONDS = 10
@@ -39,7 +39,7 @@ COUNT_CHECKS = "SELECT count(*), sum(status = 1) FROM heartbeat"
 
 
 def measure_uptime_kuma(bench: Bench, folder: Path) -> list[Scenario]:
-    """Measure one check over http. Uptime Kuma goes on checking while the service has its turn."""
+    """Measure one check over http. Uptime Kuma goes on checking during the service's turn."""
     with (
         running_checked() as checked,
         checking_service(bench, checked, "http") as (_, check_all),
@@ -54,7 +54,7 @@ def measure_uptime_kuma(bench: Bench, folder: Path) -> list[Scenario]:
 
 
 def _watch(server: Server, database: Path) -> Sample:
-    """Let it check for a while, and count the checks by what it stored."""
+    """Let it check for a while, and count the checks that it stored."""
     began_at, checks, spent = time.perf_counter(), _count_checks(database), server.cpu_seconds()
     time.sleep(WINDOW_SECONDS)
     checks, spent = _count_checks(database) - checks, server.cpu_seconds() - spent
@@ -71,7 +71,7 @@ def _count_checks(database: Path) -> int:
 
 @contextmanager
 def _running_uptime_kuma(bench: Bench, folder: Path, url: str) -> Iterator[tuple[Server, Path]]:
-    """Start it once for its tables, and then with monitors; yields it and its database."""
+    """Start it once to make its tables, and again with monitors. Yield it and its database."""
     data, port = bench.make_folder(), find_free_port()
     database = data / "kuma.db"
     environment = {
@@ -83,7 +83,7 @@ def _running_uptime_kuma(bench: Bench, folder: Path, url: str) -> Iterator[tuple
     }
     program = Program("Uptime Kuma", ("node", "server/server.js"), environment, folder)
     with running(program, listens=False):
-        wait_for_port(port)  # it listens while it migrates; the last it writes is the key of its tokens
+        wait_for_port(port)  # it listens while it migrates, and writes the key of its tokens last
         _wait_for(database, "SELECT count(*) FROM setting WHERE key = 'jwtSecret'", 1)
     _furnish(database, url)
     with running(program, listens=False) as server:
@@ -92,7 +92,7 @@ def _running_uptime_kuma(bench: Bench, folder: Path, url: str) -> Iterator[tuple
 
 
 def _furnish(database: Path, url: str) -> None:
-    """Write what its pages would: with its defaults, but for intervals and what would call another host."""
+    """Write what its pages would, with its defaults except for intervals and calls to other hosts."""
     monitor = (url, INTERVAL_SECONDS, INTERVAL_SECONDS, TIMEOUT_SECONDS)
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute(MAKE_USER)
@@ -103,7 +103,7 @@ def _furnish(database: Path, url: str) -> None:
 def _wait_for(database: Path, question: str, count: int) -> None:
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < deadline:
-        with suppress(sqlite3.OperationalError):  # there is no such table yet
+        with suppress(sqlite3.OperationalError):  # the table does not exist yet
             if _ask(database, question) == [(count,)]:
                 return
         time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""The tests that catch lies, by the names that pytest runs them under."""
+"""The tests that catch lies, by their pytest names."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ SENTENCES = "contract-tests/test_every_sentence.py"
 SAYS = f"{SENTENCES}::test_the_service_says_it_as_written"
 JOURNEYS = "contract-tests/test_journeys.py"
 INCIDENTS = "contract-tests/test_journeys_of_incidents.py"
+TOKENS = "contract-tests/test_journeys_of_tokens.py"
 LISTS = "contract-tests/test_lists.py"
 PUBLISHED = "contract-tests/test_published_document.py"
 EXAMPLES = "contract-tests/test_examples.py"

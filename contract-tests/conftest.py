@@ -1,4 +1,4 @@
-"""The cast and the engines of tests/, and one seed for all of a run's fuzzing, told at its end."""
+"""The cast and the backends of tests/, and one seed for a run's fuzzing, which is printed at the end."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ pytest_plugins = ["conftest"]  # tests/conftest.py
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose a new seed unless FUZZING_SEED names one; pytest-xdist's workers inherit it."""
+    """Choose a new seed unless FUZZING_SEED gives one. The workers of pytest-xdist inherit it."""
     os.environ.setdefault("FUZZING_SEED", str(secrets.randbelow(2**32)))
     if folder := os.environ.get("CONTRACT_REPORTS"):
         record_every_service(Path(folder) / "seen", config.getoption("--backends"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how to repeat the run."""
+    """Print how to repeat the run."""
     terminalreporter.write_line(f"Repeat this fuzzing with FUZZING_SEED={os.environ['FUZZING_SEED']}")

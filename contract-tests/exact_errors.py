@@ -1,4 +1,4 @@
-"""An error to the byte: what an answer is when it is one example of the document and nothing else."""
+"""Compares an answer, byte by byte, with an error example of the document."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from monitoring.settings import RateLimitPolicy, Settings
     from promises import Answer, ErrorExample
 
-# What time and the limit of the moment decide; judged by themselves.
+# These headers depend on time and limits, and are judged separately.
 OF_THE_MOMENT = {"date", "ratelimit", "ratelimit-policy"}
 
 
 def find_error(operation: Operation | None, name: str) -> ErrorExample:
-    """Look an error up where the document has it: under the operation, or else wherever it stands."""
+    """Find an error in the document: under the operation, or else anywhere."""
     everywhere = [error for error in promises.error_examples() if error.name == name]
     return next((error for error in everywhere if error.operation == operation), everywhere[0])
 
@@ -29,7 +29,7 @@ def find_error(operation: Operation | None, name: str) -> ErrorExample:
 def demand_exactly(
     answer: Answer, error: ErrorExample, path: str, settings: Settings, said: Mapping[str, Any] | None = None
 ) -> None:
-    """Demand status, headers and body of an error; `said` is the body where it is not the example's."""
+    """Demand an error's status, headers and body; `said` is the body if it differs from the example's."""
     assert answer.status == error.status, f"{answer.status} is not {error.status}"
     body = _allow_for_passing_time(said or error.example["value"], answer)
     assert answer.body == orjson.dumps(body), f"{answer.body!r} is not {orjson.dumps(body)!r}"
@@ -40,7 +40,7 @@ def demand_exactly(
 
 
 def _allow_for_passing_time(body: Mapping[str, Any], answer: Answer) -> Mapping[str, Any]:
-    """Of the seconds to wait that the example tells, some may be over."""
+    """Allow a shorter wait than the example's, because some of it may be over."""
     if "retry_after_seconds" not in body:
         return body
     left_seconds = answer.json["retry_after_seconds"]
@@ -49,7 +49,7 @@ def _allow_for_passing_time(body: Mapping[str, Any], answer: Answer) -> Mapping[
 
 
 def _expected_headers(error: ErrorExample, path: str, body: Mapping[str, Any]) -> dict[str, str]:
-    """Write every header with a fixed value that goes with an error, and no other."""
+    """Return every header with a fixed value that belongs to an error, and no other."""
     documented = promises.documented_headers(error.response)
     scope = error.operation.definition.get("x-required-scope") if error.operation else None
     own = {
@@ -58,16 +58,22 @@ def _expected_headers(error: ErrorExample, path: str, body: Mapping[str, Any]) -
     fixed = {name: node["x-value"] for name, node in documented.items() if "x-value" in node}
     waits = {"retry-after": str(body["retry_after_seconds"])} if "retry_after_seconds" in body else {}
     allow = {"allow": ", ".join(promises.known_methods(path))} if "allow" in documented else {}
+    content = error.operation.definition.get("requestBody", {}).get("content", {}) if error.operation else {}
+    media_types = [
+        name for media_type in content for name in (media_type, *content[media_type].get("x-also-as", ()))
+    ]
+    accept = {"accept": ", ".join(media_types)} if "accept" in documented else {}
     return {
         "connection": "close",
         "content-length": str(len(orjson.dumps(body))),
         "content-type": promises.JSON,
-        "server": "uvicorn",
+        "x-content-type-options": "nosniff",
         "x-request-id": promises.REQUEST_ID,
         **own,
         **fixed,
         **waits,
         **allow,
+        **accept,
     }
 
 

@@ -1,6 +1,6 @@
-"""Fuzz with a new seed again and again until HOURS have passed, on both kinds of backends in turn.
+"""Fuzz with one new seed after the other until HOURS have passed, on both kinds of backends in turn.
 
-Stops at the first failure, which says its seed and the curl line that repeats it.
+Stops at the first failure, whose message has the seed and the curl line that repeats it.
 """
 
 from __future__ import annotations

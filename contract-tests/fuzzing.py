@@ -1,6 +1,6 @@
-"""Schemathesis in a process of its own, against a running service, as somebody in particular.
+"""Runs Schemathesis in its own process against a running service, with the credentials of a role.
 
-FUZZING_SEED repeats a run; FUZZING_EXAMPLES says how many requests are made up for each operation.
+FUZZING_SEED repeats a run; FUZZING_EXAMPLES is the number of requests made up for each operation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uuid import UUID
 
 import pytest
 
-import engine_room
+import chosen_backends
 from cast import Player, form_team
 from monitoring import worker
 from monitoring.auth.credentials import hash_secret
@@ -26,7 +26,7 @@ from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import revoke_key
 from monitoring.incidents.models import Incident
 from monitoring.monitors.service import create_monitor
-from monitoring.monitors.watching import begin_watch
+from monitoring.monitors.watch import begin_watch
 from monitoring.notifications import service as notification_service
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.service import create_webhook
@@ -38,16 +38,17 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 TESTS = HERE.parent / "tests"
+PUBLISHED_CONFIG = PUBLISHED.parent / "src" / "monitoring" / "schemathesis.toml"
 EXAMPLES = int(os.environ.get("FUZZING_EXAMPLES", "100"))
 TIMEOUT_SECONDS = 300 + 5 * EXAMPLES
-MANY = 1_000_000  # limits that would hide everything behind them
+MANY = 1_000_000  # for limits, which would otherwise hide everything else
 
 ADDRESS = {"url": "https://shop.example.com/"}
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What somebody holds: a key's scopes, and a webhook secret."""
+    """The credentials of a run: a key's scopes, and a webhook secret."""
 
     name: str
     scopes: Sequence[str] = ()
@@ -56,7 +57,7 @@ class Role:
 
     @property
     def permissions(self) -> str:
-        """What that allows, as fuzzing_checks.py reads it."""
+        """What the role allows, as fuzzing_checks.py reads it."""
         scopes = () if self.is_revoked else self.scopes
         return " ".join([*scopes, *(["webhook"] if self.webhook_secret == WEBHOOK_SECRET else [])])
 
@@ -74,7 +75,7 @@ ROLES = [
 
 @contextmanager
 def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
-    """Start a service that sends no notifications: addresses that are made up may be somebody's."""
+    """Start a service that sends no notifications, because made-up addresses may be somebody's."""
     with (
         patch.object(worker, "open_sender", lambda _: nullcontext()),
         patch.object(notification_service, "MAX_WEBHOOKS_A_TEAM", MANY),
@@ -84,12 +85,12 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
 
 
 def credentials_of(service: RunningService, role: Role) -> dict[str, str]:
-    """Make the role's key, and that of a stranger in another team, for fuzzing_checks.py to read."""
+    """Make the role's key and a key of another team, and return them as fuzzing_checks.py reads them."""
     with Player(service, form_team(service)) as stranger:
         return {
             "FUZZING_PERMISSIONS": role.permissions,
-            "FUZZING_TOKEN": fetch_token(service, role),
-            "FUZZING_WEBHOOK_SECRET": role.webhook_secret,
+            "MONITORING_TOKEN": fetch_token(service, role),
+            "MONITORING_WEBHOOK_SECRET": role.webhook_secret,
             "FUZZING_STRANGER": stranger.headers["Authorization"],
         }
 
@@ -99,24 +100,30 @@ def fuzz(
     role: Role,
     credentials: dict[str, str],
     *options: str,
-    config: str = "schemathesis.toml",
+    config: Path = PUBLISHED_CONFIG,
     trouble: str = "",
 ) -> None:
     """Fail with everything Schemathesis has to say if it has anything to say; `options` are its own."""
-    examples = EXAMPLES // 4 if trouble else EXAMPLES  # trouble leaves less to find
-    title = f"{engine_room.kind()}-{trouble or role.name}".replace(" ", "-")
+    effort = ["--max-examples", str(EXAMPLES)]
+    if trouble:  # which leaves less to find
+        effort = ["--max-examples", str(EXAMPLES // 4)]
+    elif is_sample(role):
+        effort = ["--max-examples", str(EXAMPLES // 4), "--phases", "examples,fuzzing,stateful"]
+    title = f"{chosen_backends.kind()}-{trouble or role.name}".replace(" ", "-")
     fuzzing = subprocess.run(
         [
-            *(sys.executable, "-m", "schemathesis.cli", "--config-file", HERE / config),
+            *(sys.executable, "-m", "schemathesis.cli", "--config-file", config),
             *("run", PUBLISHED, "--url", service.base_url),
-            *("--seed", os.environ["FUZZING_SEED"], "--max-examples", str(examples), "--no-color"),
+            *("--seed", os.environ["FUZZING_SEED"], *effort, "--no-color"),
+            *("--output-sanitize", "false"),  # credentials are throw-away, and curl lines need them
             *report_as(title),
             *options,
         ],
         env=os.environ
         | credentials
         | {"FUZZING_URL": service.base_url, "FUZZING_TROUBLE": trouble}
-        | {"PYTHONPATH": f"{HERE}{os.pathsep}{TESTS}"},
+        | {"SCHEMATHESIS_HOOKS": "fuzzing_checks"}
+        | {"PYTHONPATH": os.pathsep.join(map(str, [HERE, TESTS, *sys.path]))},  # the same service as here
         cwd=service.settings.data_dir,
         capture_output=True,
         text=True,
@@ -124,19 +131,28 @@ def fuzz(
         check=False,
     )
     if fuzzing.returncode != 0:
-        serve = f"make contract-serve ROLE={role.name!r} PORT={service.port} BACKENDS={engine_room.kind()}"
+        chosen = chosen_backends.kind()
+        serve = f"make contract-serve ROLE={role.name!r} PORT={service.port} BACKENDS={chosen}"
         pytest.fail(f"{fuzzing.stdout}{fuzzing.stderr}\nServes the curl lines again: {serve}", pytrace=False)
 
 
+def is_sample(role: Role) -> bool:
+    """Say whether a role is fuzzed on these backends with a part of what it is fuzzed with on the others.
+
+    What a role must not do is refused above the backends. FUZZING_EXAMPLES asks for everything on both.
+    """
+    return chosen_backends.is_production() and role != FULL_KEY and "FUZZING_EXAMPLES" not in os.environ
+
+
 def report_as(title: str) -> list[str]:
-    """Write a JUnit report where CONTRACT_REPORTS says."""
+    """Return the options that write a JUnit report to the folder CONTRACT_REPORTS."""
     folder = os.environ.get("CONTRACT_REPORTS")
     path = Path(folder or "").absolute() / f"junit-fuzzing-{title}.xml"
     return ["--report", "junit", "--report-junit-path", str(path)] if folder else []
 
 
 def fetch_token(service: RunningService, role: Role) -> str:
-    """Ask the token endpoint for one; without scopes there is no key, and no token."""
+    """Get a token from the token endpoint. A role without scopes has no key and no token."""
     if not role.scopes:
         return ""
     with Player(service, form_team(service, MANY), role.scopes) as player:
@@ -149,7 +165,7 @@ def fetch_token(service: RunningService, role: Role) -> str:
 
 
 async def use_the_documents_credentials(player: Player) -> None:
-    """Give the player's key the credentials of the document's example, so that the fuzzer knows them."""
+    """Give the player's key the credentials of the document's example, which the fuzzer uses."""
     form = next(iter(OPERATIONS["issue_token"].definition["requestBody"]["content"].values()))
     example = form["examples"]["credentials_in_the_form"]["value"]
     await ApiKey.filter(client_id=player.client_id).update(
@@ -159,7 +175,7 @@ async def use_the_documents_credentials(player: Player) -> None:
 
 
 async def create_the_documents_things(team_id: UUID) -> None:
-    """Make one of each that has the id of the document's examples, so that most requests find it."""
+    """Make one thing of each kind with the id of the document's examples, so that most requests find it."""
     monitor = (await create_monitor(team_id, ADDRESS)).clone(pk=UUID(EXAMPLE_IDS["monitor_id"]))
     await monitor.save(force_create=True)
     for row in begin_watch(monitor, monitor.created_at):

@@ -1,4 +1,4 @@
-"""Links of the document, followed: runtime expressions (OpenAPI 3.0.4 §4.8.20.3) and what they lead to."""
+"""Follows links of the document: evaluates runtime expressions (OpenAPI 3.0.4 §4.8.20.3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EMBEDDED = re.compile(r"\{(\$[^}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link where it stands: under a name, at one answer of an operation."""
+    """A link and its place: its name, and the operation's answer that has it."""
 
     source: Operation
     status: int
@@ -38,7 +38,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request as far as links can speak of it, and the answer to it."""
+    """The parts of a request that links can refer to, and the answer to it."""
 
     url: str
     method: str
@@ -63,7 +63,7 @@ def link_of(source: Operation, target: str) -> Link:
 
 
 def way_to(link: Link) -> list[Link]:
-    """Find the shortest chain of links that ends with this one and begins where no id is needed."""
+    """Find the shortest chain of links that ends with this one and begins at an operation without ids."""
     ways = deque([[link]])
     while ways:
         way = ways.popleft()
@@ -75,12 +75,12 @@ def way_to(link: Link) -> list[Link]:
 
 
 def needs_an_id(operation: Operation) -> bool:
-    """Say whether somebody who knows nothing yet cannot call it."""
+    """Say whether calling an operation takes an id."""
     return any(parameter["in"] == "path" for parameter in operation.parameters)
 
 
 def resolve(link: Link, exchange: Exchange) -> dict[str, str]:
-    """Work out the parameters for the link's target. Raises LookupError for one that it does not have."""
+    """Evaluate the parameters for the link's target. Raises LookupError for one the target does not have."""
     known = {parameter["name"] for parameter in link.target.parameters}
     given = {name: evaluate(value, exchange) for name, value in link.definition["parameters"].items()}
     if unknown := given.keys() - known:
@@ -98,7 +98,7 @@ def evaluate(expression: Any, exchange: Exchange) -> Any:
 
 
 def first_success(operation: Operation) -> int:
-    """Return the status that says that it worked."""
+    """Return an operation's lowest success status."""
     return min(int(status) for status in operation.responses if int(status) < 300)
 
 

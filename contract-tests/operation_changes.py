@@ -1,16 +1,17 @@
-"""What a changed operation no longer takes, no longer answers, or answers in another way."""
+"""Changes of operations: what they no longer take, no longer answer, or answer differently."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from callback_changes import find_callback_changes
 from places import Place, quote, whole
 from schema_changes import Way, find_schema_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+Key = TypeVar("Key")
 
 FIRST_ERROR_STATUS = 400
 SCHEME_WORDS = ("type", "scheme", "in", "name", "flows", "openIdConnectUrl")
@@ -18,7 +19,7 @@ SERIALIZATION_WORDS = ("style", "explode", "allowReserved", "content")
 
 
 def find_operation_changes(former_path: Place, present_path: Place, method: str) -> Iterator[str]:
-    """Say every change of one method of a path that breaks."""
+    """Yield every breaking change of one method of a path."""
     former, present = former_path / method, present_path / method
     if present.value is None:
         yield f"{former.pointer}: {former.value['operationId']} is gone"
@@ -29,7 +30,6 @@ def find_operation_changes(former_path: Place, present_path: Place, method: str)
     yield from _compare_security(former, present)
     yield from _compare_parameters(_parameters(former_path, former), _parameters(present_path, present))
     yield from _compare_request_bodies(former / "requestBody", present / "requestBody")
-    yield from find_callback_changes(former / "callbacks", present / "callbacks")
     for status, response in (former / "responses").children().items():
         yield from find_response_changes(response, present / "responses" / status)
     for status in present.value["responses"].keys() - former.value["responses"].keys():
@@ -42,21 +42,25 @@ def find_response_changes(former: Place, present: Place) -> Iterator[str]:
     if present.value is None:
         yield f"{former.pointer}: is gone"
         return
-    present_headers = _headers(present)
-    for name, header in _headers(former).items():
-        if name not in present_headers:
-            yield f"{header.pointer}: is gone"
-            continue
-        if header.value.get("required") and not present_headers[name].value.get("required"):
-            yield f"{present_headers[name].pointer}: may be missing now"
-        yield from find_schema_changes(header / "schema", present_headers[name] / "schema", Way.OUTPUT)
+    yield from find_changes_of_sent(_headers(former), _headers(present), "is gone")
+    answers = (present / "content").children()
+    yield from find_changes_of_sent((former / "content").children(), answers, "is gone")
     for media_type, media in (former / "content").children().items():
-        answer = present / "content" / media_type
-        if answer.value is None:
-            yield f"{media.pointer}: is gone"
+        if media_type in answers:
+            yield from _compare_sentences(media / "examples", answers[media_type] / "examples")
+
+
+def find_changes_of_sent(
+    former: Mapping[Key, Place], present: Mapping[Key, Place], gone: str
+) -> Iterator[str]:
+    """Say what breaks about headers or bodies that the service sends; `gone` may hold `{name}`."""
+    for key, place in former.items():
+        if key not in present:
+            yield f"{place.pointer}: {gone.format_map(place.value)}"
             continue
-        yield from find_schema_changes(media / "schema", answer / "schema", Way.OUTPUT)
-        yield from _compare_sentences(media / "examples", answer / "examples")
+        if place.value.get("required") and not present[key].value.get("required"):
+            yield f"{present[key].pointer}: may be missing now"
+        yield from find_schema_changes(place / "schema", present[key] / "schema", Way.OUTPUT)
 
 
 def _compare_security(former: Place, present: Place) -> Iterator[str]:
@@ -132,7 +136,7 @@ def _taken_media_types(body: Place) -> dict[str, Place]:
 
 
 def _compare_sentences(former: Place, present: Place) -> Iterator[str]:
-    """Clients tell errors apart by their sentences; what an example is called, they never see."""
+    """Compare the sentences of errors, by which clients tell them apart. They never see examples' names."""
     said = {name: _sentence(example) for name, example in present.children().items()}
     for name, example in former.children().items():
         before = _sentence(example)
@@ -141,7 +145,7 @@ def _compare_sentences(former: Place, present: Place) -> Iterator[str]:
 
 
 def _sentence(example: Place) -> str | None:
-    """Return what an error says, its variables unfilled; None for what is no error."""
+    """Return an error's sentence with its variables unfilled; None for anything else."""
     value = example.value.get("value")
     if not isinstance(value, dict) or "error" not in value:
         return None

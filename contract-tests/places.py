@@ -1,7 +1,8 @@
-"""Nodes of an OpenAPI document that know where they stand: references are followed on the way down."""
+"""Nodes of an OpenAPI document that know their place. References are followed on the way down."""
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,31 +12,31 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = Any
 
+GONE: Any = object()
 LONGEST_QUOTE = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A node and its JSON pointer; the value of what is not there is None."""
+    """A node and its JSON pointer. The value of a missing node is None."""
 
     root: Mapping[str, Json] = field(repr=False)
     pointer: str
     value: Json = field(repr=False)
 
     def __truediv__(self, step: str | int) -> Place:
-        """Go one step down, and on to where a Reference Object leads."""
-        written = str(step).replace("~", "~0").replace("/", "~1")
-        below = Place(self.root, f"{self.pointer}/{written}", self._look_up(step))
+        """Go one step down, and follow a Reference Object found there."""
+        below = Place(self.root, f"{self.pointer}{pointer_to(str(step))}", self._look_up(step))
         while isinstance(below.value, dict) and isinstance(below.value.get("$ref"), str):
             below = self._resolve(below.value["$ref"])
         return below
 
     def children(self) -> dict[str, Place]:
-        """Every entry of an object by its name; nothing for anything else."""
+        """Return an object's entries by name; nothing for any other value."""
         return {name: self / name for name in self.value} if isinstance(self.value, dict) else {}
 
     def items(self) -> list[Place]:
-        """Every entry of an array; nothing for anything else."""
+        """Return an array's entries; nothing for any other value."""
         return [self / index for index in range(len(self.value))] if isinstance(self.value, list) else []
 
     def _look_up(self, step: str | int) -> Json:
@@ -45,17 +46,44 @@ class Place:
 
     def _resolve(self, pointer: str) -> Place:
         value: Json = self.root
-        for step in pointer.removeprefix("#/").split("/"):
-            value = value[step.replace("~1", "/").replace("~0", "~")]
+        for step in steps_of(pointer):
+            value = value[step]
         return Place(self.root, pointer, value)
 
 
 def whole(document: Mapping[str, Json]) -> Place:
-    """Stand at the root of a document."""
+    """Return the root of a document."""
     return Place(document, "#", document)
 
 
+def steps_of(pointer: str) -> list[str]:
+    """Take a JSON pointer apart."""
+    steps = pointer.removeprefix("#").removeprefix("/").split("/")
+    return [step.replace("~1", "/").replace("~0", "~") for step in steps]
+
+
+def pointer_to(*steps: str) -> str:
+    """Write a JSON pointer."""
+    return "".join(f"/{step.replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+def changed(document: Json, pointer: str, value: Json) -> Json:
+    """Return a copy with another value at a pointer; GONE takes out what is there."""
+    document = copy.deepcopy(document)
+    *steps, last = steps_of(pointer)
+    node = document
+    for step in steps:
+        node = node[int(step)] if isinstance(node, list) else node[step]
+    if isinstance(node, list):
+        node[int(last) : int(last) + 1] = [] if value is GONE else [value]
+    elif value is GONE:
+        del node[last]
+    else:
+        node[last] = value
+    return document
+
+
 def quote(value: Json) -> str:
-    """Write a value as a reader of the document knows it."""
+    """Write a value as the document does."""
     text = "not there" if value is None else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"

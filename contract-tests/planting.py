@@ -8,11 +8,23 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from monitoring.contract.document import load_document
+from places import changed, steps_of
+from seams import Seam
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from monitoring.contract.document import Json
 
 ROOT = Path(__file__).parent.parent
 DOCUMENT = "openapi.yaml"
 PACKAGED = "src/monitoring/openapi.yaml"  # a link to the document
-WHAT_TESTS_NEED = ("src", "tests", "contract-tests", "docs", DOCUMENT, "pyproject.toml")
+WHAT_TESTS_NEED = ("src", "tests", "contract-tests", "docs", DOCUMENT, "arazzo.yaml", "pyproject.toml")
 
 UNNEEDED_PLUGINS = ("cacheprovider", "randomly", "schemathesis", "xdist")
 FUZZING_EXAMPLES = "5"
@@ -20,20 +32,18 @@ TIMEOUT_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
-    """`old` becomes `new`, once, after the first place where the file says `after`."""
+class Change:
+    """Another value at a JSON pointer of the document: `value`, or what it makes of the one that is there."""
 
-    path: str
-    old: str
-    new: str
-    after: str = ""
+    pointer: str
+    value: Any
 
-    def of(self, text: str) -> str:
-        """Return the changed text. Raises LookupError where there is nothing to change."""
-        before, anchor, rest = text.partition(self.after) if self.after else ("", "", text)
-        if (self.after and not anchor) or self.old not in rest:
-            raise LookupError(f"{self.path} has no {self.old!r} {f'after {self.after!r}' if anchor else ''}")
-        return before + anchor + rest.replace(self.old, self.new, 1)
+    def of(self, document: Json) -> Json:
+        """Return the changed document. Raises KeyError where there is nothing to change."""
+        node = document
+        for step in steps_of(self.pointer):
+            node = node[int(step)] if isinstance(node, list) else node[step]
+        return changed(document, self.pointer, self.value(node) if callable(self.value) else self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +54,51 @@ class Lie:
     """
 
     claim: str
-    edits: tuple[Edit, ...]
+    parts: tuple[Change | Seam, ...]
     caught_by: str
     says: str
     only_published: bool = False
+
+    @property
+    def changes(self) -> list[Change]:
+        """What is changed in the document."""
+        return [part for part in self.parts if isinstance(part, Change)]
+
+    @property
+    def seams(self) -> list[Seam]:
+        """What is changed in the code."""
+        return [part for part in self.parts if isinstance(part, Seam)]
 
     @property
     def place(self) -> str:
         """Where it is planted, in words for the table."""
         if self.only_published:
             return "published document"
-        paths = dict.fromkeys(edit.path.removeprefix("src/monitoring/") for edit in self.edits)
-        return ", ".join("document" if path == DOCUMENT else f"`{path}`" for path in paths)
+        return ", ".join(f"`{seam.name}`" for seam in self.seams) or "document"
+
+
+def renamed(before: str, after: str) -> Callable[[Json], Json]:
+    """Give a key of an object, or an item of an array, another name; it stays where it is."""
+
+    def rename(node: Json) -> Json:
+        if before not in node:
+            raise KeyError(before)
+        if isinstance(node, list):
+            return [after if item == before else item for item in node]
+        return {after if key == before else key: value for key, value in node.items()}
+
+    return rename
+
+
+def worded(before: str, after: str) -> Callable[[str], str]:
+    """Word a part of a text anew."""
+
+    def word(text: str) -> str:
+        if before not in text:
+            raise KeyError(before)
+        return text.replace(before, after)
+
+    return word
 
 
 def copy_tree(folder: Path) -> Path:
@@ -64,29 +107,32 @@ def copy_tree(folder: Path) -> Path:
     tree.mkdir()
     for name in WHAT_TESTS_NEED:
         if (ROOT / name).is_dir():
-            ignored = shutil.ignore_patterns("node_modules", "__pycache__", "*.egg-info")
+            ignored = shutil.ignore_patterns("node_modules", "screenshots", "__pycache__", "*.egg-info")
             shutil.copytree(ROOT / name, tree / name, symlinks=True, ignore=ignored)
         else:
             shutil.copy(ROOT / name, tree / name)
     return tree
 
 
-def plant(lie: Lie, tree: Path) -> None:
-    """Change the copy."""
-    if lie.only_published:
+def plant(changes: list[Change], tree: Path, *, only_published: bool = False) -> None:
+    """Change the document of a copy, or only write it in the same words again."""
+    if only_published:
         (tree / PACKAGED).unlink()
         shutil.copy(tree / DOCUMENT, tree / PACKAGED)
-    for edit in lie.edits:
-        path = tree / edit.path
-        path.write_text(edit.of(path.read_text()))
+    document = load_document(tree / DOCUMENT).root
+    for change in changes:
+        document = change.of(document)
+    written = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    (tree / DOCUMENT).write_text(written)
 
 
-def run_tests(tree: Path, *tests: str) -> subprocess.CompletedProcess[str]:
-    """Run tests of a copy, in a process that imports nothing from here."""
+def run_tests(tree: Path, *tests: str, claim: str = "") -> subprocess.CompletedProcess[str]:
+    """Run tests of a copy, in a process that imports nothing from here; `claim` names a lie in the code."""
     return subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-x", "--rootdir", str(tree)),
             *(f"-pno:{plugin}" for plugin in UNNEEDED_PLUGINS),
+            *("-p", "planted_lie"),
             *tests,
         ],
         cwd=tree,
@@ -96,9 +142,10 @@ def run_tests(tree: Path, *tests: str) -> subprocess.CompletedProcess[str]:
             if name not in ("CONTRACT_REPORTS", "PYTEST_ADDOPTS")
         }
         | {
-            "PYTHONPATH": str(tree / "src"),
+            "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree / 'contract-tests'}",
             "PYTHONDONTWRITEBYTECODE": "1",
             "FUZZING_EXAMPLES": FUZZING_EXAMPLES,
+            "PLANTED_LIE": claim,
         },
         capture_output=True,
         text=True,

@@ -1,15 +1,15 @@
-"""What the published document promises about answers, judged from outside and by another validator."""
+"""Judges answers by the published document, from outside and with another validator."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jsonschema.validators import extend  # type: ignore[import-untyped]
-from openapi_schema_validator import OAS30ReadValidator, OAS30WriteValidator, oas30_format_checker
+from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
 from monitoring.contract.document import Node, Operation, load_document
 from raw_http import connect, request
@@ -17,11 +17,9 @@ from raw_http import connect, request
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from jsonschema import ValidationError  # type: ignore[import-untyped]
-
     from running_service import RunningService
 
-# What is published stands at the root. What the service runs on is in its package, and must be the same.
+# The published document is at the root. The service runs on the one in its package, which must be the same.
 PUBLISHED = Path(__file__).parent.parent / "openapi.yaml"
 DOCUMENT = load_document(PUBLISHED)
 OPERATIONS = DOCUMENT.operations
@@ -35,22 +33,31 @@ EXAMPLE_IDS: dict[str, str] = {
 }
 
 JSON = "application/json"
-HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date", "server"}
+HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date"}
 REQUEST_ID = "a-request-of-the-contract-tests"
 
 
-def _all_of(validator: Any, schemas: list[Node], value: Any, schema: Node) -> Iterator[ValidationError]:
-    """Take `nullable` beside `allOf` for "or null", which OpenAPI leaves open: docs/decisions/0012."""
-    if value is not None or not schema.get("nullable"):
-        yield from OAS30ReadValidator.VALIDATORS["allOf"](validator, schemas, value, schema)
+def close_objects(schema: Any) -> Any:
+    """Forbid the fields that a schema does not name, wherever it leaves open whether there are others.
+
+    Published answers are open, since they may gain fields. What we send today must be documented today.
+    """
+    if isinstance(schema, list):
+        return [close_objects(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {name: close_objects(part) for name, part in schema.items()}
+    if schema.get("type") == "object" and isinstance(schema.get("properties"), dict):
+        closed.setdefault("additionalProperties", False)
+    return closed
 
 
-ANSWERS, REQUESTS = (extend(kind, {"allOf": _all_of}) for kind in (OAS30ReadValidator, OAS30WriteValidator))
+STRICT_COMPONENTS = {"schemas": close_objects(DOCUMENT.root["components"]["schemas"])}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All bytes of an answer, taken apart. Header names are in lower case; none was sent twice."""
+    """An answer, parsed from its bytes. Header names are in lower case; none was sent twice."""
 
     status: int
     headers: dict[str, str]
@@ -59,12 +66,18 @@ class Answer:
     @property
     def json(self) -> Any:
         """The body as the value its JSON says."""
-        return json.loads(self.body)
+        return json.loads(self.text)
+
+    @property
+    def text(self) -> bytes:
+        """The body, decompressed if it was sent compressed."""
+        is_compressed = self.headers.get("content-encoding") == "gzip"
+        return gzip.decompress(self.body) if is_compressed else self.body
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorExample:
-    """An error of the document: its name, and where it stands. What is no operation has no `operation`."""
+    """An error of the document: its name and place. Outside of operations, `operation` is None."""
 
     name: str
     operation: Operation | None
@@ -74,7 +87,7 @@ class ErrorExample:
 
 
 def ask(service: RunningService, method: str, target: str, *headers: str, body: bytes = b"") -> Answer:
-    """Send a request on a connection of its own, and read whatever comes back until the connection ends."""
+    """Send a request on a new connection, and read everything until the connection ends."""
     ours = (f"X-Request-Id: {REQUEST_ID}", "Connection: close")
     with connect(("127.0.0.1", service.port)) as connection:
         connection.sendall(request(method, target, *headers, *ours, body=body))
@@ -83,27 +96,26 @@ def ask(service: RunningService, method: str, target: str, *headers: str, body: 
 
 
 def judge(answer: Answer, responses: Node) -> None:
-    """Demand that an answer is one of these responses (by status) in every way, and in no way more."""
+    """Demand that an answer is exactly one of these responses (by status), with nothing more."""
     assert str(answer.status) in responses, f"status {answer.status} is not documented: {answer.body!r}"
     response = DOCUMENT.follow(responses[str(answer.status)])
     _judge_headers(answer, documented_headers(response))
     _judge_body(answer, response)
 
 
-def judge_value(value: Any, schema: Node, *, is_request: bool = False) -> None:
-    """Demand that a schema of the document allows a value."""
-    kind = REQUESTS if is_request else ANSWERS
-    whole = {"components": DOCUMENT.root["components"], **schema}  # references lead into it
-    kind(whole, format_checker=oas30_format_checker).validate(value)
+def judge_value(value: Any, schema: Node) -> None:
+    """Demand that a schema of the document allows a value, and that it names every field of it."""
+    whole = {"components": STRICT_COMPONENTS, **close_objects(schema)}  # references lead into it
+    OAS31Validator(whole, format_checker=oas31_format_checker).validate(value)
 
 
 def documented_headers(response: Node) -> dict[str, Node]:
-    """Look up what may be sent with a response, by lower-case name."""
+    """Return a response's documented headers, by lower-case name."""
     return {name.lower(): DOCUMENT.follow(node) for name, node in response.get("headers", {}).items()}
 
 
 def error_examples() -> Iterator[ErrorExample]:
-    """Every error example of the document, as often as it stands there."""
+    """Yield every error example of the document, as often as it appears."""
     for operation in OPERATIONS.values():
         for status, response in operation.responses.items():
             if int(status) >= 400:
@@ -114,7 +126,7 @@ def error_examples() -> Iterator[ErrorExample]:
 
 
 def known_methods(path: str) -> list[str]:
-    """Every method a path of the document knows; HEAD goes with GET."""
+    """Return every method that a path of the document has; HEAD comes with GET."""
     written = {operation.method.upper() for operation in OPERATIONS.values() if operation.path == path}
     return sorted(written | ({"HEAD"} if "GET" in written else set()))
 
@@ -155,7 +167,7 @@ def _judge_body(answer: Answer, response: Node) -> None:
         assert "content-type" not in answer.headers
         return
     media_type = answer.headers["content-type"]
-    # JSON is UTF-8 (RFC 8259 §8.1) and takes no parameter; a text may tell its charset.
+    # JSON is UTF-8 (RFC 8259 §8.1) and takes no parameter; texts may have a charset.
     media_type = media_type if media_type.startswith(JSON) else media_type.partition(";")[0]
     assert media_type in content, f"media type {media_type} is not documented"
     assert "transfer-encoding" not in answer.headers

@@ -1,13 +1,13 @@
-"""What a changed schema refuses that the former one accepted, or answers that the former one did not.
+"""Changes of schemas that refuse requests accepted before, or allow values in answers that were not before.
 
-Both are one question, asked in two directions: does the narrow schema take all that the wide one takes? Where
-that cannot be told (two patterns), a change counts. Two things go beyond it: a field that is gone breaks both
-sides, and a new field of an answer breaks nobody.
+Both are one question, asked in two directions: does the narrow schema take everything the wide one takes? If
+nobody can tell (two patterns), the change counts. There are two exceptions: a removed field breaks both
+directions, and a new field of an answer breaks nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
@@ -23,25 +23,29 @@ TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
 LOWER_BOUNDS = {"minimum": -inf, "minLength": 0, "minItems": 0, "minProperties": 0}
 UPPER_BOUNDS = ("maximum", "maxLength", "maxItems", "maxProperties")
 INCOMPARABLE = ("pattern", "multipleOf")
-UNJUDGED = ("not", "discriminator", "readOnly", "writeOnly")
+UNJUDGED = ("not", "if", "then", "else", "discriminator", "readOnly", "writeOnly")
 NUMBER_FORMATS = {"int32": 2**31, "int64": 2**63}
-SILENT = ("description", "title", "example", "deprecated", "externalDocs", "default", "nullable")
+SILENT = ("description", "title", "example", "examples", "deprecated", "externalDocs", "default", "nullable")
+NULL = {"type": "null"}
 
 
 class Way(Enum):
-    """Which way values travel, and what a change costs."""
+    """The direction in which values travel, and what a change costs."""
 
     INPUT = "what was accepted may be refused"
     OUTPUT = "answers may hold what they did not"
 
     def order(self, former: T, present: T) -> tuple[T, T]:
-        """Return what has to be taken, and what has to take it."""
+        """Return the schema that must be accepted, and the one that must accept it."""
         return (former, present) if self is Way.INPUT else (present, former)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A schema with its `allOf` folded in: each keyword with the place it was written at."""
+    """A schema with its `allOf` folded in: each keyword with the place it was written at.
+
+    Null beside another way of `anyOf` is kept as OpenAPI 3.0 wrote it, as `nullable`.
+    """
 
     pointer: str
     words: dict[str, Place]
@@ -52,7 +56,7 @@ class Shape:
         return self.words[keyword].value if keyword in self.words else None
 
     def joined_with(self, other: Shape) -> Shape:
-        """Demand both; the outer annotations win, and null is taken where either says so (decision 12)."""
+        """Demand both; the outer annotations win, and null is taken where either says so."""
         twice = self.words.keys() & other.words.keys() - set(SILENT)
         for keyword in [word for word in twice if self[word] != other[word] and not word.startswith("x-")]:
             raise NotImplementedError(f"{self.words[keyword].pointer} is said again at {other.pointer}")
@@ -62,13 +66,17 @@ class Shape:
         properties = {**other.properties, **self.properties}
         return Shape(self.pointer, words, properties, self.required | other.required)
 
+    def or_null(self, place: Place) -> Shape:
+        """Take null as well, as is written at a place."""
+        return replace(self, words={**self.words, "nullable": replace(place, value=True)})
+
 
 def find_schema_changes(
     former: Place, present: Place, way: Way, above: frozenset[tuple[str, str]] = frozenset()
 ) -> Iterator[str]:
-    """Say every change that breaks, each with the JSON pointer of its place."""
+    """Yield every breaking change, with the JSON pointer of its place."""
     pair = (former.pointer, present.pointer)
-    if pair in above:  # a schema within itself
+    if pair in above:  # a schema that contains itself
         return
     above |= {pair}
     formers, presents = _options(former), _options(present)
@@ -87,12 +95,14 @@ def _takes(narrow: Shape, wide: Shape, way: Way, above: frozenset[tuple[str, str
 
 
 def _options(schema: Place) -> list[Shape]:
-    """List a schema's alternatives: itself, unless it says `anyOf` or `oneOf`."""
+    """List a schema's alternatives: itself, unless it has `anyOf` or `oneOf`."""
     shape = _shape(schema)
     for combiner in ("anyOf", "oneOf"):
         if combiner in shape.words:
-            options = shape.words.pop(combiner).items()
-            return [one.joined_with(shape) for option in options for one in _options(option)]
+            ways = shape.words.pop(combiner).items()
+            nulls = [way for way in ways if way.value == NULL]
+            options = [one.joined_with(shape) for way in ways if way not in nulls for one in _options(way)]
+            return [option.or_null(nulls[0]) for option in options] if nulls else options
     return [shape]
 
 
@@ -111,7 +121,7 @@ def _compare(former: Shape, present: Shape, way: Way, above: frozenset[tuple[str
     wide, narrow = way.order(former, present)
     refused_types = _types(wide) - _types(narrow)
     if refused_types:
-        yield _tell(former, present, "nullable" if refused_types == {"null"} else "type", way)
+        yield _tell(former, present, "type", way)
     if refused_types - {"null"}:
         return  # the rest follows from it
     for keyword in _narrowed_keywords(wide, narrow):
@@ -124,10 +134,12 @@ def _compare(former: Shape, present: Shape, way: Way, above: frozenset[tuple[str
 
 
 def _types(shape: Shape) -> set[str]:
-    if shape["type"] is None:
+    written = shape["type"]
+    if written is None:
         return TYPES
-    whole_numbers = {"integer"} if shape["type"] == "number" else set()
-    return {shape["type"]} | whole_numbers | ({"null"} if shape["nullable"] is True else set())
+    types = {written} if isinstance(written, str) else set(written)
+    whole_numbers = {"integer"} if "number" in types else set()
+    return types | whole_numbers | ({"null"} if shape["nullable"] is True else set())
 
 
 def _narrowed_keywords(wide: Shape, narrow: Shape) -> Iterator[str]:
@@ -139,26 +151,37 @@ def _narrowed_keywords(wide: Shape, narrow: Shape) -> Iterator[str]:
         yield "uniqueItems"
     if narrow["format"] not in (None, wide["format"], *NUMBER_FORMATS):
         yield "format"
-    if narrow["enum"] is not None and (
-        wide["enum"] is None or any(value not in narrow["enum"] for value in wide["enum"])
-    ):
-        yield "enum"
+    if (taken := _values(narrow)) is not None:
+        offered = _values(wide)
+        if offered is None or any(value not in taken for value in offered):
+            yield "enum"
+
+
+def _values(shape: Shape) -> list[Json] | None:
+    return [shape["const"]] if "const" in shape.words else shape["enum"]
 
 
 def _lower_bound(shape: Shape, keyword: str) -> tuple[float, bool]:
-    """Return what can be compared: the larger, the narrower."""
+    """Return a comparable bound: larger means narrower."""
     implied = (
         -NUMBER_FORMATS.get(str(shape["format"]), inf) if keyword == "minimum" else LOWER_BOUNDS[keyword]
     )
     value = implied if shape[keyword] is None else shape[keyword]
-    return value, keyword == "minimum" and shape["exclusiveMinimum"] is True
+    exclusive = shape["exclusiveMinimum"] if keyword == "minimum" else None
+    return max((value, exclusive is True), (_number(exclusive, -inf), True))
 
 
 def _upper_bound(shape: Shape, keyword: str) -> tuple[float, bool]:
-    """Return what can be compared: the smaller, the narrower."""
+    """Return a comparable bound: smaller means narrower."""
     implied = NUMBER_FORMATS.get(str(shape["format"]), inf) - 1 if keyword == "maximum" else inf
     value = implied if shape[keyword] is None else shape[keyword]
-    return value, not (keyword == "maximum" and shape["exclusiveMaximum"] is True)
+    exclusive = shape["exclusiveMaximum"] if keyword == "maximum" else None
+    return min((value, exclusive is not True), (_number(exclusive, inf), False))
+
+
+def _number(bound: Json, otherwise: float) -> float:
+    """Return an exclusive bound of JSON Schema 2020-12; OpenAPI 3.0 had a flag in its place."""
+    return otherwise if bound is None or isinstance(bound, bool) else bound
 
 
 def _items(shape: Shape) -> Place:

@@ -1,7 +1,6 @@
-"""What the service was seen to answer while its contract was proven, beside what the document says.
+"""Compares the answers that the service gave during the contract tests with those that the document lists.
 
-With CONTRACT_REPORTS=<folder> the services of a test run write down in <folder>/seen each answer they
-give, once.
+With CONTRACT_REPORTS=<folder> the services of a test run record each kind of answer once in <folder>/seen.
 `python contract-tests/seen.py <folder>/seen` then counts, and fails if anything is unseen or undocumented.
 """
 
@@ -15,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from monitoring.app import MonitoringApp
+from monitoring.asgi import MonitoringService
 from monitoring.contract.catalogue import FIRST_ERROR_STATUS
-from monitoring.contract.routing import operation_id_of
+from monitoring.contract.connexion_bridge import operation_id_of
 from promises import OPERATIONS
 from spoken_errors import NO_OPERATION, SUCCESS, documented_answers, name_error
 
@@ -32,11 +31,11 @@ UNDOCUMENTED = "?"
 
 
 def record_every_service(folder: Path, backends: str) -> None:
-    """From now on, write down what services in this process answer, whoever asks."""
+    """From now on, record every answer of the services in this process."""
     folder.mkdir(parents=True, exist_ok=True)
     notes = folder / f"{backends}-{os.getpid()}.jsonl"
     noted: set[Answer] = set()
-    serve = MonitoringApp.__call__
+    serve = MonitoringService.__call__
 
     def note(answer: Answer) -> None:
         if answer not in noted:
@@ -44,11 +43,11 @@ def record_every_service(folder: Path, backends: str) -> None:
             with notes.open("ab") as file:
                 file.write(orjson.dumps(answer) + b"\n")
 
-    async def serve_and_note(app: MonitoringApp, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] == "HEAD":  # whose errors have no sentence
+    async def serve_and_note(app: MonitoringService, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] == "HEAD":  # answers to HEAD have no sentence
             await serve(app, scope, receive, send)
             return
-        scope.setdefault("extensions", {})  # here, so that routing notes the operation where we find it
+        scope.setdefault("extensions", {})  # set here, so that we see what routing notes in it
         status, body = 0, b""
 
         async def send_and_look(message: Message) -> None:
@@ -62,7 +61,7 @@ def record_every_service(folder: Path, backends: str) -> None:
         if status:
             note(_answer(operation_id_of(scope), status, body))
 
-    MonitoringApp.__call__ = serve_and_note  # type: ignore[assignment, method-assign]
+    MonitoringService.__call__ = serve_and_note  # type: ignore[assignment, method-assign]
 
 
 def _answer(operation_id: str, status: int, body: bytes) -> Answer:
@@ -72,7 +71,7 @@ def _answer(operation_id: str, status: int, body: bytes) -> Answer:
 
 
 def read_notes(folder: Path) -> dict[str, set[Answer]]:
-    """Return what was seen on each kind of backends."""
+    """Return the answers seen on each kind of backends."""
     seen: defaultdict[str, set[Answer]] = defaultdict(set)
     for notes in sorted(folder.glob("*.jsonl")):
         for line in notes.read_bytes().splitlines():
@@ -82,7 +81,7 @@ def read_notes(folder: Path) -> dict[str, set[Answer]]:
 
 
 def report(seen: Mapping[str, set[Answer]], documented: set[Answer]) -> Iterator[str]:
-    """Count seen of documented answers, a line an operation and a column for each kind of backends."""
+    """Count the documented answers that were seen, by operation (lines) and kind of backends (columns)."""
     columns = {**seen, "together": {answer for answers in seen.values() for answer in answers}}
     width = max(len(f"{operation_id} ") for operation_id in OPERATIONS)
     yield f"{'':{width}}" + "".join(f"  {name:^20}" for name in columns)
@@ -105,7 +104,7 @@ def _count(answers: set[Answer], documented: set[Answer]) -> str:
 
 
 def main() -> int:
-    """Print the report; 1 if the service said too little or too much."""
+    """Print the report. Return 1 if answers are unseen or undocumented."""
     documented, seen = set(documented_answers()), read_notes(Path(sys.argv[1]))
     together = {answer for answers in seen.values() for answer in answers}
     lines = [*report(seen, documented)]

@@ -1,7 +1,7 @@
-"""Serve what a role was fuzzed with, so that the curl lines of a failed run can be repeated as they are.
+"""Serve the service that a role was fuzzed with, so that a failed run's curl lines work unchanged.
 
-`make contract-serve ROLE="full key" PORT=41635`: a failure says it. Credentials and signing key are
-the same in every run, and so is the document's monitor; what a run created is not there.
+A failure's message has the line, such as `make contract-serve ROLE="full key" PORT=41635`. Credentials,
+signing key and the document's monitor are the same in every run; things that the run created are missing.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 
 import uvicorn
 
-import engine_room
+import chosen_backends
 from fuzzing import ROLES, credentials_of
-from monitoring.app import MonitoringApp
-from monitoring.contract.server import protocol_for
+from monitoring.asgi import MonitoringService
+from monitoring.contract.uvicorn_bridge import protocol_for
 from running_service import make_settings, running_service
 
 
@@ -25,16 +25,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("role", choices=roles)
     parser.add_argument("port", type=int)
-    parser.add_argument("--backends", choices=engine_room.KINDS, default="embedded")
+    parser.add_argument("--backends", choices=chosen_backends.KINDS, default="embedded")
     arguments = parser.parse_args()
-    engine_room.choose(arguments.backends)
+    chosen_backends.choose(arguments.backends)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with running_service(folder) as service:
             credentials_of(service, roles[arguments.role])
-        app = MonitoringApp(make_settings(folder))
+        app = MonitoringService(make_settings(folder))
         uvicorn.run(app, port=arguments.port, http=protocol_for(app.contract.catalogue), ws="none")
-    engine_room.close()
+    chosen_backends.close()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which error an answer is: the service says sentences, the document has names for them."""
+"""Names errors: the service answers with sentences, for which the document has names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Answer = tuple[str, int, str]
 
 
 def documented_answers() -> Iterator[Answer]:
-    """Return everything the document says the service answers; successes have no name."""
+    """Yield every answer of the document; successes have no name."""
     for operation in DOCUMENT.operations.values():
         for status, response in operation.responses.items():
             is_error = int(status) >= FIRST_ERROR_STATUS
@@ -35,7 +35,7 @@ def documented_answers() -> Iterator[Answer]:
 
 
 def name_error(operation_id: str, status: int, body: bytes) -> str | None:
-    """Name an error answer, if it is one that the document has for this operation or for none."""
+    """Name an error answer, if the document has it for this operation or for none."""
     spoken = orjson.loads(body)
     names = [name for known, name in _told_before_routing() if known == status]
     if operation_id:
@@ -48,7 +48,7 @@ def name_error(operation_id: str, status: int, body: bytes) -> str | None:
 
 
 def _told_before_routing() -> Iterator[tuple[int, str]]:
-    yield 400, "malformed_request"  # where not even the path can be read
+    yield 400, "malformed_request"  # if not even the path can be read
     for response in DOCUMENT.root["components"]["responses"].values():
         if "x-status" in response:
             yield from ((response["x-status"], name) for name in _names_in(response))

@@ -1,24 +1,24 @@
-"""The check of breaking changes: a small document is changed in one place, and the change is judged."""
+"""The check for breaking changes: a small document is changed in one place, and the change is judged."""
 
 from __future__ import annotations
 
-import copy
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
-from breaking_changes import CURRENT, METHODS, find_breaking_changes, main, may_break, read
+from breaking_changes import CURRENT, METHODS, RELEASED, find_breaking_changes, main, may_break, read
+from places import GONE, changed
 from schema_changes import Way
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-GONE: Any = object()
+    from pathlib import Path
 
 DOCUMENT = yaml.safe_load(
     """
-    openapi: 3.0.4
+    openapi: 3.1.1
     info: {title: Pets, version: 1.0.0}
     servers: [{url: /}]
     security: [{token: []}]
@@ -38,18 +38,6 @@ DOCUMENT = yaml.safe_load(
               application/json:
                 x-also-as: [application/merge-patch+json]
                 schema: {$ref: '#/components/schemas/PetPut'}
-          callbacks:
-            found:
-              '{$request.body#/url}':
-                post:
-                  parameters:
-                    - {name: signature, in: header, required: true, schema: {type: string, maxLength: 64}}
-                  requestBody:
-                    content:
-                      application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Pet'}}}
-                  responses:
-                    '204': {description: Received.}
-                    '410': {description: No more of this.}
           responses:
             '200':
               headers:
@@ -57,6 +45,17 @@ DOCUMENT = yaml.safe_load(
               content:
                 application/json: {schema: {$ref: '#/components/schemas/Pet'}}
             '404': {$ref: '#/components/responses/PetNotFound'}
+    webhooks:
+      found:
+        post:
+          parameters:
+            - {name: signature, in: header, required: true, schema: {type: string, maxLength: 64}}
+          requestBody:
+            content:
+              application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Pet'}}}
+          responses:
+            '204': {description: Received.}
+            '410': {description: No more of this.}
     components:
       securitySchemes:
         token: {type: http, scheme: bearer}
@@ -80,14 +79,13 @@ DOCUMENT = yaml.safe_load(
           properties:
             kind: {$ref: '#/components/schemas/Kind'}
             name: {type: string, minLength: 1, maxLength: 40, pattern: '^[a-z]+$'}
-            owner: {type: string, nullable: true}
-            mood: {nullable: true, allOf: [{$ref: '#/components/schemas/Kind'}]}
+            owner: {type: [string, 'null']}
+            mood: {anyOf: [{$ref: '#/components/schemas/Kind'}, {type: 'null'}]}
             chip: {anyOf: [{type: string, maxLength: 9}, {type: integer}]}
             labels: {type: object, additionalProperties: {type: string, maxLength: 9}}
             notes: {type: object}
         Pet:
           type: object
-          additionalProperties: false
           required: [id, kind]
           properties:
             id: {type: string, format: uuid}
@@ -102,7 +100,7 @@ DOCUMENT = yaml.safe_load(
 )
 
 PUT = "/paths/~1pets~1{pet_id}/put"
-CALLBACK = f"{PUT}/callbacks/found/{{$request.body#~1url}}/post"
+WEBHOOK = "/webhooks/found/post"
 TAKEN = "/components/schemas/PetPut"
 ANSWERED = "/components/schemas/Pet"
 
@@ -120,14 +118,14 @@ BREAKING = [
     ("a parameter is required", f"{PUT}/parameters/0/required", True),
     ("a required parameter is new", f"{PUT}/parameters/2", {"name": "a", "in": "query", "required": True}),
     ("a parameter's bound is narrower", f"{PUT}/parameters/0/schema/maximum", 99),
-    ("a parameter's bound is exclusive", f"{PUT}/parameters/0/schema/exclusiveMaximum", True),
+    ("a parameter's bound is exclusive", f"{PUT}/parameters/0/schema/exclusiveMaximum", 100),
     ("a parameter's default is another", f"{PUT}/parameters/0/schema/default", 20),
     ("a parameter is written in another way", f"{PUT}/parameters/0/style", "spaceDelimited"),
     ("a body is gone", f"{PUT}/requestBody", GONE),
     ("a body is required", f"{PUT}/requestBody/required", True),
     ("a media type is not taken", f"{PUT}/requestBody/content/application~1json", GONE),
     ("an alias is not taken", f"{PUT}/requestBody/content/application~1json/x-also-as", GONE),
-    ("a type is another", f"{TAKEN}/properties/owner/type", "boolean"),
+    ("a type is another", f"{TAKEN}/properties/owner/type", ["boolean", "null"]),
     ("an enum has lost a value", "/components/schemas/Kind/enum", ["cat"]),
     ("an enum has won a value that is answered", "/components/schemas/Kind/enum", ["cat", "dog", "cow"]),
     ("text must be longer", f"{TAKEN}/properties/name/minLength", 2),
@@ -136,8 +134,8 @@ BREAKING = [
     ("a pattern is another", f"{TAKEN}/properties/name/pattern", "^[a-y]+$"),
     ("a pattern is new", f"{TAKEN}/properties/owner/pattern", "^."),
     ("a format is new", f"{TAKEN}/properties/owner/format", "email"),
-    ("null is not taken", f"{TAKEN}/properties/owner/nullable", GONE),
-    ("null beside a reference is not taken", f"{TAKEN}/properties/mood/nullable", GONE),
+    ("null is not taken", f"{TAKEN}/properties/owner/type", "string"),
+    ("null beside a reference is not taken", f"{TAKEN}/properties/mood/anyOf/1", GONE),
     ("a field that is taken is required", f"{TAKEN}/required/1", "name"),
     ("a field is not taken", f"{TAKEN}/properties/owner", GONE),
     ("other fields are not taken", f"{TAKEN}/properties/notes/additionalProperties", False),
@@ -153,7 +151,7 @@ BREAKING = [
     ("a header may be longer", f"{PUT}/responses/200/headers/ETag/schema/maxLength", 65),
     ("a field of an answer is gone", f"{ANSWERED}/properties/age", GONE),
     ("a field of an answer may be missing", f"{ANSWERED}/required", ["id"]),
-    ("a field of an answer may be null", f"{ANSWERED}/properties/age/nullable", True),
+    ("a field of an answer may be null", f"{ANSWERED}/properties/age/type", ["integer", "null"]),
     ("a field of an answer has another type", f"{ANSWERED}/properties/age/type", "string"),
     ("a whole number may have a fraction", f"{ANSWERED}/properties/age/type", "number"),
     ("a number may be larger", f"{ANSWERED}/properties/age/maximum", 100),
@@ -164,18 +162,18 @@ BREAKING = [
     ("an array's items may be longer", f"{ANSWERED}/properties/colours/items/maxLength", 10),
     ("a map's values may be longer", f"{ANSWERED}/properties/labels/additionalProperties/maxLength", 10),
     ("another option is answered", f"{ANSWERED}/properties/chip/anyOf/2", {"type": "boolean"}),
-    ("a callback is gone", f"{PUT}/callbacks/found", GONE),
-    ("a callback's header is gone", f"{CALLBACK}/parameters/0", GONE),
-    ("a callback's header may be missing", f"{CALLBACK}/parameters/0/required", False),
-    ("a callback's header may be longer", f"{CALLBACK}/parameters/0/schema/maxLength", 65),
-    ("a callback's media type is gone", f"{CALLBACK}/requestBody/content/application~1json", GONE),
-    ("a callback's body is gone", f"{CALLBACK}/requestBody", GONE),
+    ("a webhook is gone", "/webhooks/found", GONE),
+    ("a webhook's header is gone", f"{WEBHOOK}/parameters/0", GONE),
+    ("a webhook's header may be missing", f"{WEBHOOK}/parameters/0/required", False),
+    ("a webhook's header may be longer", f"{WEBHOOK}/parameters/0/schema/maxLength", 65),
+    ("a webhook's media type is gone", f"{WEBHOOK}/requestBody/content/application~1json", GONE),
+    ("a webhook's body is gone", f"{WEBHOOK}/requestBody", GONE),
     (
-        "a callback's body is another",
-        f"{CALLBACK}/requestBody/content/application~1json/schema",
+        "a webhook's body is another",
+        f"{WEBHOOK}/requestBody/content/application~1json/schema",
         {"type": "object"},
     ),
-    ("an answer to a callback is not understood", f"{CALLBACK}/responses/410", GONE),
+    ("an answer to a webhook is not understood", f"{WEBHOOK}/responses/410", GONE),
     (
         "a sentence is another",
         "/components/responses/PetNotFound/content/application~1json/examples/pet_not_found/x-sentence",
@@ -191,9 +189,9 @@ BREAKING = [
 HARMLESS = [
     ("a title is another", "/info/title", "Animals"),
     ("a description is new", f"{PUT}/description", "Puts a pet."),
-    ("a callback is new", f"{PUT}/callbacks/lost", {}),
-    ("a callback's header is new", f"{CALLBACK}/parameters/1", {"name": "a", "in": "header", "schema": {}}),
-    ("an answer to a callback is understood", f"{CALLBACK}/responses/429", {"description": "Later."}),
+    ("a webhook is new", "/webhooks/lost", {}),
+    ("a webhook's header is new", f"{WEBHOOK}/parameters/1", {"name": "a", "in": "header", "schema": {}}),
+    ("an answer to a webhook is understood", f"{WEBHOOK}/responses/429", {"description": "Later."}),
     ("an operation is new", "/paths/~1pets", {"get": {"operationId": "list_pets", "responses": {}}}),
     ("no credential is required", f"{PUT}/security", []),
     ("another credential is enough", f"{PUT}/security", [{"token": []}, {"secret": []}]),
@@ -206,7 +204,7 @@ HARMLESS = [
     ("a field need not be sent", f"{TAKEN}/required", []),
     ("longer text is taken", f"{TAKEN}/properties/name/maxLength", 41),
     ("any text is taken", f"{TAKEN}/properties/name/pattern", GONE),
-    ("null is taken", f"{TAKEN}/properties/name/nullable", True),
+    ("null is taken", f"{TAKEN}/properties/name/type", ["string", "null"]),
     ("other fields are taken", f"{TAKEN}/additionalProperties", True),
     ("another option is taken", f"{TAKEN}/properties/chip/anyOf/2", {"type": "boolean"}),
     ("an error is new", f"{PUT}/responses/409", {"description": "Busy."}),
@@ -231,32 +229,10 @@ HARMLESS = [
 ]
 
 
-def changed(document: Any, pointer: str, value: Any) -> Any:
-    """Write a value at a pointer, or take out what is there."""
-    document = copy.deepcopy(document)
-    *steps, last = [step.replace("~1", "/").replace("~0", "~") for step in pointer.strip("/").split("/")]
-    node = document
-    for step in steps:
-        node = node[int(step)] if isinstance(node, list) else node[step]
-    if isinstance(node, list):
-        node[int(last) : int(last) + 1] = [] if value is GONE else [value]
-    elif value is GONE:
-        del node[last]
-    else:
-        node[last] = value
-    return document
-
-
 def parts(document: Any) -> Iterator[tuple[Any, Any]]:
-    """Name every operation, parameter and field: as what holds it and where it stands in that."""
+    """Yield every operation, parameter and field: its container and its place in it."""
     asked = [*document["paths"].values()]
-    callbacks = [
-        callback
-        for path in asked
-        for method in METHODS
-        for callback in path.get(method, {}).get("callbacks", {}).values()
-    ]
-    paths = [*asked, *(path for callback in callbacks for path in callback.values())]
+    paths = [*asked, *document.get("webhooks", {}).values()]
     operations = [(path, method) for path in paths for method in path if method in METHODS]
     yield from operations
     for holder in [*paths, *(path[method] for path, method in operations)]:
@@ -319,6 +295,8 @@ class TestVersion:
             ("2.0.0", "1.9.0", False),
             ("0.1.0", "0.2.0", True),
             ("0.1.0", "0.1.1", False),
+            ("0.1.0", "0.1.1-dev", False),
+            ("0.1.0", "0.2.0-dev", True),
             ("0.9.0", "1.0.0", True),
             ("1.0.0", "0.9.0", False),
             ("1.9.0", "2.0.0-rc.1", True),
@@ -330,7 +308,7 @@ class TestVersion:
         assert may_break(released, current) is allowed
 
     def test_the_command_fails_with_the_sentence_until_the_version_moves(
-        self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         broken = changed(DOCUMENT, PUT, GONE)
         for name, document in (("released", DOCUMENT), ("current", broken)):
@@ -340,3 +318,24 @@ class TestVersion:
             main()
         (tmp_path / "current.yaml").write_text(yaml.safe_dump(changed(broken, "/info/version", "2.0.0")))
         main()
+        assert "put_pet is gone" in capsys.readouterr().out
+
+
+class TestRelease:
+    def test_the_released_document_is_called_by_its_version(self) -> None:
+        assert RELEASED.name == f"openapi-{read(RELEASED)['info']['version']}.yaml"
+
+    def test_a_document_that_differs_from_it_has_another_version(self) -> None:
+        is_the_release = CURRENT.read_bytes() == RELEASED.read_bytes()
+        assert is_the_release or read(RELEASED)["info"]["version"] != read(CURRENT)["info"]["version"]
+
+    @pytest.mark.parametrize("path", read(RELEASED)["paths"])
+    def test_the_command_notices_when_a_released_path_is_taken_out(
+        self, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        current = changed(read(CURRENT), "/info/version", read(RELEASED)["info"]["version"])
+        broken = changed(current, f"/paths/{path.replace('/', '~1')}", GONE)
+        (tmp_path / "current.yaml").write_text(json.dumps(broken))
+        monkeypatch.setattr("breaking_changes.CURRENT", tmp_path / "current.yaml")
+        with pytest.raises(SystemExit, match="is gone"):
+            main()

@@ -1,20 +1,22 @@
-"""The document against itself and against the code: nothing is said twice, nothing is said in vain."""
+"""The document agrees with itself and with the code. It has nothing twice and nothing unused."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import re
+import tomllib
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from openapi_spec_validator import validate
 
 from monitoring.contract.catalogue import Catalogue
-from monitoring.contract.document import Node, Operation, load_document
-from monitoring.contract.sentences import OWN_KEYWORDS
+from monitoring.contract.document import Json, Node, Operation, load_document
+from monitoring.contract.schemas import types_of, without_null
 from monitoring.contract.validation import Validation
 
 if TYPE_CHECKING:
@@ -26,11 +28,25 @@ DOCUMENT = load_document()
 CATALOGUE = Catalogue(DOCUMENT)
 VALIDATION = Validation(DOCUMENT)
 OPERATIONS = list(DOCUMENT.operations.values())
+SCHEMAS = DOCUMENT.root["components"]["schemas"]
 
-# Method names of every generated SDK: changing one breaks them all.
+# The words of a schema that bound a value.
+BOUNDS = {
+    *("type", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength"),
+    *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
+}
+
+# Reasons beside those of JSON Schema that a document has words for; `default` stands in for any it lacks.
+OWN_KEYWORDS = {"default", "nestedTooDeeply", "numberTooLarge", "repeated", "unreadable"}
+
+# They are method names in every generated SDK: changing one breaks them all.
 FROZEN_OPERATION_IDS = [
+    "get_entrance",
     "get_oauth_metadata",
+    "get_jwks",
     "issue_token",
+    "introspect_token",
+    "revoke_token",
     "list_monitors",
     "create_monitor",
     "get_monitor",
@@ -56,13 +72,16 @@ FROZEN_OPERATION_IDS = [
     "get_readiness",
     "get_document_yaml",
     "get_document_json",
+    "get_derived_document",
+    "get_fuzzing_configuration",
+    "get_workflows",
     "get_docs",
     "get_guide",
 ]
 
 
 def names_raised_in_code() -> set[str]:
-    """Every `Problem("name")`, the tables that name problems, and what operations rename them to."""
+    """Return every name in `Problem("name")`, in tables of problems, and that operations rename them to."""
     raised = {name for source in SOURCES.values() for name in _named_problems(ast.parse(source))}
     renamed: dict[str, str] = {}
     for operation in OPERATIONS:
@@ -89,8 +108,28 @@ def _texts(node: ast.AST) -> Iterator[str]:
     )
 
 
+def fields_written_three_times() -> list[tuple[str, str]]:
+    """Name the fields of `Thing`, `ThingCreate` and `ThingUpdate`, for each such thing."""
+    kinds = [name for name in SCHEMAS if {f"{name}Create", f"{name}Update"} <= SCHEMAS.keys()]
+    return [(kind, field) for kind in kinds for field in SCHEMAS[f"{kind}Create"]["properties"]]
+
+
+def bounds_of(schema: Node) -> dict[str, Json]:
+    """Return what a schema demands of a value. Whether null is allowed depends on the way it travels."""
+    followed = dict(DOCUMENT.follow(without_null(DOCUMENT.follow(schema))))
+    for part in followed.get("allOf", ()):
+        followed = {**DOCUMENT.follow(part), **followed}
+    within = {
+        word: bounds_of(followed[word])
+        for word in ("items", "additionalProperties")
+        if isinstance(followed.get(word), dict)
+    }
+    bounds = {word: bound for word, bound in followed.items() if word in BOUNDS} | within
+    return {**bounds, "type": set(types_of(followed)) - {"null"}}
+
+
 def error_examples() -> list[tuple[str, Node, Node]]:
-    """Every error example with the schema of its response."""
+    """Return every error example with the schema of its response."""
     responses = [response for operation in OPERATIONS for response in operation.responses.values()]
     responses += DOCUMENT.root["components"]["responses"].values()
     return [
@@ -103,9 +142,42 @@ def error_examples() -> list[tuple[str, Node, Node]]:
 
 
 class TestDocument:
-    def test_it_is_a_valid_openapi_3_0_document(self) -> None:
+    def test_it_is_a_valid_openapi_3_1_document(self) -> None:
         validate(dict(DOCUMENT.root))
-        assert DOCUMENT.root["openapi"].startswith("3.0.")
+        assert DOCUMENT.root["openapi"].startswith("3.1.")
+
+    def test_requests_and_answers_have_schemas_of_their_own(self) -> None:
+        """Nothing here reads `readOnly` and `writeOnly`, which many tools ignore as well."""
+        assert "readOnly:" not in DOCUMENT.yaml_bytes.decode()
+        assert "writeOnly:" not in DOCUMENT.yaml_bytes.decode()
+
+    def test_answers_may_grow(self) -> None:
+        """Only requests refuse unknown fields: an answer that gains one must not break who validates it."""
+        closed = {
+            name
+            for name, schema in DOCUMENT.root["components"]["schemas"].items()
+            if schema.get("additionalProperties") is False
+        }
+        assert closed == {
+            "MonitorCreate",
+            "MonitorUpdate",
+            "NotificationWebhookCreate",
+            "NotificationWebhookUpdate",
+        }
+
+    def test_every_key_is_text_to_readers_of_yaml_1_1(self) -> None:
+        """They read `off`, `y` and `n` as booleans; PyYAML reads the first as one."""
+        nodes = [yaml.safe_load((ROOT / "openapi.yaml").read_bytes())]
+        for node in nodes:
+            nodes += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+        assert {
+            key for node in nodes if isinstance(node, dict) for key in node if not isinstance(key, str)
+        } == set()
+
+    def test_it_has_the_version_of_the_package(self) -> None:
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        workflows = yaml.safe_load((ROOT / "arazzo.yaml").read_text())
+        assert DOCUMENT.root["info"]["version"] == workflows["info"]["version"] == project["version"]
 
     def test_operation_ids_are_frozen(self) -> None:
         assert [operation.operation_id for operation in OPERATIONS] == FROZEN_OPERATION_IDS
@@ -142,6 +214,18 @@ class TestDocument:
             and "x-status" not in DOCUMENT.root["components"][kind][name]
         ]
         assert unused == []
+
+
+class TestBounds:
+    """What a client may send when it creates or changes a thing, and what it is then told."""
+
+    @pytest.mark.parametrize(("kind", "field"), fields_written_three_times())
+    def test_a_field_has_the_same_bounds_in_all_three_schemas(self, kind: str, field: str) -> None:
+        created, changed, told = (
+            bounds_of(SCHEMAS[name]["properties"][field]) for name in (f"{kind}Create", f"{kind}Update", kind)
+        )
+        assert created == changed
+        assert told in (created, {word: bound for word, bound in created.items() if word != "pattern"})
 
 
 class TestHandlers:

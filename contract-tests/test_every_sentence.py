@@ -1,4 +1,4 @@
-"""Every error the document has for an operation, provoked there: the service says it byte for byte."""
+"""Every error that the document has for an operation can be provoked there, and is exact to the byte."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from uuid import uuid4
 
 import pytest
 
-import engine_room
+import chosen_backends
 import promises
 from cast import form_team
 from exact_errors import demand_exactly, find_error
+from incidents.breakdowns import open_incident
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.auth.tokens import sign_token
 from monitoring.contract.endpoint import Endpoint
 from monitoring.incidents.models import Incident
-from monitoring.incidents.service import open_incident
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.service import create_webhook
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
-Stage = tuple[RunningService, dict[str, str]]  # who answers, and the words for who asks for what
+Stage = tuple[RunningService, dict[str, str]]  # the service, and the {words} of provocations
 
 MAX_MONITORS = 10  # as the document's example has it
-LIMIT = "1/12"  # so has this: 12 seconds to wait
+LIMIT = "1/12"  # the example's wait of 12 seconds
 LONG_AGO = datetime(2026, 11, 20, 9, 40, tzinfo=UTC)
 
-# What is different about the service that says it, where something must be.
+# Settings that a service needs to give these errors.
 SETTINGS: dict[str, dict[str, Any]] = {
     "blog_storage_not_configured": {"blog_storage_url": None},
     "rate_limited": dict.fromkeys(
@@ -54,7 +54,7 @@ RESPONSES = DOCUMENT.root["components"]["responses"]
 RESPONSES_OF_NO_OPERATION = {str(node["x-status"]): node for node in RESPONSES.values() if "x-status" in node}
 RESPONSES_OF_NO_OPERATION["400"] = RESPONSES["BadRequest"]
 
-# The requests of `invalid_field` name a parameter that nobody knows.
+# The requests of `invalid_field` have an unknown parameter.
 UNKNOWN_PARAMETER = {
     "field": "unknown",
     "problem": DOCUMENT.root["x-problem-templates"]["additionalProperties"],
@@ -81,7 +81,7 @@ def ordinary_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runni
 
 @pytest.fixture(scope="module")
 def stage_without_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """Stop PostgreSQL when the scene is set."""
+    """Set the scene, then stop PostgreSQL."""
     with running_postgres() as server:
         folder = tmp_path_factory.mktemp("without-database")
         with running_service(folder, database_url=server.create_database()) as service:
@@ -92,11 +92,11 @@ def stage_without_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture
 def stage(operation_id: str, name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
-    """Prepare a service that has reason to say it, and whoever asks."""
+    """Prepare a service that has a reason for this error, and its callers."""
     if name == "service_unavailable" and not stands_on_the_blog(operation_id):
         yield request.getfixturevalue("stage_without_database")
     elif name == "service_unavailable":
-        with running_service(tmp_path) as service, engine_room.blog_storage_away(tmp_path):
+        with running_service(tmp_path) as service, chosen_backends.blog_storage_away(tmp_path):
             yield service, set_scene(service)
     elif name in SETTINGS:
         with running_service(tmp_path, **SETTINGS[name]) as service:
@@ -109,18 +109,21 @@ def stage(operation_id: str, name: str, request: pytest.FixtureRequest, tmp_path
 
 
 async def break_down(*_: object) -> None:
-    """Be a mistake of ours."""
+    """Raise an exception that nobody expects."""
     raise ZeroDivisionError
 
 
 def set_scene(service: RunningService) -> dict[str, str]:
-    """Set up Alice's team with its keys, one of them revoked, and two of everything there can be."""
+    """Set up Alice's team with its keys, one of them revoked, and two things of every kind."""
     team = form_team(service, MAX_MONITORS)
     alice, revoked = (service.run(create_key(team, "A key", SCOPES)) for _ in range(2))
     service.run(revoke_key(revoked.key.client_id))
 
+    def sign(client_id: str, scopes: Sequence[str] = SCOPES) -> str:
+        return sign_token(service.settings, client_id, scopes, now_seconds=int(time.time()))
+
     def bear(client_id: str, scopes: Sequence[str] = SCOPES) -> str:
-        return f"Bearer {sign_token(service.settings, client_id, scopes, now_seconds=int(time.time()))}"
+        return f"Bearer {sign(client_id, scopes)}"
 
     return {
         "alice": bear(alice.key.client_id),
@@ -129,6 +132,7 @@ def set_scene(service: RunningService) -> dict[str, str]:
         "reader": bear(alice.key.client_id, ["monitors:read"]),
         "writer": bear(alice.key.client_id, ["monitors:write"]),
         "revoked": bear(revoked.key.client_id),
+        "another_token": sign(revoked.key.client_id),
         **service.run(create_things(team.id)),
         "article_id": str(uuid4()),
         "nothing": str(uuid4()),
@@ -190,7 +194,7 @@ def test_unknown_query_parameters_are_refused_by_all_but_the_lenient() -> None:
     refusing = {operation_id for operation_id, _, name in documented_answers() if name == "invalid_field"}
     lenient = {name for name, each in OPERATIONS.items() if each.definition.get("x-lenient-parameters")}
     assert refusing == OPERATIONS.keys() - lenient
-    assert lenient == {"issue_token"}
+    assert lenient == {"issue_token", "introspect_token", "revoke_token"}
 
 
 def test_a_lenient_operation_does_not_see_unknown_query_parameters(ordinary_service: RunningService) -> None:

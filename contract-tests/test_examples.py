@@ -1,4 +1,4 @@
-"""Every example of the document, wherever it stands, is what its schema allows."""
+"""Every example of the document matches its schema."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ VALIDATION = Validation(DOCUMENT)
 
 
 def find_examples(node: Node, pointer: str = "#") -> Iterator[tuple[str, object, Node]]:
-    """Find every example, with its pointer and its schema: of bodies, parameters, headers and fields."""
+    """Yield every example of bodies, parameters, headers and fields, with its pointer and its schema."""
     for name, reference in node.get("examples", {}).items() if "schema" in node else ():
         yield f"{pointer}/examples/{name}", DOCUMENT.follow(reference)["value"], node["schema"]
+    if isinstance(examples := node.get("examples"), list):  # of a schema
+        yield from ((f"{pointer}/examples/{index}", example, node) for index, example in enumerate(examples))
     if "example" in node:
         yield f"{pointer}/example", node["example"], node.get("schema", node)
     for step, below in node.items():
@@ -61,7 +63,7 @@ def test_examples_are_found_wherever_they_can_stand(place: str) -> None:
 
 
 def test_a_wrong_example_would_be_told() -> None:
-    pointer = "#/components/schemas/Monitor/properties/interval_seconds/example"
+    pointer = "#/components/schemas/Monitor/properties/interval_seconds/examples/0"
     schema = next(schema for place, _, schema in EXAMPLES if place == pointer)
     with pytest.raises(BrokenPromise):
         VALIDATION.response_check(schema)("soon")

@@ -1,4 +1,4 @@
-"""The running service fuzzed by Schemathesis, as everybody who may call it and as those who may not."""
+"""Schemathesis fuzzes the running service with every kind of credentials, and with none."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The running service fuzzed while limits are low and while what it stands on is away or not configured."""
+"""Schemathesis fuzzes the service while limits are low, and while backends are away or not configured."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +13,7 @@ from real_servers import running_postgres
 from running_service import running_service
 from service_process import wait_until
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-CONFIG = "in_trouble.toml"
+CONFIG = Path(__file__).parent / "in_trouble.toml"
 
 
 def test_beyond_the_limits_every_answer_says_when_to_come_back(tmp_path: Path) -> None:

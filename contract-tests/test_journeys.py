@@ -1,4 +1,4 @@
-"""Journeys along the document's links. Every answer on the way is held against the document."""
+"""Journeys along the document's links. Every answer on the way is compared with the document."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SETTLE_SECONDS = 60
 
-# What finds the first of two monitors, and what finds the second.
+# Filters that find the first of two monitors, and those that find the second.
 FILTERS = {
     "status": ("paused", "pending"),
     "tag": ("shop",),
@@ -35,14 +35,14 @@ CREATE, READ = OPERATIONS["create_monitor"], OPERATIONS["get_monitor"]
 UPDATE, LIST = OPERATIONS["update_monitor"], OPERATIONS["list_monitors"]
 DELIVER = next(operation for operation in OPERATIONS.values() if operation.path == "/api/webhooks/publisher")
 
-# Operations that answer where to look for what they began.
+# Operations whose answer says where to look for what they began.
 SAY_WHERE = [
     operation
     for operation in OPERATIONS.values()
     if "Location" in operation.responses[str(links.first_success(operation))].get("headers", {})
 ]
 
-# What the `id` of a body is called elsewhere, by the body's schema.
+# The parameter that takes the `id` of a body, by the body's schema.
 IDS = {
     "Article": "article_id",
     "Monitor": "monitor_id",
@@ -53,7 +53,7 @@ IDS = {
 
 
 def ids_told(operation: Operation, stop: Exchange) -> Iterator[tuple[str, str]]:
-    """Return the ids that an answer's body tells, by the names that parameters have."""
+    """Yield the ids in an answer's body, with the names of the parameters that take them."""
     content = operation.responses[str(stop.answer.status)].get("content", {})
     schema = content.get(JSON, {}).get("schema", {}).get("$ref", "").rpartition("/")[2]
     for name, value in stop.answer.json.items() if stop.answer.body else ():
@@ -88,7 +88,7 @@ class TestLinks:
             for operation in OPERATIONS.values()
             if links.needs_an_id(operation) and operation.definition["security"]
         } - {link.target.operation_id for link in LINKS}
-        assert unlinked == {"get_incident"}  # no answer is about one: lists have many, or none
+        assert unlinked == {"get_incident"}  # only lists have incidents, and a link cannot choose one
 
     @pytest.mark.parametrize("source", SAY_WHERE, ids=lambda source: source.operation_id)
     def test_location_is_where_the_link_to_read_it_leads(
@@ -232,12 +232,12 @@ class TestArticle:
 
 
 async def mislay(monitor_id: str) -> None:
-    """Store what no answer may say."""
+    """Store a status that no answer may have."""
     await Monitor.filter(id=monitor_id).update(status="mislaid")
 
 
 def moved_on(before: Exchange, after: Exchange) -> Mapping[str, Any]:
-    """Return what a change moves by itself, having moved."""
+    """Return the fields that every change updates, with their new values."""
     assert before.answer.headers["etag"] != after.answer.headers["etag"]
     updated_at: str = after.answer.json["updated_at"]
     assert updated_at > before.answer.json["updated_at"]

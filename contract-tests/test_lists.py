@@ -1,4 +1,4 @@
-"""The lists of checks, incidents, webhooks and deliveries: every row is met once, and filters filter."""
+"""The lists of checks, incidents, webhooks and deliveries: every row comes once, and filters filter."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from incidents.breakdowns import open_incident
 from monitoring.backends.database import transaction
 from monitoring.checks.results import CheckResult, insert_results
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.incidents.models import Resolution
-from monitoring.incidents.service import open_incident, resolve_incident
+from monitoring.incidents.service import resolve_incident
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.models import NotificationDelivery
 from promises import OPERATIONS
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from running_service import RunningService
 
-# What a list is called in its answer, and what tells its rows apart.
+# The name of each list in its answer, and the field that identifies its rows.
 LISTS = {
     "list_checks": ("checks", "checked_at"),
     "list_incidents": ("incidents", "id"),
@@ -35,7 +36,7 @@ ROWS = 5
 FIRST_MOMENT = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
 MOMENTS = [FIRST_MOMENT + timedelta(minutes=number) for number in range(ROWS)]
 
-# Filters that find the newest row and nothing else, and some that find all the others; {words} are filled in.
+# Filters that find only the newest row, and filters that find all others; {words} are filled in.
 NEWEST = [
     ("list_checks", "outcome", "down"),
     ("list_checks", "from", "{newest_moment}"),
@@ -53,14 +54,14 @@ OTHERS = [
 
 
 class FilledLists:
-    """A team's lists with some rows in each; the newest one is unlike the others."""
+    """A team's lists with some rows in each. The newest row differs from the others."""
 
     def __init__(self, traveller: Traveller, service: RunningService) -> None:
         self._traveller = traveller
         monitors = [traveller.call(OPERATIONS["create_monitor"]) for _ in range(2)]
         monitor_id, other_monitor_id = (each.answer.json["id"] for each in monitors)
         service.run(check(monitor_id))
-        service.run(break_and_heal(monitor_id, other_monitor_id))  # while no webhook wants to be told
+        service.run(break_and_heal(monitor_id, other_monitor_id))  # before any webhook exists
         webhooks = [traveller.call(OPERATIONS["create_notification_webhook"]) for _ in range(ROWS)]
         webhook_id = webhooks[0].answer.json["id"]
         test = OPERATIONS["test_notification_webhook"]
@@ -74,7 +75,7 @@ class FilledLists:
         self._words = {**self.ids, "newest_moment": write_timestamp(MOMENTS[-1])}
 
     def read(self, operation_id: str, **query: str) -> tuple[list[str], str | None]:
-        """Return what tells the rows of a page apart, and the cursor of the next page."""
+        """Return what identifies the rows of a page, and the cursor of the next page."""
         operation, (name, key) = OPERATIONS[operation_id], LISTS[operation_id]
         path = {name: value for name, value in self.ids.items() if f"{{{name}}}" in operation.path}
         answer = self._traveller.call(operation, **path, **query).answer
@@ -82,7 +83,7 @@ class FilledLists:
         return [row[key] for row in answer.json[name]], answer.json["next_cursor"]
 
     def read_filtered(self, operation_id: str, name: str, value: str) -> list[str]:
-        """Return what tells the rows apart that a filter finds."""
+        """Return what identifies the rows that a filter finds."""
         rows, _ = self.read(operation_id, **{name: value.format_map(self._words)})
         return rows
 
@@ -129,7 +130,7 @@ def test_every_list_and_every_filter_is_tried() -> None:
 
 
 async def check(monitor_id: str) -> None:
-    """Store what some checks found, of which the last one failed."""
+    """Store the results of some checks, of which the last one failed."""
     monitor = await Monitor.get(id=monitor_id)
     async with transaction() as connection:
         await insert_results(connection, [result_of(monitor.id, moment) for moment in MOMENTS])
@@ -153,7 +154,7 @@ def result_of(monitor_id: UUID, moment: datetime) -> CheckResult:
 
 
 async def break_and_heal(monitor_id: str, other_monitor_id: str) -> None:
-    """Give one monitor incidents that are over, and then the other one an incident that goes on."""
+    """Give one monitor resolved incidents, and then the other one an open incident."""
     monitor, other_monitor = [await Monitor.get(id=each) for each in (monitor_id, other_monitor_id)]
     for moment in MOMENTS[:-1]:
         await fail(monitor, moment)
@@ -168,5 +169,5 @@ async def fail(monitor: Monitor, moment: datetime) -> None:
 
 
 async def give_up(delivery_id: str) -> None:
-    """Fail a delivery for good, and have nobody change that who is just sending it."""
+    """Fail a delivery for good, even if somebody is sending it at the moment."""
     await NotificationDelivery.filter(id=delivery_id).update(status="failed", due_at=None, claim=None)

@@ -1,4 +1,4 @@
-"""The traveller: calls operations by what the document says of them, and holds every answer against it."""
+"""The traveller calls operations by the document alone, and compares every answer with it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class Traveller:
-    """Calls operations by what the document says of them, and knows nothing else."""
+    """Calls operations as the document describes them, and knows nothing else."""
 
     def __init__(self, service: RunningService) -> None:
         self._service = service
@@ -42,9 +42,9 @@ class Traveller:
         return exchange
 
     def ask(self, operation: Operation, body: Any = None, **values: str) -> Exchange:
-        """Call an operation with a body or its first example; values are its parameters by name.
+        """Call an operation with a body or its first example. Values are its parameters by name.
 
-        Any documented answer is a good one.
+        Every documented answer is accepted.
         """
         media_type, example = next(links.examples_of_body(operation), ("", None))
         body = example if body is None else body
@@ -60,7 +60,7 @@ class Traveller:
         return Exchange(target, method, values, body, answer)
 
     def follow(self, link: Link, exchange: Exchange, body: Any = None) -> Exchange:
-        """Go where a link of an answer leads."""
+        """Call the target of an answer's link."""
         assert exchange.answer.status == link.status
         return self.call(link.target, body, **links.resolve(link, exchange))
 
@@ -72,7 +72,7 @@ class Traveller:
         return stops
 
     def reach(self, operation: Operation) -> Exchange:
-        """Call an operation with its first example, coming along links if it takes an id."""
+        """Call an operation with its first example, along links if it takes an id."""
         if not links.needs_an_id(operation):
             return self.call(operation)
         arrival = next(link for link in links.all_links() if link.target == operation)
@@ -81,7 +81,7 @@ class Traveller:
 
 @contextmanager
 def setting_out(service: RunningService) -> Iterator[Traveller]:
-    """Give a new team's key to a traveller, who exchanges it for a token at the journey's first stop."""
+    """Yield a traveller with a new team's key, exchanged for a token at the first stop."""
     with Player(service, form_team(service)) as player:
         traveller = Traveller(service)
         credentials = {"client_id": player.client_id, "client_secret": player.client_secret}

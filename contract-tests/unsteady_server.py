@@ -1,4 +1,4 @@
-"""A team's own server: it breaks and heals on command, and keeps the notifications it gets."""
+"""A team's own server, which breaks and recovers on command and keeps the notifications it gets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(204)
 
     def log_message(self, *_: object) -> None:
-        """Be silent."""
+        """Log nothing."""
 
     def _answer(self, status: int) -> None:
         self.send_response(status)
@@ -46,7 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def unsteady_server() -> Iterator[UnsteadyServer]:
-    """Let one listen until the block ends."""
+    """Run a server until the block ends."""
     with UnsteadyServer() as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield server

@@ -6,21 +6,20 @@ import re
 import sys
 from pathlib import Path
 
-from screenshots import MADE_FROM, find_out_what_pages_are_made_of
-
 from monitoring.settings.description import describe_settings
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("contract-tests/*.md")]
 SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
-VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+VARIABLE = re.compile(r"(?<!\.)\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 
-# Not the service's own: of clouds, of compose.yaml, of fault runs, of fuzzing, of `make bench`, of a reader's
-# shell, of SDKs.
+# Not the service's own: of clouds, of OpenTelemetry's SDK, of compose.yaml, of fault runs, of fuzzing, of
+# `make bench`, of a reader's shell, of SDKs.
 FOREIGN = re.compile(
-    r"(AWS|AZURE|GOOGLE)_.*|POSTGRES_PASSWORD|S3_.*|IMAGE_.*|FAULT_.*|FUZZING_.*|CLIENT_(ID|SECRET)"
-    r"|MEASURED_PYTHON|UPTIME_KUMA|INCIDENT_OPENED"
+    r"(AWS|AZURE|GOOGLE|OTEL)_.*|POSTGRES_PASSWORD|VALKEY_PASSWORD|S3_.*|IMAGE_.*|FAULT_.*|FUZZING_.*"
+    r"|CLIENT_(ID|SECRET)"
+    r"|MEASURED_PYTHON|UPTIME_KUMA|INCIDENT_OPENED|MONITORING_(URL|TOKEN|WEBHOOK_SECRET)"
 )
 
 
@@ -30,7 +29,7 @@ def find_problems() -> list[str]:
         *_find_broken_links(),
         *_find_settings_that_differ(),
         *_find_unknown_variables(),
-        *_find_old_pictures(),
+        *_find_pictures_nobody_shows(),
     ]
 
 
@@ -71,10 +70,13 @@ def _find_unknown_variables() -> list[str]:
     ]
 
 
-def _find_old_pictures() -> list[str]:
-    if MADE_FROM.exists() and MADE_FROM.read_text().strip() == find_out_what_pages_are_made_of():
-        return []
-    return ["docs/screenshots: pages may look different by now; run `make screenshots`"]
+def _find_pictures_nobody_shows() -> list[str]:
+    shown = {(page.parent / target).resolve() for page in PAGES for target in LINK.findall(page.read_text())}
+    return [
+        f"{picture.relative_to(ROOT)}: no page shows it"
+        for picture in sorted((ROOT / "docs" / "screenshots").iterdir())
+        if picture not in shown
+    ]
 
 
 def _code(text: str) -> str:

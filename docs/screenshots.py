@@ -1,48 +1,29 @@
-"""Pictures of every page of the app, with a team that looks real: `make screenshots`.
+"""Takes the pictures of the app that a page shows, with a team that looks real: `make screenshots`.
 
-`made-from.txt` tells from which code; `docs/check.py` compares.
+A picture is called after a place of `tests/browser/places.py` and a view: `monitors-phone.png`.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).parent.parent
-MONITORING = ROOT / "src" / "monitoring"
-FOLDER = ROOT / "docs" / "screenshots"
-MADE_FROM = FOLDER / "made-from.txt"
+from browser.acme.team import TEAM_NAME, form_acme
+from browser.chromium import DESKTOP, PHONE, Person, running_chromium
+from browser.places import PLACES
+from running_service import running_service
 
-# Whatever may show. That is more than what does: words stand beside rules, in any module.
-LOOKS = ("console/**/*.py", "console/templates/**/*.html", "console/assets/*", "members/refusals.py")
-
-DARK = ("monitors", "monitor-down", "api-keys", "api-key-created")
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-
-def find_out_what_pages_are_made_of() -> str:
-    """Return one hash of everything that shows."""
-    digest = sha256()
-    for path in sorted({path for pattern in LOOKS for path in MONITORING.glob(pattern)}):
-        digest.update(f"{path.relative_to(MONITORING).as_posix()}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+DOCS = Path(__file__).parent
+FOLDER = DOCS / "screenshots"
+SHOWN = re.compile(r"\]\(screenshots/([a-z-]+)-(desktop|phone|dark)\.png\)")
 
 
 def take_all() -> None:
-    """Start a service, form the team, and take every picture at both widths."""
-    # Tests' rooms, which PYTHONPATH names; the check of the docs does without them.
-    from browser.acme.team import TEAM_NAME, form_acme  # noqa: PLC0415
-    from browser.chromium import Person, running_chromium  # noqa: PLC0415
-    from browser.places import PLACES  # noqa: PLC0415
-    from running_service import running_service  # noqa: PLC0415
-
+    """Start a service, form the team, and take each picture that a page shows."""
+    shown = {view for page in DOCS.glob("*.md") for view in SHOWN.findall(page.read_text())}
     for old in FOLDER.glob("*.png"):
         old.unlink()
     with (
@@ -63,25 +44,20 @@ def take_all() -> None:
             people["member"].sign_in(acme.member.email, acme.member.password)
             people["owner"].sign_in(acme.owner.email, acme.owner.password)
             for name, place in PLACES.items():
-                place.visit(people[place.who], acme)
-                _take(people[place.who].page, name)
+                views = sorted(view for shown_name, view in shown if shown_name == name)
+                if views:
+                    place.visit(people[place.who], acme)
+                for view in views:
+                    _take(people[place.who], name, view)
     # Pages have few colours: a palette makes pictures a third as large.
     command = ["pngquant", "--force", "--ext=.png", "--strip", "--nofs", "64", *FOLDER.glob("*.png")]
     subprocess.run(command, check=True)  # noqa: S603 - of our own choice
-    MADE_FROM.write_text(f"{find_out_what_pages_are_made_of()}\n")
 
 
-def _take(page: Page, name: str) -> None:
-    from browser.chromium import DESKTOP, PHONE  # noqa: PLC0415
-
-    for device, size in (("desktop", DESKTOP), ("phone", PHONE)):
-        page.set_viewport_size(size)
-        page.screenshot(path=FOLDER / f"{name}-{device}.png", full_page=True, animations="disabled")
-    if name in DARK:
-        page.set_viewport_size(DESKTOP)
-        page.emulate_media(color_scheme="dark")
-        page.screenshot(path=FOLDER / f"{name}-dark.png", full_page=True, animations="disabled")
-        page.emulate_media(color_scheme="light")
+def _take(person: Person, name: str, view: str) -> None:
+    person.page.set_viewport_size(PHONE if view == "phone" else DESKTOP)
+    person.page.emulate_media(color_scheme="dark" if view == "dark" else "light")
+    person.page.screenshot(path=FOLDER / f"{name}-{view}.png", full_page=True, animations="disabled")
 
 
 if __name__ == "__main__":

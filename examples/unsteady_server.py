@@ -1,4 +1,4 @@
-"""A server that breaks and heals on command, and prints the notifications it gets. Python 3.9+, nothing else.
+"""A server that breaks and recovers on command, and prints the notifications it gets. Needs only Python 3.9+.
 
     python3 examples/unsteady_server.py 9100
 
@@ -17,13 +17,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class UnsteadyHandler(BaseHTTPRequestHandler):
-    """Answers for all; `is_broken` is the server's."""
+    """Answers every request. `is_broken` belongs to the server."""
 
     protocol_version = "HTTP/1.1"
     is_broken = False
 
     def do_GET(self) -> None:
-        """Be healthy or not."""
+        """Answer as a healthy or broken server."""
         if self.path != "/health":
             self._answer(404, "Not here")
         elif UnsteadyHandler.is_broken:
@@ -32,7 +32,7 @@ class UnsteadyHandler(BaseHTTPRequestHandler):
             self._answer(200, "Fine")
 
     def do_POST(self) -> None:
-        """Break, heal, or take a notification."""
+        """Break, recover, or receive a notification."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if self.path in ("/break", "/heal"):
             UnsteadyHandler.is_broken = self.path == "/break"
@@ -69,7 +69,7 @@ class UnsteadyHandler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name in http.server
-        """Keep quiet: what is worth a line is printed."""
+        """Log nothing: the handlers print what matters."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which of the document's answers an answer is."""
+"""Names answers as the document does."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 DOCUMENT = load_document()
 
 
-class UndocumentedAnswer(Exception):  # noqa: N818 - it is what the service did
-    """An answer that the document does not allow; the sentence says why."""
+class UndocumentedAnswer(Exception):  # noqa: N818 - it describes the service
+    """An answer that the document does not allow. The sentence says why."""
 
 
 class Answers:
-    """The answers of every operation, as the document promises them."""
+    """The answers that the document promises for every operation."""
 
     def __init__(self) -> None:
         self._templates = Catalogue(DOCUMENT).templates
         self._validation = Validation(DOCUMENT)
 
     def name(self, operation: Operation, answer: httpx.Response) -> str:
-        """Name a good answer by its status and an error as the document does. Raises `UndocumentedAnswer`."""
+        """Name a success by its status and an error by the document's name. Raises `UndocumentedAnswer`."""
         promised = operation.responses.get(str(answer.status_code))
         if promised is None:
             raise UndocumentedAnswer(f"{operation.operation_id} documents no {answer.status_code}")

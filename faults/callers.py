@@ -1,4 +1,4 @@
-"""Callers of the API beside the publishers: one whose keys are revoked, one who creates monitors in doubt."""
+"""Callers of the API besides the publishers: one revokes keys, one creates monitors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Headers = dict[str, str]
 
 
 class KeyHolder:
-    """Makes keys, uses them everywhere, revokes them, and is then to be refused everywhere at once."""
+    """Makes keys, uses them everywhere and revokes them. Then every replica must refuse them at once."""
 
     def __init__(self, cluster: Cluster, replicas: Replicas) -> None:
         self._cluster = cluster
@@ -28,7 +28,7 @@ class KeyHolder:
         self._revoked: list[Headers] = []
 
     def rotate(self, over: Event, pause_seconds: float) -> None:
-        """Keep going until it is over."""
+        """Go on until the run is over."""
         while not over.wait(pause_seconds):
             client_id, headers = self.make_key()
             for replica in self._replicas.all:
@@ -39,21 +39,21 @@ class KeyHolder:
                 self._replicas.insist("list_monitors", REFUSED, at=replica, headers=headers)
             self._replicas.journal.count("Keys and monitors", "keys revoked and refused by every replica")
 
-    def make_key(self) -> tuple[str, Headers]:
-        """Create a key and get a token. Returns the client_id and the header that carries the token."""
-        key = self._insist_on_command("keys", "create", TEAM)
+    def make_key(self, team: str = TEAM) -> tuple[str, Headers]:
+        """Create a key and get a token. Return the client_id and the header with the token."""
+        key = self._insist_on_command("keys", "create", team)
         form = {"client_id": key["client_id"], "client_secret": key["client_secret"]}
         token = self._replicas.insist("issue_token", "200", data=form).json()["access_token"]
         return key["client_id"], {"Authorization": f"Bearer {token}"}
 
     def check_again(self) -> None:
-        """Demand that every key revoked during the run is refused now as well."""
+        """Demand that every key revoked during the run is still refused."""
         for headers in self._revoked:
             for replica in self._replicas.all:
                 self._replicas.insist("list_monitors", REFUSED, at=replica, headers=headers)
 
     def _insist_on_command(self, *arguments: str) -> Any:
-        """Repeat a command until it succeeds: what it failed to tell may still have happened."""
+        """Repeat a command until it succeeds. A failed attempt may have had its effect all the same."""
         for _ in range(round(PATIENCE_SECONDS)):
             done = self._cluster.try_command(*arguments)
             if done is not None:
@@ -62,7 +62,7 @@ class KeyHolder:
 
 
 class MonitorOwner:
-    """Creates monitors with an Idempotency-Key each, and asks again when in doubt."""
+    """Creates monitors, each with an Idempotency-Key, and repeats a request when in doubt."""
 
     def __init__(self, replicas: Replicas, headers: Headers, chance: Random) -> None:
         self._replicas = replicas
@@ -71,16 +71,16 @@ class MonitorOwner:
         self._created: dict[str, str] = {}
 
     def create(self, over: Event, pause_seconds: float) -> None:
-        """Keep going until it is over."""
+        """Go on until the run is over."""
         while not over.wait(self._chance.uniform(0, 2 * pause_seconds)):
             url = f"https://shop.example.com/{len(self._created)}"
             self._created[url] = self._create(url)
             repeated = self._chance.choice(sorted(self._created))
             if self._create(repeated) != self._created[repeated]:
-                self._replicas.journal.accuse(f"the monitor of {repeated} was created twice")
+                self._replicas.journal.record_violation(f"the monitor of {repeated} was created twice")
 
     def check(self) -> None:
-        """Demand that the team has exactly the monitors that were answered."""
+        """Demand that the team has exactly the monitors that the answers named."""
         found: dict[str, str] = {}
         query: dict[str, Any] = {"limit": 100}
         while True:
@@ -93,7 +93,7 @@ class MonitorOwner:
         expected = {monitor_id: url for url, monitor_id in self._created.items()}
         for monitor_id in found.keys() ^ expected.keys():
             where = "nobody was told of" if monitor_id in found else "was created and is not there:"
-            self._replicas.journal.accuse(
+            self._replicas.journal.record_violation(
                 f"a monitor {where} {monitor_id}, {found.get(monitor_id) or expected[monitor_id]}"
             )
         self._replicas.journal.count("Keys and monitors", "monitors created, each once", len(found))

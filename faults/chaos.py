@@ -1,4 +1,4 @@
-"""What is broken, and how: a storm for each target, so that different ones are broken at the same time."""
+"""What breaks, and how. Each target has its own storm, so that several are broken at the same time."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 POSTGRES_STOP_TIMEOUT_SECONDS = 30.0
 
-# Broken inside, well again outside.
+# The target is broken inside the context and heals at its end.
 Fault = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
 class Target:
-    """Something that breaks now and then, in each of its ways in turn, for a while."""
+    """Something that breaks now and then for a while, in one of its ways after the other."""
 
     name: str
     faults: Mapping[str, Fault]
@@ -42,7 +42,7 @@ class Target:
     outage_seconds: tuple[float, float]
 
     def storm(self, chance: Random, journal: Journal, over: Event) -> None:
-        """Break and heal until it is over."""
+        """Break and heal until the run is over."""
         kinds: list[str] = []
         while not over.wait(chance.uniform(*self.calm_seconds)):
             kinds = kinds or chance.sample(sorted(self.faults), len(self.faults))
@@ -52,7 +52,7 @@ class Target:
 
 
 def list_targets(cluster: Cluster) -> list[Target]:
-    """List everything that can break. A process is sometimes frozen for longer than a lease lasts."""
+    """List everything that can break. Sometimes a process is frozen for longer than a lease lasts."""
     return [
         *(
             Target(process.name, _faults_of_process(process), calm_seconds=(4, 16), outage_seconds=(0.2, 8))
@@ -105,7 +105,7 @@ def _broken_by(break_it: Callable[[], object], heal_it: Callable[[], object]) ->
 
 
 def _stop_in_order(server: PostgresServer) -> None:
-    """Roll transactions back and shut down, as a restart by the operator does."""
+    """Roll back transactions and shut down, as when an operator restarts the server."""
     process_id = server.process_id
     os.kill(process_id, signal.SIGINT)
     deadline = time.monotonic() + POSTGRES_STOP_TIMEOUT_SECONDS

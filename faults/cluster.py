@@ -1,4 +1,4 @@
-"""The service as operators run it at a larger scale: real servers, two API and two worker processes."""
+"""The service as operators run it at a larger scale: real servers, and two processes of each kind."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from real_servers import PostgresServer, RedisServer, find_free_port, running_po
 from replicas import Replica
 from s3_server import S3Server, running_s3
 from service_process import MONITORING
+from watching import Site, running_site
 
 if TYPE_CHECKING:
     import threading
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 WEBHOOK_SECRET = "the-webhook-secret-of-the-fault-run"
 LOCALES = ["es", "pt", "fr", "it", "ca"]
 TEAM = "Alice's team"
+SITE_TEAM = "The site's team"
 
 START_TIMEOUT_SECONDS = 60.0
 STOP_TIMEOUT_SECONDS = 20.0
@@ -38,7 +40,7 @@ LOGGED_ERROR = re.compile(r"^\S+ (?:ERROR|CRITICAL) (\S+) .*", re.MULTILINE)
 
 
 class ClusterProcess:
-    """One process of the service, with all that it may start, in a group of its own."""
+    """One process of the service and its children, in their own process group."""
 
     def __init__(
         self,
@@ -56,13 +58,20 @@ class ClusterProcess:
         self._popen: subprocess.Popen[bytes] | None = None
 
     @property
+    def pid(self) -> int:
+        """The id of the process. Raises `RuntimeError` while there is none."""
+        if self._popen is None:
+            raise RuntimeError(f"{self.name} does not run")
+        return self._popen.pid
+
+    @property
     def status_it_ended_with(self) -> int | None:
-        """The exit status if it ended by itself: whoever stops it here takes it out first."""
+        """The exit status if the process ended by itself, not through `kill` or `stop`."""
         popen = self._popen
         return None if popen is None else popen.poll()
 
     def start(self) -> None:
-        """Start it; an API process answers when this returns, if nothing else is wrong."""
+        """Start the process. An API process answers when this returns, unless something else is broken."""
         with self.log.open("ab") as log:
             self._popen = subprocess.Popen(
                 self._arguments, env=self._environment, stdout=log, stderr=log, start_new_session=True
@@ -75,22 +84,22 @@ class ClusterProcess:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """Give it no chance to tidy up (`kill -9`)."""
+        """Kill the process, which gets no chance to clean up (`kill -9`)."""
         self._end(signal.SIGKILL)
 
     def stop(self) -> None:
-        """Stop it as a deploy does. Raises `subprocess.TimeoutExpired`, and kills it, if it does not end."""
+        """Stop the process as a deploy does. If it does not end, kill it and raise `TimeoutExpired`."""
         self._end(signal.SIGTERM)
 
     def freeze(self) -> None:
-        """Let no instruction of it run; nobody is told."""
+        """Suspend the process without notice to anybody."""
         self._send(self._popen, signal.SIGSTOP)
 
     def thaw(self) -> None:
         self._send(self._popen, signal.SIGCONT)
 
     def errors(self) -> list[tuple[str, str]]:
-        """Return the logger and the line of everything that was logged as an error."""
+        """Return logger and line of every logged error."""
         logged = LOGGED_ERROR.finditer(self.log.read_text(errors="replace"))
         return [(match[1], match[0]) for match in logged]
 
@@ -105,7 +114,7 @@ class ClusterProcess:
         try:
             popen.wait(STOP_TIMEOUT_SECONDS)
         finally:
-            self._send(popen, signal.SIGKILL)  # whatever it has left behind
+            self._send(popen, signal.SIGKILL)  # children it left behind
             popen.wait(STOP_TIMEOUT_SECONDS)
 
     @staticmethod
@@ -117,11 +126,12 @@ class ClusterProcess:
 
 @dataclass
 class Cluster:
-    """All processes and servers, and the commands an operator has."""
+    """All processes and servers, and the operator's commands."""
 
     postgres: PostgresServer
     redis: RedisServer
     s3: S3Server
+    site: Site
     database_url: str
     environment: Mapping[str, str]
     processes: list[ClusterProcess]
@@ -131,7 +141,7 @@ class Cluster:
         return [Replica(process.name, process.base_url) for process in self.processes if process.base_url]
 
     def try_command(self, *arguments: str) -> Any | None:
-        """Run a command; None if it failed, as it may while the database is away."""
+        """Run a command. None if it failed, as it may while the database is away."""
         done = subprocess.run(
             [*MONITORING, *arguments, "--json"],
             env=self.environment,
@@ -143,12 +153,13 @@ class Cluster:
 
 
 @contextmanager
-def running_cluster(folder: Path, translator: str) -> Iterator[Cluster]:
-    """Start everything on free ports, with logs in a folder, and end everything with the context."""
+def running_cluster(folder: Path, translator: str, **settings: str) -> Iterator[Cluster]:
+    """Start everything on free ports, with logs in a folder, and stop it at the end of the context."""
     with ExitStack() as stack:
         postgres = stack.enter_context(running_postgres())
         redis = stack.enter_context(running_redis())
         s3 = stack.enter_context(running_s3())
+        site = stack.enter_context(running_site())
         database_url = postgres.create_database()
         environment = {
             **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
@@ -157,14 +168,19 @@ def running_cluster(folder: Path, translator: str) -> Iterator[Cluster]:
             "REDIS_URL": redis.url,
             "BLOG_STORAGE_URL": s3.url,
             "SIGNING_KEYS": "a-signing-key-of-the-fault-run-0123456789",
+            "ENCRYPTION_KEYS": "YS1rZXktb2YtdGhlLWZhdWx0LXJ1bi0wMTIzNDU2Nzg=",
             "WEBHOOK_SECRETS": WEBHOOK_SECRET,
             "TRANSLATOR": translator,
             "LOCALES": ",".join(LOCALES),
             "RATE_LIMIT_API": "1000000/60",
             "RATE_LIMIT_TOKEN": "1000000/60",
             "TRANSLATION_LEASE_SECONDS": "5",
-            "TRANSLATION_MAX_ATTEMPTS": "100",  # every kill in the middle of one costs an attempt
+            "TRANSLATION_MAX_ATTEMPTS": "100",  # every kill during an attempt uses it up
             "SWEEP_INTERVAL_SECONDS": "1",
+            "ALLOWED_NETWORKS": "127.0.0.1/32",
+            "REFERENCE_URLS": site.url,
+            "DNS_SERVERS": "127.0.0.1:9",
+            **settings,
         }
         subprocess.run([*MONITORING, "migrate"], env=environment, check=True)
         processes = []
@@ -174,10 +190,12 @@ def running_cluster(folder: Path, translator: str) -> Iterator[Cluster]:
             processes += [
                 ClusterProcess(f"api {number}", "serve", own, folder, f"http://127.0.0.1:{port}"),
                 ClusterProcess(f"worker {number}", "worker", environment, folder),
+                ClusterProcess(f"checker {number}", "checker", environment, folder),
             ]
-        cluster = Cluster(postgres, redis, s3, database_url, environment, processes)
-        if cluster.try_command("teams", "create", TEAM, "--plan", "business") is None:
-            raise RuntimeError("the team could not be created")
+        cluster = Cluster(postgres, redis, s3, site, database_url, environment, processes)
+        for team in (TEAM, SITE_TEAM):
+            if cluster.try_command("teams", "create", team, "--plan", "business") is None:
+                raise RuntimeError(f"{team} could not be created")
         for process in processes:
             stack.callback(process.kill)
             process.start()
@@ -185,13 +203,15 @@ def running_cluster(folder: Path, translator: str) -> Iterator[Cluster]:
 
 
 def watch(cluster: Cluster, journal: Journal, over: threading.Event) -> None:
-    """Accuse and start again every process that ends by itself, as an orchestrator would."""
+    """Report and restart every process that ends by itself, as an orchestrator would."""
     while not over.wait(0.5):
         for process in cluster.processes:
             status = process.status_it_ended_with
             if status is not None:
                 last_words = process.last_words()
-                journal.accuse(f"{process.name} ended by itself with status {status}:\n{last_words}")
+                journal.record_violation(
+                    f"{process.name} ended by itself with status {status}:\n{last_words}"
+                )
                 with journal.fault(process.name, "ended by itself"):
                     process.kill()
                     process.start()

@@ -1,4 +1,4 @@
-"""What happened, counted; and what must not have happened, in words. Every thread of the run writes here."""
+"""Counts what happened and records every violation in words. All threads of the run write here."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# How long after a fault its effects may be felt: connections that turn out dead, circuit breakers.
+# How long the effects of a fault may last after it: connections found dead, circuit breakers.
 AFTERMATH_SECONDS = 6.0
 
 
 class Journal:
-    """The run's memory: figures by group and name, longest times, faults, violations, and a log of it all."""
+    """The record of a run: figures by group and name, longest times, faults, violations, and a log."""
 
     def __init__(self, log: Path) -> None:
         self.figures: dict[str, Counter[str]] = {}
         self.longest_seconds: dict[str, float] = {}
         self.violations: list[str] = []
         self._ill: list[str] = []
-        self._well_again: list[tuple[str, float]] = []  # who, and since when
+        self._well_again: list[tuple[str, float]] = []  # target, and since when
+        self._outages: list[tuple[str, float, float]] = []  # target, and from when to when
         self._log = log.open("a", buffering=1)
         self._lock = threading.RLock()
 
@@ -39,20 +40,20 @@ class Journal:
             self.figures.setdefault(group, Counter())[name] += number
 
     def took(self, what: str, seconds: float) -> None:
-        """Remember the longest time something took."""
+        """Record the longest time something took."""
         with self._lock:
             self.longest_seconds[what] = max(seconds, self.longest_seconds.get(what, 0))
 
-    def accuse(self, sentence: str) -> None:
-        """Note what must not have happened: the run fails."""
+    def record_violation(self, sentence: str) -> None:
+        """Record a violation: the run fails."""
         with self._lock:
             self.violations.append(sentence)
         self.note(f"VIOLATION: {sentence}")
 
     @contextmanager
     def fault(self, target: str, kind: str) -> Iterator[None]:
-        """Say that a fault is under way, until it is healed."""
-        begun = time.monotonic()
+        """Record a fault, which lasts as long as the context."""
+        begun, begun_at = time.monotonic(), time.time()
         with self._lock:
             self._ill.append(target)
         self.note(f"{target}: {kind}")
@@ -62,11 +63,19 @@ class Journal:
             with self._lock:
                 self._ill.remove(target)
                 self._well_again.append((target, time.monotonic()))
+                self._outages.append((target, begun_at, time.time()))
             self.note(f"{target}: well again after {time.monotonic() - begun:.1f} s")
             self.count("Faults", f"{target}: {kind}")
 
+    def outages_of(self, target: str) -> list[tuple[float, float]]:
+        """Return from when to when a target's faults had effects, in seconds since 1970."""
+        with self._lock:
+            return [
+                (begun, ended + AFTERMATH_SECONDS) for name, begun, ended in self._outages if name == target
+            ]
+
     def was_disturbed_since(self, moment: float, target: str = "") -> bool:
-        """Say whether a fault, of one target or of any, can have been felt since a moment."""
+        """Say whether a fault, of one target or any, may have had effects since a moment."""
         with self._lock:
             felt = {name for name, since in self._well_again if since > moment - AFTERMATH_SECONDS}
             felt.update(self._ill)

@@ -1,4 +1,4 @@
-"""The stream: publishers that deliver, change, repeat and mix up articles, and know what must be kept."""
+"""Publishers that deliver, change, repeat and reorder articles, and know what the service must keep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from replicas import Replicas
 
-# In the past: the service takes a time in the future for a wrong clock.
+# In the past, because the service takes a time in the future for a wrong clock.
 FIRST_EDITION = datetime(2020, 1, 1, tzinfo=UTC)
 STEP = timedelta(seconds=10)
 PARAGRAPHS = (5, 60)
@@ -25,9 +25,9 @@ Payload = dict[str, Any]
 
 @dataclass
 class Manuscript:
-    """An article in its publisher's hands, and what the service must have made of the deliveries so far.
+    """An article at its publisher, and what the service must have made of the submissions so far.
 
-    Of two new contents at once the older may arrive second, and is then no revision: hence two bounds.
+    If two new contents are sent at once, the older may arrive second and is no revision: hence two bounds.
     """
 
     key: str
@@ -41,7 +41,7 @@ class Manuscript:
     article_id: str = ""
 
     def write(self, chance: Random, *, age: timedelta = -STEP) -> Payload:
-        """Write an edition that nobody has seen, newer than all by default. A quarter of its text is new."""
+        """Write a new edition, by default the newest. A quarter of its text is new."""
         self.editions += 1
         text = [
             f"Reason {self.key}.{number}.{self.editions if number % 4 == 0 else 0} is **fit**, says "
@@ -58,7 +58,7 @@ class Manuscript:
         }
 
     def replace_by(self, payload: Payload) -> None:
-        """Note what is the newest from now on."""
+        """Record the newest edition."""
         if self.newest:
             self.superseded.append(self.newest)
         self.newest = payload
@@ -67,7 +67,7 @@ class Manuscript:
 
 
 class Publisher:
-    """Delivers its own articles, one step after the other, each until it is accepted."""
+    """Delivers its own articles step by step, repeating each step until it is accepted."""
 
     def __init__(
         self, name: str, replicas: Replicas, secret: str, locales: list[str], chance: Random
@@ -81,7 +81,7 @@ class Publisher:
         self._threads = ThreadPoolExecutor(2, thread_name_prefix=name)
 
     def publish(self, over: Event, pause_seconds: float) -> None:
-        """Keep going until it is over; what was begun is finished."""
+        """Go on until the run is over, and finish the last step."""
         changes: list[Callable[[Manuscript], None]] = [
             self._update,
             self._update,
@@ -99,7 +99,7 @@ class Publisher:
                 self._chance.choice(changes)(self._chance.choice(self.manuscripts))
 
     def _begin(self) -> None:
-        """Deliver a new article. Its slug is that of an article of every other publisher."""
+        """Deliver a new article. Every other publisher has an article with the same slug."""
         number = len(self.manuscripts)
         manuscript = Manuscript(f"{self._name}-{number}", f"shoes-{number}")
         self.manuscripts.append(manuscript)
@@ -129,7 +129,7 @@ class Publisher:
         self._deliver("duplicate", manuscript, manuscript.newest)
 
     def _confirm(self, manuscript: Manuscript) -> None:
-        """Send the same content under a later time: it is no revision, and makes what is older stale."""
+        """Send the same content with a later time. It is no revision, but makes older content stale."""
         manuscript.clock += STEP
         confirmation = manuscript.newest | {"timestamp": manuscript.clock.isoformat()}
         self._deliver("duplicate of a later time", manuscript, confirmation)
@@ -143,18 +143,20 @@ class Publisher:
         self._deliver("stale, never seen", manuscript, payload)
 
     def _deliver(self, kind: str, manuscript: Manuscript, *payloads: Payload) -> None:
-        """Deliver all at once, each until it is answered 202."""
+        """Deliver all at the same time, repeating each until it gets a 202."""
         journal = self._replicas.journal
         for said in self._threads.map(self._insist, payloads):
             journal.count("Deliveries", kind)
             manuscript.article_id = manuscript.article_id or said["article_id"]
             expected = {"article_id": manuscript.article_id, "status": "accepted", "locales": self._locales}
             if said != expected:
-                journal.accuse(f"{manuscript.key} was answered {said} instead of {expected}")
+                journal.record_violation(f"{manuscript.key} was answered {said} instead of {expected}")
 
     def _insist(self, payload: Payload) -> Payload:
         answer = self._replicas.insist("deliver_article", "202", headers=self._headers, json=payload)
         said: Payload = answer.json()
         if answer.headers.get("location") != f"/api/articles/{said['article_id']}":
-            self._replicas.journal.accuse(f"{said} came with the Location {answer.headers.get('location')}")
+            self._replicas.journal.record_violation(
+                f"{said} came with the Location {answer.headers.get('location')}"
+            )
         return said

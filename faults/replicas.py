@@ -1,4 +1,4 @@
-"""The API as a client sees it: addresses, and no promise that one of them answers."""
+"""The API as a client sees it: several addresses, any of which may not answer."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 
     from journal import Journal
 
-REQUEST_TIMEOUT_SECONDS = 6.0  # publishers of the real world wait about as long
+REQUEST_TIMEOUT_SECONDS = 6.0  # real publishers wait about as long
 PATIENCE_SECONDS = 90.0
 PAUSE_SECONDS = (0.1, 0.6)
 
 AWAY = "503 service_unavailable"
 
 
-class OutOfPatience(Exception):  # noqa: N818 - it is what the client is
-    """A request that was repeated for minutes got no answer it was made for."""
+class OutOfPatience(Exception):  # noqa: N818 - it describes the client
+    """A request was repeated for minutes without the wanted answer."""
 
 
 @dataclass(frozen=True)
 class Replica:
-    """One API process and where it listens."""
+    """One API process and its address."""
 
     name: str
     base_url: str
 
 
 class Replicas:
-    """Asks, checks that every answer is one of the document's, and asks again when in doubt."""
+    """Sends requests, checks that the document has every answer, and repeats requests when in doubt."""
 
     def __init__(self, replicas: Sequence[Replica], journal: Journal) -> None:
         self.all = replicas
         self.journal = journal
         self._answers = Answers()
         self._turns: Iterator[int] = count()
-        # A connection a request: a pooled one that is found dead would look like a refused request.
+        # A new connection for each request: a pooled one found dead would look like a refused request.
         self._client = httpx.Client(
             timeout=REQUEST_TIMEOUT_SECONDS, limits=httpx.Limits(max_keepalive_connections=0), trust_env=False
         )
@@ -52,7 +52,7 @@ class Replicas:
     def insist(
         self, operation_id: str, wanted: str, *, at: Replica | None = None, **request: Any
     ) -> httpx.Response:
-        """Ask until the wanted answer comes: at one replica, or at another one each time.
+        """Repeat a request until the wanted answer comes, at one replica or each time at another.
 
         "Away" is the only other answer allowed. Raises `OutOfPatience`.
         """
@@ -75,7 +75,7 @@ class Replicas:
         ids: dict[str, str] | None = None,
         **request: Any,
     ) -> httpx.Response | None:
-        """Ask once. Returns the answer if it is the wanted one, and accuses every answer that may not be."""
+        """Send a request once. Return the answer if it is wanted; report every answer that is not allowed."""
         operation, begun = DOCUMENT.operations[operation_id], time.monotonic()
         url = at.base_url + operation.path.format_map(ids or {})
         try:
@@ -90,23 +90,25 @@ class Replicas:
             name = self._answers.name(operation, answer)
         except UndocumentedAnswer as error:
             self.journal.count("Answers", f"{operation_id}: {answer.status_code}, UNDOCUMENTED")
-            self.journal.accuse(f"{said}, which the document does not allow: {error}")
+            self.journal.record_violation(f"{said}, which the document does not allow: {error}")
             return None
         self.journal.count("Answers", f"{operation_id}: {name}")
         if name == wanted:
             return answer
         if name != AWAY:
-            self.journal.accuse(f"{said}, {name}, where only {wanted} or {AWAY} make sense")
+            self.journal.record_violation(f"{said}, {name}, where only {wanted} or {AWAY} make sense")
         elif not self.journal.was_disturbed_since(begun):
-            self.journal.accuse(f"{said}, {name}, when nothing was disturbed")
+            self.journal.record_violation(f"{said}, {name}, when nothing was disturbed")
         return None
 
     def _judge_failure(
         self, operation_id: str, at: Replica, begun: float, error: httpx.TransportError
     ) -> None:
-        """No answer at all is allowed while something is broken; a refused one while this replica is."""
+        """Allow no answer while anything is broken, and a refused connection while this replica is."""
         kind = type(error).__name__
         self.journal.count("Answers", f"{operation_id}: none ({kind})")
         suspect = "" if isinstance(error, httpx.TimeoutException) else at.name
         if not self.journal.was_disturbed_since(begun, suspect):
-            self.journal.accuse(f"{at.name} gave {operation_id} no answer when nothing was disturbed: {kind}")
+            self.journal.record_violation(
+                f"{at.name} gave {operation_id} no answer when nothing was disturbed: {kind}"
+            )

@@ -1,9 +1,9 @@
-"""Break everything the service stands on, at random and for minutes, and see that no promise was.
+"""Break everything the service depends on, at random and for minutes, and check that no promise breaks.
 
     python faults/run.py --seconds 150 --seed 1
 
-Ends with 0 and the figures, or with 1 and everything that was wrong. The seed repeats who delivers what and
-which faults come in which order; how they meet is never the same twice.
+Exits with 0 and the figures, or with 1 and every violation. The seed repeats who delivers what and the order
+of the faults; how they coincide differs in each run.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 import traceback
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random, randrange
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -28,11 +29,13 @@ import asyncpg  # type: ignore[import-untyped]
 
 from callers import KeyHolder, MonitorOwner
 from chaos import list_targets
-from cluster import LOCALES, WEBHOOK_SECRET, Cluster, running_cluster, watch
+from cluster import LOCALES, SITE_TEAM, WEBHOOK_SECRET, Cluster, running_cluster, watch
 from journal import Journal
 from publishers import Publisher
 from replicas import OutOfPatience, Replicas
 from verdict import Kept, judge
+from watching import Watcher
+from watching_verdict import Span, Watched, judge_watching, merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,14 +80,16 @@ def read_options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seconds", type=float, default=150.0, help="how long things are broken")
-    parser.add_argument("--seed", type=int, default=randrange(2**32), help="to repeat a run")
-    parser.add_argument("--rate", type=float, default=10.0, help="deliveries a second, of all publishers")
+    parser.add_argument("--seed", type=int, default=randrange(2**32), help="seed of the run to repeat")
+    parser.add_argument(
+        "--rate", type=float, default=10.0, help="deliveries a second, by all publishers together"
+    )
     parser.add_argument("--translator", choices=["pseudo", "apertium"], default="pseudo")
     return parser.parse_args()
 
 
 def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None:
-    """Let everybody work while everything breaks; then let it settle, and judge."""
+    """Let everybody work while everything breaks, then wait until it settles, and judge."""
     replicas = Replicas(cluster.replicas, journal)
     publishers = [
         Publisher(f"p{number}", replicas, WEBHOOK_SECRET, LOCALES, Random(f"{options.seed}/{number}"))
@@ -93,6 +98,9 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
     demand_readiness(replicas)
     key_holder = KeyHolder(cluster, replicas)
     _, headers = key_holder.make_key()
+    _, site_headers = key_holder.make_key(SITE_TEAM)
+    watcher = Watcher(replicas, cluster.site, site_headers)
+    watcher.begin()
     monitor_owner = MonitorOwner(replicas, headers, Random(f"{options.seed}/monitors"))
 
     over, settled = threading.Event(), threading.Event()
@@ -101,6 +109,7 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
         *(start_thread(journal, one.publish, over, PUBLISHERS / options.rate) for one in publishers),
         start_thread(journal, key_holder.rotate, over, KEY_ROTATION_PAUSE_SECONDS),
         start_thread(journal, monitor_owner.create, over, MONITOR_PAUSE_SECONDS),
+        start_thread(journal, watcher.vary, over, Random(f"{options.seed}/site")),
     ]
     storms = [
         start_thread(journal, target.storm, Random(f"{options.seed}/{target.name}"), journal, over)
@@ -116,21 +125,28 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
         manuscripts = [manuscript for one in publishers for manuscript in one.manuscripts]
         wait_until_translated(manuscripts, replicas)
         journal.took("after the last fault, everything translated", time.monotonic() - healed)
+        watcher.wait_until_well()
+        wait_until_told(cluster)
         key_holder.check_again()
         monitor_owner.check()
     finally:
         over.set()
         settled.set()
-        join([*storms, watching])  # they start what is down, which must not happen after the end
-    kept = asyncio.run(read_kept(cluster))
-    for sentence in judge(manuscripts, kept, LOCALES):
-        journal.accuse(sentence)
+        join([*storms, watching])  # they start processes, and must not do so after the end
+    kept, watched = asyncio.run(read_kept(cluster)), asyncio.run(read_watched(cluster))
+    pages = list(cluster.site.pages.values())
+    for sentence in (
+        *judge(manuscripts, kept, LOCALES),
+        *judge_watching(pages, watched, cluster.site.received, times_without_checks(journal), time.time()),
+    ):
+        journal.record_violation(sentence)
     count_kept(journal, kept)
+    count_watched(journal, watched, cluster)
     judge_logs(journal, cluster)
 
 
 def demand_readiness(replicas: Replicas) -> None:
-    """Demand that everything works before anything is broken. Raises `RuntimeError`."""
+    """Demand that everything works before anything breaks. Raises `RuntimeError`."""
     for replica in replicas.all:
         readiness = replicas.insist("get_readiness", "200", at=replica).json()
         if {*readiness.values()} != {"ready", "ok"}:
@@ -138,15 +154,15 @@ def demand_readiness(replicas: Replicas) -> None:
 
 
 def start_thread(journal: Journal, work: Callable[..., None], *arguments: Any) -> threading.Thread:
-    """Start work in a thread; an exception there is a violation here."""
+    """Start work in a thread. An exception in it is recorded as a violation."""
 
     def guarded() -> None:
         try:
             work(*arguments)
         except OutOfPatience as error:
-            journal.accuse(str(error))
+            journal.record_violation(str(error))
         except Exception:  # noqa: BLE001 - reported
-            journal.accuse(f"the run itself failed:\n{traceback.format_exc()}")
+            journal.record_violation(f"the run itself failed:\n{traceback.format_exc()}")
 
     thread = threading.Thread(target=guarded, daemon=True)
     thread.start()
@@ -154,7 +170,7 @@ def start_thread(journal: Journal, work: Callable[..., None], *arguments: Any) -
 
 
 def join(threads: Sequence[threading.Thread]) -> None:
-    """Wait for threads, but not for ever. Raises `TimeoutError`."""
+    """Wait for threads. Raises `TimeoutError` if they take too long."""
     deadline = time.monotonic() + FINISHING_SECONDS
     for thread in threads:
         thread.join(max(0, deadline - time.monotonic()))
@@ -163,7 +179,7 @@ def join(threads: Sequence[threading.Thread]) -> None:
 
 
 def wait_until_translated(manuscripts: Sequence[Manuscript], replicas: Replicas) -> None:
-    """Wait until every article says so of each of its locales; what does not is judged from its rows."""
+    """Wait until every locale of every article is translated. Those that are not are judged by their rows."""
     deadline = time.monotonic() + SETTLING_SECONDS
     waiting = {manuscript.article_id for manuscript in manuscripts if manuscript.article_id}
     while waiting and time.monotonic() < deadline:
@@ -178,11 +194,13 @@ def wait_until_translated(manuscripts: Sequence[Manuscript], replicas: Replicas)
                 waiting.remove(article_id)
         time.sleep(0.5)
     if waiting:
-        replicas.journal.accuse(f"{len(waiting)} articles are not translated after {SETTLING_SECONDS:.0f} s")
+        replicas.journal.record_violation(
+            f"{len(waiting)} articles are not translated after {SETTLING_SECONDS:.0f} s"
+        )
 
 
 async def read_kept(cluster: Cluster) -> Kept:
-    """Read rows and objects, past the service."""
+    """Read rows and objects, without the service."""
     connection = await asyncpg.connect(cluster.database_url)
     try:
         articles = await connection.fetch("SELECT * FROM articles")
@@ -192,8 +210,56 @@ async def read_kept(cluster: Cluster) -> Kept:
     return Kept(articles, translations, cluster.s3.read_objects())
 
 
+async def read_watched(cluster: Cluster) -> Watched:
+    """Read what became of the site's checks, without the service."""
+    connection = await asyncpg.connect(cluster.database_url)
+    try:
+        checks = await connection.fetch("SELECT monitor_id, count(*) FROM checks GROUP BY monitor_id")
+        incidents = await connection.fetch(
+            "SELECT * FROM incidents WHERE team_id = (SELECT id FROM teams WHERE name = $1)", SITE_TEAM
+        )
+        deliveries = await connection.fetch("SELECT * FROM notification_deliveries")
+    finally:
+        await connection.close()
+    return Watched(dict(checks), incidents, deliveries)
+
+
+def wait_until_told(cluster: Cluster) -> None:
+    """Wait until every notification has been sent but those whose next attempt is minutes away."""
+    deadline = time.monotonic() + SETTLING_SECONDS
+    while time.monotonic() < deadline:
+        soon = datetime.now(UTC) + timedelta(seconds=60)
+        watched = asyncio.run(read_watched(cluster))
+        if not any(row["due_at"] and row["due_at"] < soon for row in watched.deliveries):
+            return
+        time.sleep(0.5)
+
+
+def times_without_checks(journal: Journal) -> list[Span]:
+    """List when nobody could check: while the database was away, or both checkers."""
+    one, other = (journal.outages_of(f"checker {number}") for number in (1, 2))
+    both = [(max(a[0], b[0]), min(a[1], b[1])) for a in one for b in other]
+    return merge([*journal.outages_of("PostgreSQL"), *(span for span in both if span[0] < span[1])])
+
+
+def count_watched(journal: Journal, watched: Watched, cluster: Cluster) -> None:
+    """Count checks, incidents and notifications of the site."""
+    pages = cluster.site.pages.values()
+    monitor_ids = {page.monitor_id for page in pages}
+    stored = [number for monitor_id, number in watched.check_counts.items() if str(monitor_id) in monitor_ids]
+    for name, number in {
+        "checks made": sum(len(page.asked_at) - 1 for page in pages),
+        "checks stored": sum(stored),
+        "times a page was down": sum(len(page.downs) for page in pages),
+        "incidents": len(watched.incidents),
+        "notifications": len(watched.deliveries),
+        "most attempts at one notification": max((row["attempts"] for row in watched.deliveries), default=0),
+    }.items():
+        journal.count("Watched", name, number)
+
+
 def count_kept(journal: Journal, kept: Kept) -> None:
-    """Count what is there, and how much was done more than once."""
+    """Count rows and objects, and how much was done more than once."""
     attempts = [row["attempts"] for row in kept.translations]
     for name, number in {
         "articles": len(kept.articles),
@@ -207,12 +273,12 @@ def count_kept(journal: Journal, kept: Kept) -> None:
 
 
 def judge_logs(journal: Journal, cluster: Cluster) -> None:
-    """Count errors, and accuse those of the service itself: to it an outage is no error."""
+    """Count logged errors, and report those of the service itself, which must not log outages as errors."""
     for process in cluster.processes:
         for logger, line in process.errors():
             journal.count("Errors logged", logger)
             if logger.startswith("monitoring."):
-                journal.accuse(f"{process.name} logged an error: {line}")
+                journal.record_violation(f"{process.name} logged an error: {line}")
 
 
 def print_figures(journal: Journal) -> None:
@@ -225,7 +291,7 @@ def print_figures(journal: Journal) -> None:
 
 
 def print_violations(journal: Journal) -> None:
-    """Print what was wrong: of sentences that differ in numbers and ids only, the first few."""
+    """Print the violations; of those that differ only in numbers and ids, only the first few."""
     alike: dict[str, list[str]] = {}
     for sentence in journal.violations:
         alike.setdefault(NUMBERS_AND_IDS.sub("#", sentence), []).append(sentence)
@@ -236,7 +302,7 @@ def print_violations(journal: Journal) -> None:
 
 
 def end_by_signal(*_: object) -> NoReturn:
-    """End as Ctrl-C does: whatever was started is stopped."""
+    """End as with Ctrl-C, so that everything that was started is stopped."""
     raise KeyboardInterrupt
 
 

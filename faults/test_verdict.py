@@ -1,4 +1,4 @@
-"""The verdict can find against the service: whatever is spoilt is named, and only that."""
+"""The verdict can go against the service: it names everything that is damaged, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be there at the end, held against what is there. Pure; a sentence for everything wrong."""
+"""Compares what the service must have at the end with what it has. Pure; every difference is a sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOURCE = "en"
 
 @dataclass(frozen=True)
 class Kept:
-    """What the service has at the end: rows of its two tables, by column, and objects by path."""
+    """What the service has at the end: rows of both tables, by column, and objects by path."""
 
     articles: Sequence[Mapping[str, Any]]
     translations: Sequence[Mapping[str, Any]]
@@ -25,7 +25,7 @@ class Kept:
 
 
 def judge(manuscripts: Sequence[Manuscript], kept: Kept, locales: Sequence[str]) -> Iterator[str]:
-    """Say everything that is not as the publishers were promised."""
+    """Yield a sentence for everything that breaks a promise to the publishers."""
     articles = {str(row["id"]): row for row in kept.articles}
     accepted = [manuscript for manuscript in manuscripts if manuscript.article_id]
     expected = {manuscript.article_id: manuscript for manuscript in accepted}
@@ -110,7 +110,7 @@ def _judge_object(
 
 
 def _is_translation(page: Mapping[str, Any], article: Mapping[str, Any]) -> bool:
-    """Tell by what an engine must leave alone: everything but text, and the links and paragraphs of that."""
+    """Compare what an engine must not change: everything but text, and the text's links and paragraphs."""
     text, source = page["content"], article["content"]
     untouched = {name: value for name, value in article.items() if name not in ("title", "content")}
     return (

@@ -1,4 +1,4 @@
-"""Generate the six SDKs from openapi.yaml and compile them, two at a time."""
+"""Generate the SDKs from openapi.yaml and compile them, two at a time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from generators import BuildError, Sdk, all_sdks
+from building import BuildError, Sdk
+from generators import all_sdks
 
 
 def main() -> None:
-    """Build all, or those that are named. Fails after all of them, with what the failing tools printed."""
+    """Build all SDKs, or the named ones. Fails only at the end, with the output of the tools that failed."""
     chosen = [sdk for sdk in all_sdks() if not sys.argv[1:] or sdk.name in sys.argv[1:]]
     with ThreadPoolExecutor(max_workers=2) as pool:
         failures = [failure for failure in pool.map(_build, chosen) if failure]
@@ -24,7 +25,7 @@ def _build(sdk: Sdk) -> str:
         sdk.rebuild()
     except BuildError as error:
         return f"{sdk.name}: {error}"
-    print(f"{sdk.name}: generated and compiled in {time.monotonic() - started:.0f} seconds", flush=True)
+    print(f"{sdk.name}: generated, {sdk.checked}, in {time.monotonic() - started:.0f} seconds", flush=True)
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What can happen to a program's requests, and to the answers."""
+"""What can go wrong with a program's requests and their answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHORT_LIFE_SECONDS = 60
 
 
 class Outcomes:
-    """Remembers how each operation went, and spoils nothing."""
+    """Records the outcome of each operation, and lets everything pass."""
 
     def __init__(self) -> None:
         self.by_operation: dict[str, list[int | str]] = defaultdict(list)
@@ -38,11 +38,19 @@ class Outcomes:
         return forward(request)
 
 
-class EveryFailure(Outcomes):
-    """Fails in every way that the document tells a client to bear, once each.
+class PagesOfTwo(Outcomes):
+    """Asks for two rows a page, whatever the program asks for."""
 
-    The first token is about to end. A monitor is created and the answer lost; the next attempt finds the
-    service away. The list is rate limited until the time it names is up, then refuses the token, then breaks.
+    def happen(self, operation: str, request: httpx.Request) -> httpx.Response | None:
+        request.url = request.url.copy_set_param("limit", 2)
+        return super().happen(operation, request)
+
+
+class EveryFailure(Outcomes):
+    """Fails once in every way that the document tells a client to handle.
+
+    The first token is about to expire. A monitor is created and the answer is lost; the next attempt finds
+    the service away. The list is rate limited for the time it names, then refuses the token, then breaks.
     """
 
     def __init__(self) -> None:
@@ -90,7 +98,7 @@ def _break(_: httpx.Request) -> httpx.Response:
 
 
 def answer_as_of_an_old_monitor(request: httpx.Request) -> httpx.Response:
-    """Answer the uptime of a monitor that was watched for a month."""
+    """Answer with the uptime of a monitor that has been watched for a month."""
     response = forward(request)
     if not request.url.path.endswith("/uptime"):
         return response
@@ -98,7 +106,7 @@ def answer_as_of_an_old_monitor(request: httpx.Request) -> httpx.Response:
 
 
 def answer_with_more_fields(request: httpx.Request) -> httpx.Response:
-    """Answer as a later version may: every object has a field that this document does not know."""
+    """Answer as a later version may: every object has a field that this document does not define."""
     response = forward(request)
     if not response.content:
         return response

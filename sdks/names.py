@@ -1,4 +1,4 @@
-"""The public names of the six SDKs, as their generated code has them, and those that the document gives.
+"""The public names of six of the SDKs, read from their generated code, and the document's names for them.
 
 `python sdks/names.py` prints the table of docs/guides/generate-an-sdk.md.
 """
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from generators import BUILD, DOCUMENT, JAVA_PACKAGE
+from building import BUILD, DOCUMENT
+from generators import JAVA_PACKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,11 +29,11 @@ RUBY = BUILD / "ruby" / "monitoring" / "lib" / "monitoring"
 
 @dataclass(frozen=True)
 class Names:
-    """What somebody who uses the SDK reads, without what the generator's own runtime adds."""
+    """The names that users of the SDK see, without those of the generator's runtime."""
 
     types: set[str]
     methods: set[str]
-    untyped_fields: set[tuple[str, str]]  # of type and field, where anything may stand
+    untyped_fields: set[tuple[str, str]]  # type and field, for fields of any type
 
 
 @cache
@@ -48,16 +49,25 @@ def schema_names() -> set[str]:
 
 def operations() -> dict[str, str]:
     """Return every operationId with its tag, in the document's order."""
+    return _tags("paths")
+
+
+def receptions() -> dict[str, str]:
+    """Return the same of what the service sends, for which most generators make a method too."""
+    return _tags("webhooks")
+
+
+def _tags(part: str) -> dict[str, str]:
     return {
         operation["operationId"]: operation["tags"][0]
-        for path in document()["paths"].values()
+        for path in document()[part].values()
         for operation in path.values()
         if isinstance(operation, dict)
     }
 
 
 def fields_of_anything() -> set[tuple[str, str]]:
-    """Return the fields of which the document itself says no more than "anything", or "an object"."""
+    """Return the fields for which the document itself allows anything, or any object."""
     return {
         (name, field)
         for name, schema in document()["components"]["schemas"].items()
@@ -66,14 +76,30 @@ def fields_of_anything() -> set[tuple[str, str]]:
     }
 
 
+def _answers_without_a_body() -> set[tuple[str, str]]:
+    """Return them as hey-api names their types, of which it knows nothing unless the status is 204."""
+    return {
+        (f"{pascal(operation['operationId'])}Responses", status)
+        for path in document()["paths"].values()
+        for operation in path.values()
+        if isinstance(operation, dict)
+        for status, answer in operation["responses"].items()
+        if "$ref" not in answer and "content" not in answer
+    }
+
+
 def _is_anything(schema: dict[str, Any]) -> bool:
     if "$ref" in schema:
         return _is_anything(document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
     if "allOf" in schema:
         return all(_is_anything(part) for part in schema["allOf"])
-    if schema.get("type") == "array":
+    if "anyOf" in schema:
+        return all(_is_anything(way) for way in schema["anyOf"] if way != {"type": "null"})
+    types = schema.get("type", [])
+    kinds = {types} if isinstance(types, str) else {*types} - {"null"}
+    if kinds == {"array"}:
         return _is_anything(schema["items"])
-    says_nothing = not schema or (schema.get("type") == "object" and "properties" not in schema)
+    says_nothing = not kinds or (kinds == {"object"} and "properties" not in schema)
     return says_nothing and not isinstance(schema.get("additionalProperties"), dict)
 
 
@@ -103,10 +129,11 @@ def openapi_fetch() -> Names:
     text = OPENAPI_FETCH.read_text()
     schemas = re.search(r"^    schemas: \{\n(.*?)^    \};", text, re.MULTILINE | re.DOTALL)
     assert schemas
+    methods = text.partition("export interface operations")[2]
     lines = schemas[1].splitlines()
     return Names(
         types=set(re.findall(r"^        (\w+):", schemas[1], re.MULTILINE)),
-        methods=set(re.findall(r"^    (\w+): \{\n        parameters: ", text, re.MULTILINE)),
+        methods=set(re.findall(r"^    (\w+): \{\n        parameters: ", methods, re.MULTILINE)),
         untyped_fields=set(
             _walk(lines, r"^        (\w+):", r"^            (\w+)\??: .*(?:unknown|never|any\b)")
         ),
@@ -120,7 +147,7 @@ def hey_api() -> Names:
     return Names(
         types={*types, "Options"},
         methods={name for name in values if name not in {"type", "Options"}},
-        untyped_fields=set(fields),
+        untyped_fields=set(fields) - _answers_without_a_body(),
     )
 
 
@@ -164,13 +191,13 @@ def _fields(paths: Iterable[Path], type_pattern: str, field_pattern: str) -> Ite
 
 
 def _walk(lines: Iterable[str], type_pattern: str, field_pattern: str) -> Iterator[tuple[str, str]]:
-    """Yield the fields of the pattern, each with the type that was begun last."""
+    """Yield the fields that match, each with the type that last began before it."""
     current = ""
     for line in lines:
         if begun := re.search(type_pattern, line):
             current = begun[1]
         field = re.search(field_pattern, line)
-        if field and snake(field[1]) != "additional_properties":  # what is open by the document's word
+        if field and snake(field[1]) != "additional_properties":  # objects that the document leaves open
             yield current, field[1]
 
 
@@ -179,7 +206,7 @@ def _read(paths: Iterable[Path]) -> str:
 
 
 def write_table() -> str:
-    """Write how each operation is called, language by language."""
+    """Write a table of how each operation is called in each language."""
     head = "| operation, and in Python | hey-api | Java | Go | Ruby |"
     rows = [
         [name, camel(name), f"{tag}Api.{camel(name)}", f"{tag}API.{pascal(name)}", f"{tag}Api#{name}"]

@@ -1,4 +1,4 @@
-"""Stands between a program and the service, and spoils what passes."""
+"""A proxy between a program and the service, which can spoil requests and answers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ HOP_BY_HOP = {"connection", "content-length", "host", "http2-settings", "transfe
 
 
 def forward(request: httpx.Request) -> httpx.Response:
-    """Ask the service."""
+    """Send a request on to the service."""
     with httpx.Client(timeout=60) as client:
         return client.send(request)
 
 
 @contextmanager
 def proxy(service_url: str, answer: Callable[[httpx.Request], httpx.Response | None]) -> Iterator[str]:
-    """Answer at an address of its own until the block ends; None closes the connection without a word."""
+    """Serve answers until the block ends, and yield the address. None as answer closes the connection."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(service_url, answer))
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -69,6 +69,6 @@ def _handler_of(
             return body
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     return Handler

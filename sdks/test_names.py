@@ -1,4 +1,4 @@
-"""The names of the SDKs are those of the document, in the words and the case of each language."""
+"""The names in the SDKs are those of the document, in the case of each language."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import generators
 import names
-from generators import GO_OPTIONS, JAVA_OPTIONS, ROOT, RUBY_OPTIONS
-from names import Names, camel, fields_of_anything, operations, pascal, schema_names
+from building import GUIDE
+from names import Names, camel, fields_of_anything, operations, pascal, receptions, schema_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-GUIDE = ROOT / "docs" / "guides" / "generate-an-sdk.md"
-
-# What generators make up when a document leaves something without a name, or names it after its place.
+# Names that generators make up when the document names something after its place, or not at all.
 UGLY = re.compile(
     r"\d$|Type_?\d|[Ii]nline|^Default|^(get|post|patch|delete)?[Aa]pi[A-Z]\w*(?<!Request)$|(One|Any|All)Of|Inner$"
 )
@@ -28,7 +27,7 @@ class Expected:
     read: Callable[[], Names]
     spell: Callable[[str], str]  # an operationId as a method
     around: Callable[[], set[str]]  # the types that the generator puts around the document's
-    without: frozenset[str] = frozenset()  # the document's types that it spells in place
+    receives: bool = True  # whether it makes a method of what the service sends
 
 
 def nothing() -> set[str]:
@@ -39,22 +38,25 @@ def around_hey_api() -> set[str]:
     suffixes = ("Data", "Error", "Errors", "Response", "Responses")
     parameters = set(names.document()["components"]["parameters"])
     of_operations = {pascal(name) + suffix for name in operations() for suffix in suffixes}
-    return of_operations | parameters | {"ClientOptions", "Options"}
+    of_receptions = {
+        f"{pascal(name)}Webhook{part}" for name in receptions() for part in ("Payload", "Request")
+    }
+    return of_operations | of_receptions | parameters | {"ClientOptions", "Options", "Webhooks"}
 
 
 def around_go() -> set[str]:
-    requests = {f"Api{pascal(name)}Request" for name in operations()}
-    return requests | {f"{tag}APIService" for tag in operations().values()}
+    both = operations() | receptions()
+    return {f"Api{pascal(name)}Request" for name in both} | {f"{tag}APIService" for tag in both.values()}
 
 
 def apis() -> set[str]:
-    return {f"{tag}Api" for tag in operations().values()}
+    return {f"{tag}Api" for tag in (operations() | receptions()).values()}
 
 
 EXPECTED = {
-    "python": Expected(names.python, str, nothing),
+    "python": Expected(names.python, str, nothing, receives=False),
     "openapi-fetch": Expected(names.openapi_fetch, str, nothing),
-    "hey-api": Expected(names.hey_api, camel, around_hey_api),
+    "hey-api": Expected(names.hey_api, camel, around_hey_api, receives=False),
     "java": Expected(names.java, camel, apis),
     "go": Expected(names.go, pascal, around_go),
     "ruby": Expected(names.ruby, str, apis),
@@ -67,7 +69,8 @@ def expected(request: pytest.FixtureRequest) -> Expected:
 
 
 def test_every_operation_is_a_method_and_nothing_else_is(expected: Expected) -> None:
-    assert expected.read().methods == {expected.spell(name) for name in operations()}
+    both = operations() | (receptions() if expected.receives else {})
+    assert expected.read().methods == {expected.spell(name) for name in both}
 
 
 def test_no_type_is_made_up(expected: Expected) -> None:
@@ -75,7 +78,7 @@ def test_no_type_is_made_up(expected: Expected) -> None:
 
 
 def test_what_a_notification_webhook_receives_has_its_types(expected: Expected) -> None:
-    """Answers lead to none of them: only the callback does, and no operation comes of that."""
+    """No answer refers to these types: only what stands under `webhooks` does."""
     assert expected.read().types >= {"Notification", "NotificationSubject", "NotificationMonitor"}
 
 
@@ -89,7 +92,7 @@ def test_nothing_is_untyped_that_the_document_describes(expected: Expected) -> N
 
 
 def test_nothing_can_be_written_nowhere() -> None:
-    """An object without a word on its fields is `Record<string, never>` to openapi-typescript."""
+    """For openapi-typescript, an object whose fields are not described is `Record<string, never>`."""
     text = names.OPENAPI_FETCH.read_text()
     assert not re.findall(r"^ {8,}(\w+)\??: Record<string, never>", text, re.MULTILINE)
 
@@ -98,6 +101,12 @@ def test_the_guide_has_the_table_of_names() -> None:
     assert names.write_table() in GUIDE.read_text(), "print it with `python sdks/names.py`"
 
 
-@pytest.mark.parametrize("options", [JAVA_OPTIONS, GO_OPTIONS, RUBY_OPTIONS, "--default-non-nullable=false"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(value for name, value in vars(generators).items() if name.endswith("_OPTIONS")),
+        "--default-non-nullable=false",
+    ],
+)
 def test_the_guide_has_the_options_that_are_used_here(options: str) -> None:
     assert options in GUIDE.read_text()

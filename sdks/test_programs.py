@@ -1,4 +1,4 @@
-"""The journeys and the examples, run against the service: each with a team and a key of its own."""
+"""Journeys, the guide's recipes and examples, run against the service, each with its own team and key."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from building import Sdk, environment
 from cast import Player, form_team
 from checks.diary import make_result, write_down
-from generators import Sdk, all_sdks, environment
+from generators import all_sdks
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from mishaps import (
     CREATE_MONITOR,
@@ -20,6 +21,7 @@ from mishaps import (
     LOST,
     EveryFailure,
     Outcomes,
+    PagesOfTwo,
     answer_as_of_an_old_monitor,
     answer_with_more_fields,
 )
@@ -48,7 +50,7 @@ def alice(service: RunningService) -> Iterator[Player]:
 
 
 def let_break(service: RunningService, player: Player) -> None:
-    """Give a player's team a monitor that was down, recovered, and is down again."""
+    """Give a player's team a monitor that went down, recovered, and went down again."""
     monitor_id = create(player, name="Blog")["id"]
 
     async def fail() -> None:
@@ -64,7 +66,7 @@ def let_break(service: RunningService, player: Player) -> None:
     service.run(fail())
 
 
-@pytest.mark.parametrize("sdk", SDKS, ids=lambda sdk: sdk.name)
+@pytest.mark.parametrize("sdk", [sdk for sdk in SDKS if sdk.journey], ids=lambda sdk: sdk.name)
 class TestJourney:
     def test_monitors_are_watched_incidents_told_and_an_article_is_followed(
         self, sdk: Sdk, service: RunningService, alice: Player
@@ -82,6 +84,19 @@ class TestJourney:
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("sdk", [sdk for sdk in SDKS if sdk.pages], ids=lambda sdk: sdk.name)
+def test_the_guides_recipe_reads_every_page(sdk: Sdk, service: RunningService, alice: Player) -> None:
+    ids = [create(alice, name=f"Shop {number}")["id"] for number in range(5)]
+    pages = PagesOfTwo()
+    token = alice.headers["Authorization"].removeprefix("Bearer ")
+    with proxy(service.base_url, pages.answer) as base_url:
+        done = run(sdk, sdk.pages, alice, BASE_URL=base_url, TOKEN=token)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split() == [*reversed(ids)]
+    assert pages.by_operation == {LIST_MONITORS: [200, 200, 200]}
+    sdk.note(f"generated, {sdk.checked}, and run against the service")
+
+
 @pytest.mark.parametrize("sdk", [sdk for sdk in SDKS if sdk.example], ids=lambda sdk: sdk.name)
 class TestExample:
     def test_bears_every_failure_that_the_document_speaks_of(
@@ -93,7 +108,7 @@ class TestExample:
         assert done.returncode == 0, done.stderr
         (monitor,) = alice.get("/api/monitors").json()["monitors"]
         assert outcomes.by_operation == {
-            # At first, because that one was about to end, and because the second was refused.
+            # One at the start, one because the first was about to expire, one because the second was refused.
             ISSUE_TOKEN: [200, 200, 200],
             CREATE_MONITOR: [LOST, 503, 201],
             LIST_MONITORS: [429, 401, 500, 200],

@@ -1,8 +1,8 @@
-"""One of several processes on one database: creates, takes in, claims and stores, all at the same time.
+"""One of several processes that create, take in, claim and store on one database at the same time.
 
     python busy_process.py NUMBER TEAM_ID
 
-Says that it is ready, begins when it is told to, and prints what it has done as JSON.
+It prints that it is ready, begins when told to, and prints what it has done as JSON.
 """
 
 from __future__ import annotations

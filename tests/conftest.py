@@ -1,18 +1,23 @@
-"""For all tests: the engines of the run, a running service a test process, and a cast for each test."""
+"""For all tests: the run's backends, a running service for each process, and a cast for each test."""
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 from hypothesis import settings
 
-import engine_room
+import chosen_backends
+from backend_free import Watch, reaches_backends
 from cast import Player, form_team
 from insider import Insider
+from monitoring.members import passwords
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
 if TYPE_CHECKING:
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--backends", choices=engine_room.KINDS, default="embedded", help="the engines behind every test"
+        "--backends", choices=chosen_backends.KINDS, default="embedded", help="the backends behind every test"
     )
 
 
@@ -35,18 +40,27 @@ settings.load_profile("without deadline")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    engine_room.choose(config.getoption("--backends"))
+    chosen_backends.choose(config.getoption("--backends"))
+    if not chosen_backends.is_production():
+        config.pluginmanager.register(Watch())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out of the production run what reaches no backend: the embedded run has it."""
+    if chosen_backends.is_production():
+        config.hook.pytest_deselected(items=[item for item in items if not reaches_backends(item)])
+        items[:] = [item for item in items if reaches_backends(item)]
 
 
 def pytest_unconfigure() -> None:
-    engine_room.close()
+    chosen_backends.close()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what says that it is about engines of the other kind, and why."""
-    for kind in engine_room.KINDS:
+    """Skip what says that it is about backends of the other kind, and why."""
+    for kind in chosen_backends.KINDS:
         marker = item.get_closest_marker(kind)
-        if marker and kind != engine_room.kind():
+        if marker and kind != item.config.getoption("--backends"):
             (reason,) = marker.args
             pytest.skip(f"{kind} only: {reason}")
 
@@ -56,7 +70,7 @@ def pytest_runtest_teardown(item: pytest.Function) -> Iterator[None]:
     yield
     folder = item.funcargs.get("tmp_path")
     if isinstance(folder, Path):
-        engine_room.clear_out(folder)
+        chosen_backends.clear_out(folder)
 
 
 @pytest.fixture
@@ -82,6 +96,24 @@ def patience_with_redis() -> Iterator[None]:
     """Keep a machine that is busy with other tests from making Redis seem away."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("monitoring.backends.counters.TIMEOUT_SECONDS", 5)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cheap_passwords() -> Iterator[None]:
+    """Hash passwords in a millisecond; the tests of hashing itself ask for `full_strength`."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=16, parallelism=1))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_trust_store() -> Iterator[None]:
+    """Read the certificates that HTTP clients trust once, which takes 20 ms, and not for each client."""
+    with pytest.MonkeyPatch.context() as patched:
+        for client in ("httpx", "httpx2"):
+            transports = import_module(f"{client}._transports.default")
+            patched.setattr(transports, "create_ssl_context", cache(transports.create_ssl_context))
         yield
 
 

@@ -1,4 +1,4 @@
-"""Servers that are there and silent: the network takes what one sends, and nobody answers."""
+"""Frozen servers: the network accepts what is sent to them, and nobody answers."""
 
 from __future__ import annotations
 

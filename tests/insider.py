@@ -1,4 +1,4 @@
-"""The insider: has every credential, minds no manners, and reads refusals by the names of the document."""
+"""The insider has all credentials, sends any bytes, and reads errors by their names in the document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import engine_room
+import chosen_backends
 from monitoring.articles.models import Article
 from monitoring.contract.replies import JSON
 from monitoring.contract.validation import Validation
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from running_service import RunningService
 
 LONGEST_REFUSAL_BYTES = 400
-HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date", "server"}
+HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date"}
 
 # What is refused before any operation is reached: by the server, the router and the limit on bodies.
 BEFORE_OPERATIONS = {400: "BadRequest", 404: "NotFound", 405: "MethodNotAllowed"}
@@ -113,5 +113,5 @@ def look_at_what_is_stored(service: RunningService) -> list[Any]:
         articles = Article.all().order_by("id").values_list("id", "revision")
         return [await monitors, await articles]
 
-    blog = engine_room.read_blog(service.settings.data_dir)
+    blog = chosen_backends.read_blog(service.settings.data_dir)
     return [*service.run(read_rows()), sorted(path for path in blog if path.endswith("/en.json"))]

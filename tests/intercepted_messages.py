@@ -1,4 +1,4 @@
-"""Messages that a test looks at instead of having them sent."""
+"""Intercepts messages, so that a test sees them instead of a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP over a bare socket, saying exactly the bytes a test wants said, and a server to say them to."""
+"""HTTP over a bare socket, to send exactly the bytes a test wants, and a server to send them to."""
 
 import json
 import socket
@@ -11,8 +11,9 @@ from typing import BinaryIO
 import uvicorn
 
 from monitoring.contract.application import ContractApp
+from monitoring.contract.connection_limits import ConnectionLimits
 from monitoring.contract.document import Json
-from monitoring.contract.server import protocol_for
+from monitoring.contract.uvicorn_bridge import protocol_for
 
 TIMEOUT_SECONDS = 10
 
@@ -78,10 +79,10 @@ def _read_headers(stream: BinaryIO) -> dict[str, str]:
 
 
 @contextmanager
-def served(app: ContractApp) -> Iterator[Address]:
+def served(app: ContractApp, limits: ConnectionLimits | None = None) -> Iterator[Address]:
     """Serve an application as `monitoring serve` does, in a thread with a loop of its own."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, http=protocol_for(app.catalogue), log_config=None, lifespan="on")
+        config = uvicorn.Config(app, http=protocol_for(app.catalogue, limits), log_config=None, lifespan="on")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -1,4 +1,4 @@
-"""Tables for databases of tests: copied from one that was migrated, which takes a fraction of the time."""
+"""Tables for test databases, copied from a migrated one, which takes a fraction of the time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from pydantic import SecretStr
 
-import engine_room
+import chosen_backends
 from monitoring.backends.database import migrate
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def make_tables(settings: Settings) -> None:
     with _making:
         if url in _made:
             return
-        if engine_room.has_created(url) and engine_room.postgres().is_empty(url):
-            engine_room.postgres().replace_by_copy(url, _original(settings, "postgresql"))
+        if chosen_backends.has_created(url) and chosen_backends.postgres().is_empty(url):
+            chosen_backends.postgres().replace_by_copy(url, _original(settings, "postgresql"))
         elif url.startswith("sqlite://") and not _file(url).exists():
             shutil.copyfile(_file(_original(settings, "sqlite")), _file(url))
         else:
@@ -41,9 +41,11 @@ def make_tables(settings: Settings) -> None:
 def _original(settings: Settings, kind: str) -> str:
     """Return the URL of the database that all are copies of."""
     if kind not in _originals:
-        folder = engine_room.folder()
+        folder = chosen_backends.folder()
         url = (
-            engine_room.postgres().create_database() if kind == "postgresql" else f"sqlite://{folder}/made.db"
+            chosen_backends.postgres().create_database()
+            if kind == "postgresql"
+            else f"sqlite://{folder}/made.db"
         )
         _migrate(settings.model_copy(update={"database_url": SecretStr(url)}))
         _originals[kind] = url

@@ -1,4 +1,4 @@
-"""Real PostgreSQL and Redis servers on free ports; they are installed from Debian's packages when missing."""
+"""Real PostgreSQL and Redis servers on free ports, installed from Debian's packages if missing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 READY_TIMEOUT_SECONDS = 20
 REDIS_DATABASES = 4096
-INSTALL_ENGINES = Path(__file__).parents[1] / ".ci" / "install-engines"
+INSTALL_SERVERS = Path(__file__).parents[1] / ".ci" / "install-servers"
 
 
 @dataclass
@@ -129,13 +130,20 @@ def running_redis() -> Iterator[RedisServer]:
         server.stop()
 
 
+Postgres = TypeVar("Postgres", bound=PostgresServer)
+
+
+def running_postgres() -> AbstractContextManager[PostgresServer]:
+    return running_cluster(PostgresServer)
+
+
 @contextmanager
-def running_postgres() -> Iterator[PostgresServer]:
+def running_cluster(kind: type[Postgres]) -> Iterator[Postgres]:
     _find_postgres_program("initdb")  # installs it, and with it the user postgres
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres")
-    server = PostgresServer(folder, find_free_port())
+    server = kind(folder, find_free_port())
     try:
         server.initialise()
         server.start()
@@ -152,15 +160,15 @@ def find_free_port() -> int:
         return port
 
 
-def install_engines() -> None:
+def install_servers() -> None:
     """Install what is missing of the servers and of Apertium."""
-    subprocess.run([INSTALL_ENGINES], check=True)
+    subprocess.run([INSTALL_SERVERS], check=True)
 
 
 def _install_and_find(name: str) -> str:
-    install_engines()
+    install_servers()
     found = shutil.which(name)
-    assert found, f"{name} is not there after {INSTALL_ENGINES}"
+    assert found, f"{name} is not there after {INSTALL_SERVERS}"
     return found
 
 
@@ -169,7 +177,7 @@ def _find_postgres_program(name: str) -> str:
         return sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
 
     if not find():
-        install_engines()
+        install_servers()
     return str(find()[-1])
 
 

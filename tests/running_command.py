@@ -1,8 +1,9 @@
-"""A command of the service in a process of its own, with the processes that it starts."""
+"""A command of the service in its own process, with the processes that it starts."""
 
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import subprocess
 from contextlib import contextmanager, suppress
@@ -13,7 +14,7 @@ from urllib.parse import urlsplit
 from service_process import LISTENING, MONITORING, TIMEOUT_SECONDS, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from signal import Signals
 
     from service_process import Installation
@@ -49,6 +50,11 @@ class RunningCommand:
         return listening[1]
 
     @property
+    def open_files(self) -> int:
+        """How many files it may have open."""
+        return resource.prlimit(self._popen.pid, resource.RLIMIT_NOFILE)[0]
+
+    @property
     def address(self) -> tuple[str, int]:
         parts = urlsplit(self.base_url)
         assert parts.hostname
@@ -76,12 +82,12 @@ class RunningCommand:
 
 @contextmanager
 def running_command(
-    installation: Installation, *arguments: str, **environment: str
+    installation: Installation, *arguments: str, within: Sequence[str] = (), **environment: str
 ) -> Iterator[RunningCommand]:
-    """Run a command until the block ends, or until the block ends it."""
+    """Run a command, which `within` starts, until the block ends, or until the block ends it."""
     log = installation.folder / f"log of {' '.join(arguments)}"
     with log.open("w") as output:
-        command = [*MONITORING, *arguments]
+        command = [*within, *MONITORING, *arguments]
         settings = installation.environment | environment
         running = RunningCommand(subprocess.Popen(command, env=settings, stderr=output), log)
     try:

@@ -1,4 +1,4 @@
-"""The service on a real socket, with its own thread, database and folder; several fit in one process."""
+"""The service on a real socket, with its own thread, database and folder. One process can have several."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import uvicorn
 
-import engine_room
-from monitoring.app import MonitoringApp
+import chosen_backends
 from monitoring.backends.assembly import open_backends
 from monitoring.checks.checker import run_checker
-from monitoring.contract.server import protocol_for
+from monitoring.cli.web_server import configure_server
 from monitoring.settings import Settings
 from monitoring.worker import run_worker
 from ready_tables import make_tables
-from temporary_backends import NO_CHECKS
+from temporary_backends import ENCRYPTION_KEY, NO_CHECKS
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -34,16 +33,7 @@ class RunningService:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.app = MonitoringApp(settings)
-        config = uvicorn.Config(
-            self.app,
-            host="127.0.0.1",
-            port=0,
-            http=protocol_for(self.app.contract.catalogue),
-            ws="none",
-            lifespan="on",
-            log_config=None,
-        )
+        self.app, config = configure_server(settings.model_copy(update={"port": 0}))
         self._server = uvicorn.Server(config)
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -96,11 +86,12 @@ class RunningService:
 
 
 def make_settings(folder: Path, **changes: Any) -> Settings:
-    """Describe a service with the engines of a folder. None means: not set."""
+    """Describe a service with the backends of a folder. None means: not set."""
     settings: dict[str, Any] = {
         "data_dir": folder,
-        **engine_room.settings_for(folder),
+        **chosen_backends.settings_for(folder),
         "signing_keys": SIGNING_KEY,
+        "encryption_keys": ENCRYPTION_KEY,
         "webhook_secrets": WEBHOOK_SECRET,
         "translator": "pseudo",
         "locales": "es,pt",
@@ -111,6 +102,8 @@ def make_settings(folder: Path, **changes: Any) -> Settings:
         "rate_limit_check_now": "100000/60",
         "rate_limit_notifications": "100000/60",
         "rate_limit_sign_in": "100000/60",
+        "rate_limit_sign_in_address": "100000/60",
+        "rate_limit_sign_in_email": "100000/60",
         "session_cookie_secure": False,
         **NO_CHECKS,
     } | changes
@@ -121,7 +114,7 @@ def make_settings(folder: Path, **changes: Any) -> Settings:
 def running_service(
     folder: Path, kind: type[RunningService] = RunningService, /, **changes: Any
 ) -> Iterator[RunningService]:
-    """Start a service with the engines of a folder, and stop it."""
+    """Start a service with the backends of a folder, and stop it."""
     settings = make_settings(folder, **changes)
     make_tables(settings)
     service = kind(settings)

@@ -1,6 +1,6 @@
 """A real S3 server on a free port: `rclone serve s3`, which checks signatures and keeps objects in a folder.
 
-moto, the other one there is, keeps them in memory and checks nobody; it heeds If-Match, which rclone ignores.
+The alternative, moto, keeps objects in memory and checks no signatures. It honours If-Match; rclone does not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A LibreTranslate server that takes its time: it answers when it is told to, in English."""
+"""A slow LibreTranslate server: it answers when it is told to, in English."""
 
 from __future__ import annotations
 

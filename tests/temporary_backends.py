@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import engine_room
+import chosen_backends
 from monitoring.backends.assembly import Backends, open_backends
-from monitoring.backends.engines.configuration import MODEL_MODULES
+from monitoring.backends.database_clients.configuration import MODEL_MODULES
 from monitoring.settings import Settings
 from ready_tables import make_tables
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from monitoring.backends.tasks import Task
 
+ENCRYPTION_KEY = "YSBrZXkgdGhhdCBlbmNyeXB0cyBpbiB0aGUgdGVzdHM="
 SIGNING_KEY = "a signing key for tests which is long enough"
 
 # Who wants checks says so; and no name is ever asked for outside this machine.
@@ -24,11 +25,16 @@ NO_CHECKS = {"checks_at_once": 0, "dns_servers": ("127.0.0.1:1",)}
 
 
 def make_settings(folder: Path, **settings: Any) -> Settings:
-    """Describe a service with the engines of the folder. The environment is not read."""
+    """Describe a service with the backends of the folder. The environment is not read."""
     unread = {"_env_prefix": "NOT_READ_BY_TESTS_"}
-    engines = engine_room.settings_for(folder)
-    defaults = {"data_dir": folder, "signing_keys": SIGNING_KEY, **NO_CHECKS}
-    return Settings(**{**defaults, **unread, **engines, **settings})
+    backends = chosen_backends.settings_for(folder)
+    defaults = {
+        "data_dir": folder,
+        "signing_keys": SIGNING_KEY,
+        "encryption_keys": ENCRYPTION_KEY,
+        **NO_CHECKS,
+    }
+    return Settings(**{**defaults, **unread, **backends, **settings})
 
 
 @asynccontextmanager

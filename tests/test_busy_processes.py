@@ -24,7 +24,7 @@ LOCALES = ("es", "pt", "fr", "it", "ca")
 
 
 async def furnish(folder: Path) -> tuple[str, list[str]]:
-    """Make a team that may have just what the processes create beside what is due; returns both ids."""
+    """Make a team whose limit is what the processes create, and due monitors. Return the ids of both."""
     async with open_backends(make_settings(folder), tasks=()) as backends:
         with backends.activate():
             team = await create_team("Alice's", "business", PROCESSES * CREATED)
@@ -33,7 +33,7 @@ async def furnish(folder: Path) -> tuple[str, list[str]]:
 
 
 def work_at_once(installation: Installation, team_id: str) -> tuple[list[dict[str, list[str]]], list[str]]:
-    """Let all begin when the last is ready, and return what they have done and what they complained about."""
+    """Start all processes when the last is ready, and return their results and complaints."""
     script = Path(busy_process.__file__)
     environment = installation.environment | {"PYTHONPATH": str(script.parent), "LOCALES": ",".join(LOCALES)}
     processes = [

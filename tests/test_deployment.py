@@ -1,8 +1,10 @@
-"""What is deployed fits together and names settings that there are; no engine and no network is asked."""
+"""The deployment files fit together and name only existing settings. No container or network is needed."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from configparser import ConfigParser
 from ipaddress import ip_address, ip_network
 from itertools import chain
@@ -14,6 +16,7 @@ import yaml
 from hypothesis import given
 from hypothesis.strategies import ip_addresses
 
+from documented_commands import read_commands
 from monitoring.checks.load import MAX_BUSY_RATIO
 from monitoring.cli import app
 from monitoring.cli.stopping import DROPPING_SECONDS
@@ -37,7 +40,7 @@ FOREIGN = re.compile(r"PATH|PYTHON[A-Z]+|AWS_[A-Z_]+")
 
 POSTGRESQL_CONNECTIONS = 100 - 3  # its default, less those for the superuser
 
-# A process that is told to stop ends that long after SHUTDOWN_TIMEOUT_SECONDS, or earlier.
+# A process that is told to stop ends at most this long after SHUTDOWN_TIMEOUT_SECONDS.
 ENDING_SECONDS = DROPPING_SECONDS + REACTION_SECONDS
 
 Manifest = dict[str, Any]
@@ -58,8 +61,11 @@ def read_kustomization(folder: Path) -> Manifest:
 
 
 def read_settings_file(folder: Path) -> dict[str, str]:
-    lines = (folder / "settings.env").read_text().splitlines()
-    return dict(line.split("=", 1) for line in lines)
+    return read_settings_lines(folder / "settings.env")
+
+
+def read_settings_lines(file: Path) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in file.read_text().splitlines())
 
 
 def read_manifests(folder: Path) -> list[Manifest]:
@@ -68,7 +74,7 @@ def read_manifests(folder: Path) -> list[Manifest]:
 
 
 def read_unit(name: str) -> ConfigParser:
-    unit = ConfigParser(interpolation=None, strict=False)  # EnvironmentFile= is there twice
+    unit = ConfigParser(interpolation=None, strict=False)  # EnvironmentFile= appears twice
     unit.optionxform = str  # type: ignore[assignment, method-assign] # systemd's names have capitals
     unit.read(ROOT / "deploy" / "systemd" / f"monitoring-{name}.service")
     return unit
@@ -98,8 +104,10 @@ def container_of(name: str) -> Manifest:
 
 
 def own_settings(container: Manifest) -> dict[str, str]:
-    """Return what a container is told beside what all are."""
-    return {variable["name"]: variable["value"] for variable in container.get("env", [])}
+    """Return a container's own settings, without those that all containers have."""
+    return {
+        variable["name"]: variable["value"] for variable in container.get("env", []) if "value" in variable
+    }
 
 
 def pod_labels(template: Manifest) -> dict[str, str]:
@@ -109,7 +117,7 @@ def pod_labels(template: Manifest) -> dict[str, str]:
 
 
 def read_blocks() -> list[tuple[Network, list[Network]]]:
-    """Return the networks that a checker may reach on any port, each with what is taken out of it."""
+    """Return the networks that a checker may reach on any port, each with its exceptions."""
     rules = find_manifest("NetworkPolicy", "monitoring-checker")["spec"]["egress"]
     (anywhere,) = (rule["to"] for rule in rules if "ports" not in rule)
     blocks = [target["ipBlock"] for target in anywhere]
@@ -120,7 +128,7 @@ BLOCKS = read_blocks()
 
 
 def is_let_out(address: Address) -> bool:
-    """Say whether the policy lets a checker connect; the kernel sends IPv4-mapped addresses as IPv4."""
+    """Say whether the policy lets a checker connect. The kernel sends IPv4-mapped addresses as IPv4."""
     address = getattr(address, "ipv4_mapped", None) or address
     return any(
         address in network and not any(address in closed for closed in exceptions)
@@ -129,7 +137,7 @@ def is_let_out(address: Address) -> bool:
 
 
 def edges() -> Iterator[str]:
-    """Name the first and the last address of every network of policy and client, and their neighbours."""
+    """Yield the first and last address of every network in policy and client, and their neighbours."""
     of_policy = chain.from_iterable((network, *exceptions) for network, exceptions in BLOCKS)
     of_client = (*addresses._NEVER, *addresses._NOT_PUBLIC)  # noqa: SLF001
     for network in (*of_policy, *of_client):
@@ -203,13 +211,19 @@ class TestCompose:
         assert all(fallback.startswith(":?") for _, fallback in secrets)
 
     def test_a_process_has_time_to_stop(self) -> None:
-        service = read_compose()["x-monitoring"]
-        patience_seconds = int(service["stop_grace_period"].removesuffix("s"))
-        assert patience_seconds >= service["environment"]["SHUTDOWN_TIMEOUT_SECONDS"] + ENDING_SECONDS
+        compose = read_compose()
+        shutdown_seconds = compose["x-monitoring"]["environment"]["SHUTDOWN_TIMEOUT_SECONDS"]
+        for name in ("api", "worker", "checker"):
+            service = compose["services"][name]
+            drain = service["environment"].get("DRAIN_SECONDS", "${DRAIN_SECONDS:-0}")
+            drain_seconds = int(re.fullmatch(r"\$\{DRAIN_SECONDS:-(\d+)\}", drain)[1])  # type: ignore[index]
+            patience_seconds = int(service["stop_grace_period"].removesuffix("s"))
+            assert (drain_seconds > 0) == (name == "api")
+            assert patience_seconds >= drain_seconds + shutdown_seconds + ENDING_SECONDS
 
     def test_the_url_of_each_engine_names_a_service(self) -> None:
         compose = read_compose()
-        environment = compose["x-monitoring"]["environment"]
+        environment = compose["services"]["api"]["environment"]
         for name in ("DATABASE_URL", "REDIS_URL", "AWS_ENDPOINT_URL"):
             host = re.findall(r"(?://|@)(\w+)(?=[:/])", environment[name])[-1]
             assert host in compose["services"]
@@ -251,9 +265,11 @@ class TestKubernetes:
         generated = read_kustomization(BASE)["configMapGenerator"][0]["name"]
         for template in pod_templates().values():
             (container,) = template["spec"]["containers"]
-            settings, secret = container["envFrom"]
+            (settings,) = container["envFrom"]
             assert settings["configMapRef"]["name"] == generated
-            assert f"secret generic {secret['secretRef']['name']} " in (ROOT / "docs/running.md").read_text()
+            sources = [each["valueFrom"]["secretKeyRef"] for each in container["env"] if "valueFrom" in each]
+            (secret,) = {source["name"] for source in sources}
+            assert f"secret generic {secret} " in (ROOT / "docs/running.md").read_text()
 
     def test_the_example_changes_what_the_base_has(self) -> None:
         base, example = read_kustomization(BASE), read_kustomization(EXAMPLE)
@@ -289,13 +305,10 @@ class TestKubernetes:
         for name in DEPLOYMENTS:
             pod = find_manifest("Deployment", name)["spec"]["template"]["spec"]
             (container,) = pod["containers"]
-            before_seconds = (
-                int(container["lifecycle"]["preStop"]["exec"]["command"][1])
-                if "lifecycle" in container
-                else 0
-            )
+            drain_seconds = int(own_settings(container).get("DRAIN_SECONDS", "0"))
             patience_seconds = pod["terminationGracePeriodSeconds"]
-            assert patience_seconds >= before_seconds + shutdown_seconds + ENDING_SECONDS
+            assert (drain_seconds > 0) == (name == "monitoring-api")
+            assert patience_seconds >= drain_seconds + shutdown_seconds + ENDING_SECONDS
 
     def test_at_their_largest_they_leave_postgresql_connections(self) -> None:
         connections = 0
@@ -315,7 +328,7 @@ class TestKubernetes:
 
 
 class TestWhatACheckerMayReach:
-    """The network policy knows what the client knows, for the day on which one of them is wrong."""
+    """The network policy refuses what the client refuses, in case one of them is wrong."""
 
     @given(ip_addresses())
     def test_is_what_the_client_permits(self, address: Address) -> None:
@@ -354,3 +367,38 @@ class TestUnits:
         assert service["ExecStart"].split()[1] == command
         default_seconds = float(DEFAULTS["SHUTDOWN_TIMEOUT_SECONDS"])
         assert float(service["TimeoutStopSec"]) >= 2 * default_seconds + ENDING_SECONDS
+
+    @pytest.mark.parametrize("name", UNITS)
+    def test_they_may_do_little_besides_their_work(self, name: str) -> None:
+        """Their exposure is below 2 of 10. systemd itself calls everything below 5 fine."""
+        unit = ROOT / "deploy" / "systemd" / f"monitoring-{name}.service"
+        command = ["systemd-analyze", "security", "--offline=true", "--threshold=20", str(unit)]
+        judged = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert judged.returncode == 0, judged.stdout + judged.stderr
+
+    def test_they_can_open_more_files_than_a_login_may(self) -> None:
+        assert {read_unit(name)["Service"]["LimitNOFILE"] for name in UNITS} == {"16384"}
+
+    def test_the_documented_settings_give_each_unit_of_a_machine_its_own_metrics_port(
+        self, tmp_path: Path
+    ) -> None:
+        (commands,) = (
+            block
+            for block in read_commands(ROOT / "docs" / "running.md", "### With systemd")
+            if "METRICS_PORT" in block
+        )
+        in_this_folder = commands.replace("/etc/monitoring", f"{tmp_path}/etc").replace(
+            "/opt/monitoring/bin", str(Path(sys.executable).parent)
+        )
+        subprocess.run(["bash", "-euo", "pipefail", "-c", in_this_folder], check=True)
+        files = {path.name: read_settings_lines(path) for path in (tmp_path / "etc").iterdir()}
+        assert not unknown(set().union(*files.values()))
+        for path in (tmp_path / "etc").iterdir():
+            assert path.stat().st_mode & 0o077 == 0
+        assert {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS"} <= files["environment"].keys()
+        assert {"SIGNING_KEYS", "WEBHOOK_SECRETS"} <= files["api.environment"].keys()
+        ports = {files[f"{name}.environment"]["METRICS_PORT"] for name in UNITS}
+        assert len(ports) == len(UNITS)
+        for name in UNITS:
+            own = f"EnvironmentFile=-/etc/monitoring/{name}.environment"
+            assert own in (ROOT / "deploy/systemd" / f"monitoring-{name}.service").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""The pages as they are served, and their samples: each is run, with the reader's own values put in."""
+"""The documentation as it is served. Each of its samples is run, with a reader's values filled in."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from incidents.breakdowns import open_incident
 from monitoring.contract.docs.pages import CONTENT_SECURITY_POLICY, read_guides
 from monitoring.contract.docs.samples import write_samples
 from monitoring.contract.document import load_document
 from monitoring.incidents.models import Incident
-from monitoring.incidents.service import open_incident
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.service import create_webhook
@@ -33,7 +33,7 @@ DOCUMENT = load_document()
 COMMANDS = {
     "curl": ["bash", "-c"],
     "Python": [sys.executable, "-c"],
-    "TypeScript": ["node", "--input-type=module", "-e"],  # what a sample says is JavaScript as well
+    "TypeScript": ["node", "--input-type=module", "-e"],  # samples are valid JavaScript too
 }
 
 
@@ -81,20 +81,21 @@ def test_a_sample_runs(
         timeout=60,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert run.stdout.strip() or "204" in operation.responses
+    successes = [answer for status, answer in operation.responses.items() if status.startswith("2")]
+    assert run.stdout.strip() or not any("content" in answer for answer in successes)
 
 
 def with_values(code: str, service: RunningService, alice: Player, publisher: httpx.Client) -> str:
-    """Put in what a reader would: ids of things that are there, and credentials of their own."""
+    """Fill in what a reader would: ids of existing things, and their own credentials."""
     delivered = publisher.post("/api/webhooks/publisher", json={"article": {"title": "Sample"}}).json()
     ids = {"article_id": delivered["article_id"], **service.run(create_things(alice.team_id))}
     credentials = DOCUMENT.root["components"]["schemas"]["TokenRequest"]["properties"]
     values = {
-        credentials["client_id"]["example"]: alice.client_id,
-        credentials["client_secret"]["example"]: alice.client_secret,
+        credentials["client_id"]["examples"][0]: alice.client_id,
+        credentials["client_secret"]["examples"][0]: alice.client_secret,
     }
     for operation in DOCUMENT.operations.values():
-        examples = {parameter["name"]: parameter["example"] for parameter in operation.parameters}
+        examples = {parameter["name"]: parameter.get("example") for parameter in operation.parameters}
         values |= {examples[name]: value for name, value in ids.items() if name in examples}
     for example, value in values.items():
         code = code.replace(example, value)
@@ -102,7 +103,7 @@ def with_values(code: str, service: RunningService, alice: Player, publisher: ht
 
 
 async def create_things(team_id: UUID) -> dict[str, str]:
-    """Make one of everything that checks lead to, and return the ids by the names of parameters."""
+    """Make one of everything that follows from checks. Return ids by the names of parameters."""
     address = {"url": "https://a.example/"}
     monitor = await create_monitor(team_id, address)
     webhook = await create_webhook(team_id, address)

@@ -1,6 +1,6 @@
 """Hostile HTTP to the real service: methods, paths, framing, sizes and strangers, over a bare socket.
 
-Whatever is wrong gets an error of the document; whatever is only unusual is served like anything else.
+Wrong requests get an error of the document; unusual but valid ones are served like any other.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TestMethods:
 
 class TestPaths:
     OTHER_SPELLINGS = r"""
-        / // * //health /health/ /health// /./health /api/../health /health%2F /health%252F /%2Fhealth
+        // * //health /health/ /health// /./health /api/../health /health%2F /health%252F /%2Fhealth
         /health%20 /health%5C /\health /HEALTH /health;a=b /api%2Fmonitors /api/monitors/
         /api/monitors/a/b http://test//health
     """
@@ -212,7 +212,7 @@ class TestSecrets:
     SECRET = "hush-hush-hush-hush-hush"
 
     def misplaced(self, insider: Insider) -> Iterator[Answer]:
-        """Put a secret wherever it does not belong."""
+        """Put a secret in each place where it does not belong."""
         secret = self.SECRET.encode()
         yield insider.post("issue_token", b"client_id=a&client_secret=%s" % secret)
         yield insider.post("issue_token", b"client_secret=%s&client_secret=%s" % (secret, secret))

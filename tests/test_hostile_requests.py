@@ -1,7 +1,7 @@
 """Hostile requests to the real service over a bare socket.
 
-Never a 5xx: always an error that the document promises for that operation, by its name. Nothing of what was
-sent comes back, and nothing of it is stored.
+Each gets an error that the document promises for the operation, and never a 5xx. Nothing that was sent comes
+back or is stored.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from insider import Insider, look_at_what_is_stored
+from monitoring.contract.bodies import FORM
+from monitoring.contract.replies import JSON
 from raw_http import exchange
 
 if TYPE_CHECKING:
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from running_service import RunningService
 
 JSON_OPERATIONS = ["create_monitor", "update_monitor", "deliver_article"]
-BODY_OPERATIONS = ["issue_token", *JSON_OPERATIONS]
+TOKEN_OPERATIONS = ["issue_token", "introspect_token", "revoke_token"]
+BODY_OPERATIONS = [*TOKEN_OPERATIONS, *JSON_OPERATIONS]
 
 MONITOR = b'{"url": "https://shop.example.com/"}'
 ONE_MEGABYTE = 1_000_000
@@ -58,12 +61,10 @@ class TestJsonBodies:
             (b'{"a": "\x00"}', "malformed_json"),
             (b'{"a": 1} {"a": 1}', "malformed_json"),
             (b'{"a": 1e999}', "invalid_field: body"),
-            (b'{"a": 18446744073709551616}', "invalid_field: body"),
             (b'{"a": -' + b"9" * 5000 + b"}", "invalid_field: body"),
             (b'{"a": ' + b"[" * 65 + b"]" * 65 + b"}", "invalid_field: body"),
             (b"[" * ONE_MEGABYTE, "invalid_field: body"),
             (b'{"a":' * 200_000, "invalid_field: body"),
-            (b'{"a": "\\u0000"}', "invalid_field: a"),
             (b'{"a": ["\\ud800"]}', "invalid_field: a.0"),
             (b'{"\\udfff": 1}', "invalid_field: ?"),
             (b'{"a": 1, "a": 1}', "invalid_field: a"),
@@ -96,7 +97,7 @@ class TestJsonBodies:
             ("update_monitor", b"{}", "invalid_field: body"),
             ("update_monitor", b'{"url": null}', "invalid_field: url"),
             ("update_monitor", b'{"id": "x"}', "invalid_field: id"),
-            ("update_monitor", b'{"request_headers": {"Host": "x"}}', "request_header_reserved"),
+            ("update_monitor", b'{"request_headers": {"Host": "x"}}', "invalid_field: request_headers"),
             ("deliver_article", b"{}", "invalid_field: article"),
             ("deliver_article", b'{"article": {}}', "invalid_field: article"),
             ("deliver_article", b'{"article": {"id": 1e16}}', "invalid_field: article.id"),
@@ -143,7 +144,27 @@ class TestContentTypes:
         self, insider: Insider, operation_id: str, headers: tuple[str, ...]
     ) -> None:
         answer = insider.post(operation_id, MONITOR, *headers)
-        assert insider.refusal(answer, operation_id) == "unsupported_media_type"
+        refusal = insider.refusal(answer, operation_id)
+        assert refusal.removeprefix("oauth_") == "unsupported_media_type"
+        assert refusal.startswith("oauth_") == (operation_id in TOKEN_OPERATIONS)
+        assert answer.headers["accept"].split(", ")[0] in {JSON, FORM}
+        assert "accept-encoding" not in answer.headers
+
+    @pytest.mark.parametrize("operation_id", BODY_OPERATIONS)
+    @pytest.mark.parametrize("encoding", ["gzip", "identity, gzip", "br, GZIP", "\xff"])
+    def test_a_compressed_body_is_unsupported(
+        self, insider: Insider, operation_id: str, encoding: str
+    ) -> None:
+        answer = insider.post(operation_id, MONITOR, f"Content-Encoding: {encoding}")
+        assert insider.refusal(answer, operation_id).removeprefix("oauth_") == "unsupported_media_type"
+        assert answer.headers["accept-encoding"] == "identity"
+        assert "accept" not in answer.headers
+
+    @pytest.mark.parametrize("encoding", ["", "identity", "identity, identity", ","])
+    def test_no_coding_is_fine(self, insider: Insider, encoding: str) -> None:
+        headers = (f"Content-Type: {JSON}", f"Content-Encoding: {encoding}")
+        answer = insider.post("create_monitor", b"{}", *headers)
+        assert insider.refusal(answer, "create_monitor") == "invalid_field: url"
 
 
 @refused
@@ -155,14 +176,14 @@ class TestTokenRequests:
             (b"client_id=%", "oauth_malformed_form"),
             (b"client_id=%ff", "oauth_malformed_form"),
             (b"client_id=\xff", "oauth_malformed_form"),
-            (b"client_id=%00", "oauth_malformed_form"),
+            (b"client_id=%00&client_secret=%00", "oauth_invalid_client"),
             (b"&".join(b"f%d=1" % number for number in range(2000)), "oauth_malformed_form"),
             (b"&" * ONE_MEGABYTE, "oauth_malformed_form"),
             (b"client_id=a&client_id=a", "oauth_invalid_field: client_id"),
-            (b"unknown=a&unknown=b", "oauth_invalid_field: unknown"),
+            (b"unknown=a&unknown=b", "oauth_invalid_client"),
             (b"client_secret=" + b"x" * ONE_MEGABYTE, "oauth_invalid_field: client_secret"),
             (b"scope=" + b"x" * 256, "oauth_invalid_field: scope"),
-            (b"grant_type=password", "oauth_unsupported_grant_type"),
+            (b"grant_type=password", "oauth_invalid_client"),
             (b"client_id=a&client_secret=b", "oauth_invalid_client"),
             (b"&&&", "oauth_invalid_client"),
             (b"", "oauth_invalid_client"),
@@ -221,7 +242,7 @@ class TestQueriesAndHeaders:
         [
             ("?limit=%zz", "malformed_request"),
             ("?limit=%ff", "malformed_request"),
-            ("?search=%00", "malformed_request"),
+            ("?search=", "invalid_field: search"),
             ("?search=\xff", "malformed_request"),
             ("?" + "&".join(f"q{number}=1" for number in range(2000)), "malformed_request"),
             ("?limit=1&limit=1", "invalid_field: limit"),
@@ -229,12 +250,11 @@ class TestQueriesAndHeaders:
             ("?limit=%D9%A1", "invalid_field: limit"),
             ("?limit=nan", "invalid_field: limit"),
             ("?limit[]=1", "invalid_field: limit[]"),
-            ("?cursor=" + "A" * 50_000, "cursor_invalid"),
-            ("?cursor=AAAA", "cursor_invalid"),
-            ("?cursor=..%2F..%2Fetc", "cursor_invalid"),
+            ("?cursor=" + "A" * 50_000, "invalid_field: cursor"),
+            ("?cursor=AAAA", "invalid_field: cursor"),
+            ("?cursor=..%2F..%2Fetc", "invalid_field: cursor"),
             ("?paused=yes", "invalid_field: paused"),
             ("?status=UP", "invalid_field: status"),
-            ("?search=", "invalid_field: search"),
             ("?client_secret=x", "invalid_field: client_secret"),
         ],
         ids=lambda value: ascii(value[:40]),
@@ -271,7 +291,7 @@ class TestQueriesAndHeaders:
                 "invalid_field: Idempotency-Key",
             ),
             ("update_monitor", ("If-Match: \xff",), "malformed_request"),
-            ("delete_monitor", ("If-Match: 1",), "invalid_field: If-Match"),
+            ("delete_monitor", ("If-Match: 2",), "monitor_changed"),
             ("delete_monitor", ('If-Match: "other"',), "monitor_changed"),
             ("get_monitor", ("Authorization: Bearer x",), "authorization_missing"),
             ("deliver_article", ("Authorization: Bearer \xff",), "authorization_missing"),

@@ -1,4 +1,4 @@
-"""What the service writes to its log, as processes that run in JSON mode, and line by line."""
+"""What the service writes to its log, in JSON and as text."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from articles.desk import ObedientEngine, deliver
+from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.tasks import translate_article
-from monitoring.articles.translators import open_translator
 from monitoring.logs import ArticleIdFilter, JsonLineFormatter, TextFormatter
 from running_service import SIGNING_KEY, WEBHOOK_SECRET
 from service_process import Installation, wait_until
@@ -31,7 +31,7 @@ SECRET = {"X-Webhook-Secret": WEBHOOK_SECRET}
 
 
 class LoggingService:
-    """A service that logs everything it can, as JSON."""
+    """A service that logs everything, as JSON."""
 
     def __init__(self, base_url: str, log: Path) -> None:
         self.client = httpx.Client(base_url=base_url, timeout=30)
@@ -62,7 +62,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoggingService
         "ACCESS_LOG": "true",
         "LOCALES": "es",
     }
-    installation.run("migrate")
+    installation.make_tables()
     with installation.serve() as process:
         running = LoggingService(process.base_url, installation.log)
         with running.client:
@@ -109,18 +109,18 @@ class TestTheWorkersLog:
             raise ZeroDivisionError
 
         def records() -> list[logging.LogRecord]:
-            return [each for each in caplog.records if each.name == "monitoring.articles.translating"]
+            return [each for each in caplog.records if each.name == "monitoring.articles.translation_attempt"]
 
         caplog.handler.addFilter(article_ids := ArticleIdFilter())
         async with (
             temporary_backends(tmp_path, locales="es", translator="pseudo") as backends,
-            open_translator(backends.settings, ObedientEngine(break_down)),
+            open_engine(backends.settings, ObedientEngine(break_down)),
         ):
             backends.start_worker()
             article_id = str((await deliver()).id)
             await translate_article.send(article_id)
             async with asyncio.timeout(30):
-                while not records():  # noqa: ASYNC110 - logging has no event for it
+                while not records():  # noqa: ASYNC110 - logging sets no event
                     await asyncio.sleep(0.01)
         caplog.handler.removeFilter(article_ids)
         assert {vars(record)["article_id"] for record in records()} == {article_id}
@@ -149,7 +149,7 @@ class TestTheAccessLog:
     def test_is_silent_unless_it_is_wanted(self, tmp_path: Path) -> None:
         installation = Installation(tmp_path)
         installation.environment["LOG_LEVEL"] = "debug"
-        installation.run("migrate")
+        installation.make_tables()
         with installation.serve() as process:
             for _ in range(2):
                 httpx.get(f"{process.base_url}/health", timeout=30)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.parser import text_string_to_metric_families
 
-import engine_room
+import chosen_backends
 from monitoring import metrics
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.settings import SettingsError
@@ -28,18 +29,19 @@ if TYPE_CHECKING:
 
 REQUESTS = "monitoring_http_requests_total"
 PYTHON = sys.version.split()[0]
+VERSION = version("monitoring-service")
 SECRET = {"X-Webhook-Secret": WEBHOOK_SECRET}
 
 
 class Exposition:
-    """What is read at the metrics URLs of a service at one moment."""
+    """The metrics of all of a service's processes, read at the same time."""
 
     def __init__(self, *urls: str) -> None:
         families = [text_string_to_metric_families(httpx.get(url).text) for url in urls]
         self.samples = [sample for each in families for family in each for sample in family.samples]
 
     def value(self, name: str, **labels: str) -> float | None:
-        """Return the sum of what the processes say; None if none of them says anything."""
+        """Return the sum of the processes' values; None if none of them has one."""
         found = [each.value for each in self.samples if each.name == name and each.labels == labels]
         return sum(found) if found else None
 
@@ -70,9 +72,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
         "RATE_LIMIT_WEBHOOK_FAILURES": "3/3600",
         "LOCALES": "es",
     }
-    installation.run("migrate")
+    installation.make_tables()
     with installation.serve() as process:
-        process_count = 2 if engine_room.is_production() else 1
+        process_count = 2 if chosen_backends.is_production() else 1
 
         def announced() -> list[str]:
             return re.findall(r"Metrics on (http\S+)\n", installation.log.read_text())
@@ -176,7 +178,7 @@ class TestDeliveries:
 class TestThePort:
     def test_says_which_version_runs(self, measured: Measured) -> None:
         builds = [each for each in measured.read().samples if each.name == "monitoring_build_info"]
-        assert {(each.value, each.labels["version"]) for each in builds} == {(1, "0.1.0")}
+        assert {(each.value, each.labels["version"]) for each in builds} == {(1, VERSION)}
 
     def test_is_not_the_public_one(self, measured: Measured) -> None:
         assert measured.client.get("/metrics").status_code == 404
@@ -232,7 +234,7 @@ class TestSeveralProcesses:
                 assert seen.value(REQUESTS, operation="get_monitor", status="200") == 5
                 name = "monitoring_http_request_duration_seconds_count"
                 assert seen.value(name, operation="get_monitor") == 5
-                # The newest, not the sum: both look at the same database.
+                # The newest value, not the sum: both read the same database.
                 assert seen.value("monitoring_translations", locale="es", status="queued") == 5
                 second.kill()
                 second.wait()
@@ -240,7 +242,7 @@ class TestSeveralProcesses:
                 seen = Exposition(shared.url)
                 assert seen.value(REQUESTS, operation="get_monitor", status="200") == 5
                 assert seen.value("monitoring_translations", locale="es", status="queued") == 7
-                assert seen.value("monitoring_build_info", version="0.1.0", python=PYTHON) == 1
+                assert seen.value("monitoring_build_info", version=VERSION, python=PYTHON) == 1
                 assert seen.value("process_start_time_seconds")
             finally:
                 for child in (first, second):
@@ -249,9 +251,9 @@ class TestSeveralProcesses:
 
     def test_of_one_command_answer_together(self, tmp_path: Path) -> None:
         installation = Installation(tmp_path)
-        installation.environment |= {"METRICS_PORT": "0", "REDIS_URL": engine_room.redis().new_database()}
+        installation.environment |= {"METRICS_PORT": "0", "REDIS_URL": chosen_backends.redis().new_database()}
         installation.environment["TMPDIR"] = str(tmp_path)
-        installation.run("migrate")
+        installation.make_tables()
         with installation.log.open("w") as log:
             command = [*MONITORING, "serve", "--workers", "2"]
             parent = subprocess.Popen(command, env=installation.environment, stderr=log)

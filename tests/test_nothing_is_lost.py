@@ -1,4 +1,4 @@
-"""202 is a promise: real processes are killed and stopped in the middle of their work, which is then done."""
+"""202 is a promise: real processes are killed and stopped during their work, and it is still finished."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-import engine_room
+import chosen_backends
 from monitoring.articles.models import Translation
 from monitoring.backends.assembly import open_backends
 from running_service import WEBHOOK_SECRET, make_settings
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 LOCALES = {"es", "pt", "fr", "it", "ca"}
 STOP_TIMEOUT_SECONDS = 5.0
 
-# As shells and supervisors see a process that its signal has ended, after it has tidied up.
+# The exit statuses of processes that cleaned up and then ended by the signal.
 ENDED_BY_CTRL_C, ENDED_BY_SIGTERM = 128 + SIGINT, -SIGTERM
 
 
-def write_delivery(number: int) -> dict[str, Any]:
+def write_submission(number: int) -> dict[str, Any]:
     """Write an article that keeps a worker busy for a while, with sentences no other article has."""
     paragraphs = [f"Reason {number}.{count} is **fit**, says [the guide](/{count})." for count in range(40)]
     article = {"id": f"art_{number}", "title": f"Shoes {number}", "slug": f"shoes-{number}"}
     return {"article": article | {"format": "markdown", "content": "\n\n".join(paragraphs)}}
 
 
-DELIVERIES = [write_delivery(number) for number in range(20)]
+SUBMISSIONS = [write_submission(number) for number in range(20)]
 
 
 class Publisher(httpx.Client):
@@ -43,10 +43,12 @@ class Publisher(httpx.Client):
     def __init__(self, process: ServiceProcess) -> None:
         super().__init__(base_url=process.base_url, headers={"X-Webhook-Secret": WEBHOOK_SECRET}, timeout=30)
 
-    def deliver(self, deliveries: list[dict[str, Any]]) -> list[str]:
-        """Return the articles' addresses; every delivery is accepted."""
-        with ThreadPoolExecutor(len(deliveries)) as threads:
-            answers = [*threads.map(lambda body: self.post("/api/webhooks/publisher", json=body), deliveries)]
+    def deliver(self, submissions: list[dict[str, Any]]) -> list[str]:
+        """Return the articles' addresses; every submission is accepted."""
+        with ThreadPoolExecutor(len(submissions)) as threads:
+            answers = [
+                *threads.map(lambda body: self.post("/api/webhooks/publisher", json=body), submissions)
+            ]
         assert {answer.status_code for answer in answers} == {202}
         return [answer.headers["Location"] for answer in answers]
 
@@ -67,13 +69,13 @@ def read_statuses(article: dict[str, Any]) -> set[str]:
 @pytest.fixture
 def installation(tmp_path: Path) -> Installation:
     installation = Installation(tmp_path)
-    installation.run("migrate")
+    installation.make_tables()
     return installation
 
 
 def read_files(installation: Installation) -> dict[str, bytes]:
-    """Read every file of the blog storage, drafts of a killed process included."""
-    return engine_room.read_blog(installation.folder)
+    """Read every file of the blog storage, including drafts of a killed process."""
+    return chosen_backends.read_blog(installation.folder)
 
 
 def count_translated(installation: Installation) -> int:
@@ -82,7 +84,7 @@ def count_translated(installation: Installation) -> int:
 
 
 def read_attempts(installation: Installation) -> dict[tuple[str, str], tuple[str, int]]:
-    """Read how far each translation is and how often it was begun. No process is at the database."""
+    """Read each translation's status and number of attempts. No process may use the database."""
 
     async def read_rows() -> dict[tuple[str, str], tuple[str, int]]:
         async with open_backends(make_settings(installation.folder)) as backends:
@@ -98,7 +100,7 @@ class TestKilled:
 
     def test_every_translation_arrives_none_doubled_none_lost(self, installation: Installation) -> None:
         with installation.serve() as first, Publisher(first) as publisher:
-            locations = publisher.deliver(DELIVERIES)
+            locations = publisher.deliver(SUBMISSIONS)
             wait_until(lambda: count_translated(installation) > 0)
             first.kill()
         assert count_translated(installation) < 100
@@ -109,7 +111,7 @@ class TestKilled:
             serving, *_ = second.stop(SIGTERM, timeout_seconds=STOP_TIMEOUT_SECONDS)
             assert serving == ENDED_BY_SIGTERM
 
-        # What was begun and not finished was begun once more; nothing else was touched again.
+        # Unfinished translations were begun once more; nothing else was done again.
         assert read_attempts(installation) == {
             state: ("translated", attempts + (status != "translated"))
             for state, (status, attempts) in left_behind.items()
@@ -122,13 +124,13 @@ class TestKilled:
         self, installation: Installation
     ) -> None:
         with installation.serve() as first, Publisher(first) as publisher:
-            locations = publisher.deliver(DELIVERIES[:3])
+            locations = publisher.deliver(SUBMISSIONS[:3])
             first.kill()
         with installation.serve() as second, Publisher(second) as publisher:
-            assert publisher.deliver(DELIVERIES[:3]) == locations
+            assert publisher.deliver(SUBMISSIONS[:3]) == locations
             articles = publisher.wait_until_translated(locations)
             files = read_files(installation)
-            assert publisher.deliver(DELIVERIES[:3]) == locations
+            assert publisher.deliver(SUBMISSIONS[:3]) == locations
             assert publisher.read_articles(locations) == articles
         assert_one_file_a_locale(installation, articles)
         assert read_files(installation) == files
@@ -151,7 +153,7 @@ class TestStopped:
         self, installation: Installation, signals: tuple[Signals, ...], status: int
     ) -> None:
         with installation.serve() as first, Publisher(first) as publisher:
-            publisher.deliver(DELIVERIES[:5])
+            publisher.deliver(SUBMISSIONS[:5])
             wait_until(lambda: count_translated(installation) > 0)
             serving, *working = first.stop(*signals, timeout_seconds=STOP_TIMEOUT_SECONDS)
         assert serving == status
@@ -181,7 +183,7 @@ class TestStartedAgain:
 class TestAtOnce:
     def test_one_article_delivered_twenty_times_is_one_article(self, installation: Installation) -> None:
         with installation.serve() as process, Publisher(process) as publisher:
-            (location,) = set(publisher.deliver(DELIVERIES[:1] * 20))
+            (location,) = set(publisher.deliver(SUBMISSIONS[:1] * 20))
             articles = publisher.wait_until_translated([location])
         assert articles[0]["revision"] == 1
         assert_one_file_a_locale(installation, articles)
@@ -189,7 +191,7 @@ class TestAtOnce:
 
 
 def assert_one_file_a_locale(installation: Installation, articles: list[dict[str, Any]]) -> None:
-    """Hold the blog storage against the articles: exactly their files, each whole and of its revision."""
+    """Demand that the blog storage has exactly the articles' files, each complete and of its revision."""
     files = read_files(installation)
     assert files.keys() == {
         f"{article['slug']}/{locale}.json" for article in articles for locale in (*LOCALES, "en")

@@ -1,4 +1,4 @@
-"""Several processes of a kind, replaced when they die, and processes that are stopped with work in hand."""
+"""Several processes of one kind, replaced when they die, and processes stopped in the middle of work."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ PRODUCTION = pytest.mark.production("without Redis there is one process only")
 
 ENDED_BY_CTRL_C, ENDED_BY_SIGTERM = 128 + SIGINT, -SIGTERM
 
-# Each time is either far too long or far too short for what a test is about.
+# Each timeout is either far too long or far too short for its test.
 PATIENT, IMPATIENT = {"SHUTDOWN_TIMEOUT_SECONDS": "600"}, {"SHUTDOWN_TIMEOUT_SECONDS": "0.5"}
 
 
 @pytest.fixture(scope="module")
 def redis() -> Iterator[RedisServer]:
-    """Serve this module alone: it is stopped now and then."""
+    """Run a Redis for this module alone, because tests stop it."""
     with running_redis() as server:
         yield server
 
@@ -43,7 +43,7 @@ def redis() -> Iterator[RedisServer]:
 def installation(tmp_path: Path, redis: RedisServer) -> Installation:
     installation = Installation(tmp_path)
     installation.environment |= {"REDIS_URL": redis.new_database(), "LOCALES": ",".join(LOCALES)}
-    installation.run("migrate")
+    installation.make_tables()
     return installation
 
 
@@ -56,7 +56,7 @@ def engine(installation: Installation) -> Iterator[SlowEngine]:
 
 @pytest.fixture
 def api(installation: Installation) -> Iterator[httpx.Client]:
-    """Speak to a process that serves, and does nothing else."""
+    """Run a process that serves and does nothing else, and yield a client of it."""
     with running_command(installation, "serve") as serving, publisher_of(serving) as client:
         yield client
 
@@ -88,7 +88,7 @@ def read_attempts(api: httpx.Client, location: str) -> list[tuple[str, int]]:
 
 
 def begin_delivery(connection: socket) -> bytes:
-    """Send half a delivery and wait until its body is asked for. Returns the other half."""
+    """Send half a submission and wait until its body is asked for. Return the other half."""
     whole = request(
         "POST",
         "/api/webhooks/publisher",
@@ -170,6 +170,41 @@ class TestServeWorkers:
             r"^monitoring_http_requests_total\{.*get_health.*\} (\S+)", figures, re.MULTILINE
         )
         assert sum(map(float, counted)) == 5
+
+
+@PRODUCTION
+@pytest.mark.parametrize("workers", ["1", "2"])
+class TestDraining:
+    """SIGTERM where DRAIN_SECONDS gives load balancers time to notice."""
+
+    def test_requests_are_taken_while_balancers_are_sent_away(
+        self, installation: Installation, workers: str
+    ) -> None:
+        command = ("serve", "--workers", workers)
+        with running_command(installation, *command, DRAIN_SECONDS="600") as serving:
+            with connect(serving.address) as kept:
+                kept.sendall(request("GET", "/health"))
+                assert read_answer(kept).headers.get("connection") != "close"
+                serving.signal(SIGTERM)
+                wait_until(lambda: len(serving.lines) == 1 + int(workers))  # each process says so
+                wait_until(lambda: httpx.get(f"{serving.base_url}/ready", timeout=30).status_code == 503)
+                kept.sendall(request("GET", "/health"))
+                last = read_answer(kept)
+                assert (last.status, last.headers["connection"]) == (200, "close")
+                assert kept.recv(1) == b""
+            new = httpx.get(f"{serving.base_url}/health")
+            assert (new.status_code, new.headers.get_list("connection")) == (200, ["close"])
+            serving.signal(SIGTERM)
+            assert serving.wait() == ENDED_BY_SIGTERM
+            assert "Traceback" not in "\n".join(serving.lines)
+
+    def test_it_ends_by_itself(self, installation: Installation, workers: str) -> None:
+        command = ("serve", "--workers", workers)
+        with running_command(installation, *command, DRAIN_SECONDS="0.5") as serving:
+            assert serving.base_url
+            serving.signal(SIGTERM)
+            wait_until(serving.refuses_connections)
+            assert serving.wait() == ENDED_BY_SIGTERM
 
 
 @PRODUCTION
@@ -323,7 +358,7 @@ class TestWithoutRedis:
             finally:
                 redis.start()
             (line,) = working.lines
-            assert "The queue is away" in line
+            assert f"The queue at 127.0.0.1:{redis.port} is away" in line
         assert read_attempts(api, location) == [("queued", 0)] * 2
 
     def test_a_worker_waits_for_it_and_goes_on(
@@ -340,4 +375,4 @@ class TestWithoutRedis:
             wait_until(lambda: are_translated(api, deliver(api, "boots")))
             away, back = working.lines
         assert "WARNING" in away
-        assert "Over: The queue is away" in back
+        assert f"Over: The queue at 127.0.0.1:{redis.port} is away" in back

@@ -1,6 +1,6 @@
 """The published interface, row by row, in its own words.
 
-These sentences are law, so this one file types them: everywhere else they are asserted by their name.
+These sentences are law, so this file types them. All other tests assert them by their names.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def post_webhook(service: RunningService, body: Any = ARTICLE, **headers: str) -
 
 
 async def read_every_row() -> str:
-    """Write out what the database holds, every column of every table."""
+    """Return the contents of the database: every column of every table."""
     apps = current_backends().database.context.apps
     assert apps
     return repr([await model.all().values() for model in apps.get_models_iterable()])
@@ -237,7 +237,7 @@ class TestStatusCodes:
         self, alice: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         async def fail(*_: object) -> None:
-            raise DatabaseUnavailable
+            raise DatabaseUnavailable("it rests")
 
         monkeypatch.setattr("monitoring.auth.security.find_living_key", fail)
         answer = alice.get("/api/monitors")

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from monitoring.auth.signing_keys import Algorithm, generate_signing_key
 from monitoring.backends.database import migrate
 from monitoring.settings import RateLimitPolicy, Settings, SettingsError, read_settings
 from monitoring.settings.description import describe_settings
 from running_service import make_settings
+from temporary_backends import ENCRYPTION_KEY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,11 +25,12 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     for row in describe_settings():
         monkeypatch.delenv(row.name, raising=False)
     monkeypatch.setenv("SIGNING_KEYS", KEY)
+    monkeypatch.setenv("ENCRYPTION_KEYS", ENCRYPTION_KEY)
     return monkeypatch
 
 
 class TestDefaults:
-    def test_a_signing_key_is_all_that_must_be_set(self) -> None:
+    def test_two_keys_are_all_that_must_be_set(self) -> None:
         settings = read_settings()
         assert settings.base_url == "http://127.0.0.1:8000"
         assert settings.database_url.get_secret_value() == "sqlite://data/monitoring.db"
@@ -70,6 +73,7 @@ class TestProblems:
     def test_all_are_named_at_once_without_any_value(self, environment: pytest.MonkeyPatch) -> None:
         wrong = {
             "SIGNING_KEYS": "hunter2-short",
+            "ENCRYPTION_KEYS": "hunter2",
             "WEBHOOK_SECRETS": "hunter2",
             "DATABASE_URL": "mysql://hunter2@db/x",
             "PORT": "hunter2",
@@ -81,15 +85,21 @@ class TestProblems:
         assert {line.partition(":")[0] for line in str(raised.value).splitlines()} == set(wrong)
         assert "hunter2" not in str(raised.value)
 
-    def test_a_missing_signing_key_is_named(self, environment: pytest.MonkeyPatch) -> None:
-        environment.delenv("SIGNING_KEYS")
-        with pytest.raises(SettingsError, match=r"^SIGNING_KEYS: is required$"):
+    @pytest.mark.parametrize("name", ["SIGNING_KEYS", "ENCRYPTION_KEYS"])
+    def test_a_missing_key_is_named(self, environment: pytest.MonkeyPatch, name: str) -> None:
+        environment.delenv(name)
+        with pytest.raises(SettingsError, match=rf"^{name}: is required$"):
             read_settings()
 
     @pytest.mark.parametrize(
         ("name", "value"),
         [
             ("SIGNING_KEYS", f"{KEY},{KEY}"),
+            ("SIGNING_KEYS", f"{KEY},LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t"),
+            ("SIGNING_KEYS", f"-----BEGIN PRIVATE KEY-----\n{KEY}\n-----END PRIVATE KEY-----"),
+            ("ENCRYPTION_KEYS", KEY),
+            ("ENCRYPTION_KEYS", ENCRYPTION_KEY[:-4]),
+            ("ENCRYPTION_KEYS", f"{ENCRYPTION_KEY},{ENCRYPTION_KEY}"),
             ("LOCALES", "es,en"),
             ("LOCALES", "en-GB"),
             ("LOCALES", "es,ES"),
@@ -102,6 +112,9 @@ class TestProblems:
             ("DATABASE_URL", "postgresql://db:port/monitoring"),
             ("DATABASE_URL", "sqlite://"),
             ("REDIS_URL", "http://redis"),
+            ("DATABASE_URL", "postgresql://db/monitoring?unheard_of=1"),
+            ("DATABASE_URL", "postgresql://db/monitoring?sslmode=odd"),
+            ("DATABASE_URL", "postgres://db/monitoring?sslmode="),
             ("REDIS_URL", "redis://redis?unheard_of=1"),
             ("REDIS_URL", "redis://redis?socket_timeout=soon"),
             ("REDIS_URL", "rediss://redis?ssl_cert_reqs=perhaps"),
@@ -138,10 +151,14 @@ class TestSecrets:
     def test_nothing_that_prints_settings_shows_them(self, environment: pytest.MonkeyPatch) -> None:
         environment.setenv("DATABASE_URL", "postgresql://monitoring:hunter2@db/monitoring")
         environment.setenv("WEBHOOK_SECRETS", "hunter2-hunter2-hunter2")
+        private_key = generate_signing_key(Algorithm.EDDSA)
+        environment.setenv("SIGNING_KEYS", f"{KEY},{private_key}")
         settings = read_settings()
         for shown in (repr(settings), str(settings), settings.model_dump_json()):
             assert "hunter2" not in shown
             assert KEY not in shown
+            assert private_key not in shown
+            assert ENCRYPTION_KEY not in shown
 
 
 class TestDescription:

@@ -1,4 +1,4 @@
-"""Replacements that hold for a test's thread only: services in other threads go on as always."""
+"""Replacements for the test's own thread only. Services in other threads are not affected."""
 
 from __future__ import annotations
 

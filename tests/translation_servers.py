@@ -1,6 +1,6 @@
-"""Servers that speak the protocols of translation engines as they are documented, limits and refusals too.
+"""Servers that speak the documented protocols of translation engines, including limits and refusals.
 
-What they call a translation is the text in capitals.
+Their translation is the text in capitals.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What goes wrong between the blog storage and an S3 server, on real sockets and in the test's own loop."""
+"""Failures between the blog storage and an S3 server, on real sockets and in the test's own loop."""
 
 from __future__ import annotations
 

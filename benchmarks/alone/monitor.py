@@ -1,4 +1,4 @@
-"""The answer of everybody who has nothing behind him."""
+"""The answer of all programs that have nothing behind them."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).parents[1]))  # where `alone` is
 from monitoring.cli.stopping import collect_seldom
 from monitoring.contract.application import ContractApp, build_contract_app
 from monitoring.contract.document import Document, load_document
-from monitoring.contract.server import protocol_for
+from monitoring.contract.uvicorn_bridge import protocol_for
 
 SERVED = {"/api/monitors": "post", "/api/monitors/{monitor_id}": "get"}
 
@@ -44,7 +44,7 @@ def read_document() -> Document:
 
 
 def _keep_statuses(operation: Any, responses: dict[str, Any]) -> None:
-    """Note which status each shared response has: some are used by operations that are left out."""
+    """Note the status of each shared response, because operations that are left out use some of them."""
     for status, response in operation.get("responses", {}).items() if isinstance(operation, dict) else ():
         if "$ref" in response:
             responses[response["$ref"].rpartition("/")[2]].setdefault("x-status", int(status))

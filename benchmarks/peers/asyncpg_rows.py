@@ -1,4 +1,4 @@
-"""Monitors by asyncpg: statements written by hand, prepared once a connection."""
+"""Monitors with asyncpg: hand-written statements, prepared once for each connection."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ INSERT = f"""
 
 
 class Rows:
-    """The database and Redis of a peer that uses no ORM."""
+    """The database and Redis of a peer without an ORM."""
 
     pool: asyncpg.Pool
     keys: KeyCache

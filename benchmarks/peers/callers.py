@@ -1,4 +1,4 @@
-"""What every peer asks before it answers: the token, the key, the rate limit. The same for all of them."""
+"""What every peer checks before it answers: token, key and rate limit, the same for all of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Refused(Exception):  # noqa: N818 - an answer
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key that lives."""
+    """A living key."""
 
     team_id: UUID
     scopes: frozenset[str]
@@ -72,14 +72,14 @@ def verify_token(authorization: str | None) -> Claims:
 
 
 class KeyCache:
-    """Keys that were asked for lately, if KEY_CACHE_SECONDS says so: a revoked one works on for so long."""
+    """Recently used keys, for KEY_CACHE_SECONDS. A revoked key goes on working for as long."""
 
     def __init__(self, find: Callable[..., Awaitable[Key | None]]) -> None:
         self._find = find
         self._known: dict[str, tuple[Key, float]] = {}
 
     async def find(self, client_id: str, *where: Any) -> Key:
-        """Return the key. Refuses one that does not live."""
+        """Return the key. Raises `Refused` if it is revoked or unknown."""
         known = self._known.get(client_id)
         if known and known[1] > time.monotonic():
             return known[0]
@@ -99,7 +99,7 @@ class RateLimiter:
         self._hit = self._client.register_script(_HIT)
 
     async def count(self, client_id: str) -> dict[str, str]:
-        """Count one, and return the headers that announce what is left. Refuses what is too much."""
+        """Count a request, and return the headers that announce what is left. Raises `Refused`."""
         count, ttl_ms = await self._hit(keys=[f"rate:{client_id}"], args=[WINDOW_SECONDS * 1000])
         if count > RATE_LIMIT:
             raise Refused(429, "Rate limit exceeded")
@@ -109,11 +109,11 @@ class RateLimiter:
         }
 
     async def close(self) -> None:
-        """Give its connections back."""
+        """Close the connections."""
         await self._client.aclose()
 
 
 def demand_scope(claims: Claims, key: Key, scope: str) -> None:
-    """Refuse who may not."""
+    """Refuse a caller without this scope."""
     if scope not in claims.scopes & key.scopes:
         raise Refused(403, "Insufficient permissions")

@@ -1,4 +1,4 @@
-"""Connexion as it comes with nothing behind it: the document's operations, validated in and out."""
+"""Stock Connexion with nothing behind it: the document's operations, validated in and out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 from alone.monitor import LOCATION, MONITOR
 
 
-async def get_monitor(monitor_id: str) -> Any:  # noqa: ARG001 - the parameter is read all the same
+async def get_monitor(monitor_id: str) -> Any:  # noqa: ARG001 - reading the parameter is part of the cost
     """Answer one monitor."""
     return MONITOR, 200, _headers()
 

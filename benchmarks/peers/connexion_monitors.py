@@ -1,4 +1,4 @@
-"""The same document under Connexion as it comes, with rows by asyncpg."""
+"""The same document under stock Connexion, with rows by asyncpg."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ shared = Rows()
 
 
 async def verify_bearer(token: str, request: ConnexionRequest) -> dict[str, Any]:
-    """Ask who calls, and count the request."""
+    """Authenticate the caller, and count the request."""
     scope = "monitors:write" if request.method == "POST" else "monitors:read"
     team_id, headers = await shared.let_in(f"Bearer {token}", scope)
     return {"sub": str(team_id), "team_id": team_id, "headers": {**headers, "X-Request-Id": uuid4().hex}}
@@ -64,7 +64,7 @@ def _write(monitor: dict[str, Any]) -> dict[str, Any]:
 
 def refuse(_: ConnexionRequest, refused: Exception) -> ConnexionResponse:
     """Answer a refusal."""
-    assert isinstance(refused, Refused)  # noqa: S101 - it is registered for these
+    assert isinstance(refused, Refused)  # noqa: S101 - it is registered for these only
     return ConnexionResponse(refused.status, body=orjson.dumps({"error": refused.error}))
 
 

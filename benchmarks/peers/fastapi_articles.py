@@ -1,6 +1,6 @@
 """The webhook by hand: FastAPI and SQLAlchemy 2. Translations are inserted one by one, or all at once.
 
-ROW_BY_ROW=1 is the way of a loop that creates a row a locale; without it the session writes what it gathered.
+ROW_BY_ROW=1 creates each locale's row in a loop; without it the session writes all rows together.
 """
 
 import os
@@ -18,7 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from callers import Refused
-from deliveries import (
+from sqlalchemy_rows import Article, Translation, open_sessions
+from submissions import (
     LOCALES,
     Messages,
     demand_secret,
@@ -28,7 +29,6 @@ from deliveries import (
     read_time,
     store_original,
 )
-from sqlalchemy_rows import Article, Translation, open_sessions
 
 ROW_BY_ROW = os.environ.get("ROW_BY_ROW") == "1"
 
@@ -36,7 +36,7 @@ Text = Annotated[str, Field(max_length=1_000_000)]
 
 
 class ArticleIn(BaseModel):
-    """The article of a delivery; what else it has is kept."""
+    """A submission's article; its other fields are kept."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -50,7 +50,7 @@ class ArticleIn(BaseModel):
 
 
 class Delivery(BaseModel):
-    """What a publisher sends; what else it has is kept."""
+    """A publisher's submission; its other fields are kept."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -62,7 +62,7 @@ class Delivery(BaseModel):
 
 
 class Accepted(BaseModel):
-    """What a publisher gets."""
+    """The publisher's answer."""
 
     article_id: UUID
     status: str
@@ -89,13 +89,13 @@ async def refuse(_: Request, refused: Refused) -> JSONResponse:
 
 
 async def publisher(x_webhook_secret: Annotated[str | None, Header()] = None) -> None:
-    """Let in who knows the secret."""
+    """Let in callers with the secret."""
     demand_secret(x_webhook_secret)
 
 
 @app.post("/api/webhooks/publisher", status_code=202, dependencies=[Depends(publisher)])
 async def deliver_article(delivery: Delivery, request: Request, response: Response) -> Accepted:
-    """Keep an article, and have it translated."""
+    """Store an article, and have it translated."""
     payload = delivery.model_dump(exclude_unset=True)
     async with request.app.state.sessions() as session, session.begin():
         article, is_new = await _keep(session, payload)

@@ -1,4 +1,4 @@
-"""The monitors as a good engineer writes them by hand: FastAPI, pydantic, SQLAlchemy 2 on asyncpg."""
+"""The monitors as a good engineer would write them by hand: FastAPI, pydantic, SQLAlchemy 2 on asyncpg."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ RESERVED_HEADERS = {"accept-encoding", "connection", "content-length", "expect",
 
 
 def check_headers(headers: dict[str, str]) -> dict[str, str]:
-    """Refuse what steers the connection, and names given twice."""
+    """Refuse headers that control the connection, and repeated names."""
     names = [name.lower() for name in headers]
     if RESERVED_HEADERS & set(names) or len(set(names)) < len(names):
         raise ValueError("must not hold reserved headers, nor one twice")
@@ -32,7 +32,7 @@ def check_headers(headers: dict[str, str]) -> dict[str, str]:
 
 
 def check_unique(values: list[str]) -> list[str]:
-    """Refuse a label that is given twice."""
+    """Refuse repeated values."""
     if len(set(values)) < len(values):
         raise ValueError("must be unique")
     return values
@@ -53,7 +53,7 @@ Keyword = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 class MonitorCreate(BaseModel):
-    """What a client sends."""
+    """A client's request."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -91,7 +91,7 @@ class MonitorCreate(BaseModel):
 
 
 class MonitorOut(BaseModel):
-    """What a client gets."""
+    """A client's answer."""
 
     id: UUID
     name: Annotated[str, Field(min_length=1, max_length=100)]
@@ -123,7 +123,7 @@ class MonitorOut(BaseModel):
 
     @classmethod
     def of(cls, monitor: Monitor) -> "MonitorOut":
-        """Read it from its row and its watch."""
+        """Make it from the monitor's row and its watch."""
         watch = monitor.watch
         return cls(
             id=monitor.id,
@@ -207,7 +207,7 @@ Session = Annotated[AsyncSession, Depends(open_session)]
 
 
 async def identify(request: Request, response: Response, session: Session) -> tuple[Claims, Key]:
-    """Ask who calls, and count the request."""
+    """Authenticate the caller, and count the request."""
     claims = verify_token(request.headers.get("authorization"))
     key = await request.app.state.keys.find(claims.client_id, session)
     response.headers.update(await request.app.state.limiter.count(claims.client_id))
@@ -218,13 +218,13 @@ Caller = Annotated[tuple[Claims, Key], Depends(identify)]
 
 
 async def reader(caller: Caller) -> UUID:
-    """Let in who may read, and return the team."""
+    """Let in callers that may read, and return their team."""
     demand_scope(*caller, "monitors:read")
     return caller[1].team_id
 
 
 async def writer(caller: Caller) -> UUID:
-    """Let in who may write, and return the team."""
+    """Let in callers that may write, and return their team."""
     demand_scope(*caller, "monitors:write")
     return caller[1].team_id
 

@@ -1,8 +1,8 @@
-"""Checks as they are written by hand: an httpx client, and SQLAlchemy for what is due and what was found.
+"""Checks written by hand: an httpx client, and SQLAlchemy for due monitors and results.
 
     python httpx_checks.py
 
-One client for all checks, a batch a transaction, claims that other processes skip.
+It uses one client for all checks, one transaction for each batch, and claims that other processes skip.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ PAUSE_SECONDS = 0.1
 
 
 async def claim(session: AsyncSession) -> list[Watch]:
-    """Claim what is due, those that wait the longest first."""
+    """Claim due monitors, longest overdue first."""
     now = datetime.now(UTC)
     due = select(Watch).join(Watch.monitor).options(contains_eager(Watch.monitor))
     due = due.where(Watch.due_at <= now).order_by(Watch.due_at).limit(BATCH)
@@ -39,7 +39,7 @@ async def claim(session: AsyncSession) -> list[Watch]:
 
 
 async def check(client: httpx.AsyncClient, monitor: Monitor) -> dict[str, Any]:
-    """Ask a monitor's server, and say what came of it."""
+    """Send a monitor's request, and return the result."""
     began, checked_at, status, error = time.perf_counter(), datetime.now(UTC), None, None
     try:
         answer = await client.request(
@@ -61,7 +61,7 @@ async def check(client: httpx.AsyncClient, monitor: Monitor) -> dict[str, Any]:
 
 
 async def store(session: AsyncSession, watches: list[Watch], found: list[dict[str, Any]]) -> None:
-    """Keep the results, and note on each watch what was seen and when to look again."""
+    """Store the results, and update each watch with the outcome and the next due time."""
     intervals: dict[UUID, int] = {watch.monitor_id: watch.monitor.interval_seconds for watch in watches}
     ids: dict[UUID, UUID] = {watch.monitor_id: watch.id for watch in watches}
     await session.execute(insert(Check), found)

@@ -1,4 +1,4 @@
-"""The tables as SQLAlchemy sees them: the columns are those of the service."""
+"""The service's tables as SQLAlchemy models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _url = os.environ["DATABASE_URL"]
 
 
 def open_sessions() -> Any:
-    """Open an engine with as many connections as the service has, and what makes sessions on it."""
+    """Open an engine with as many connections as the service has, and return its session maker."""
     if _url.startswith("sqlite"):
         engine = create_async_engine(_url.replace("sqlite://", "sqlite+aiosqlite:///"), pool_size=5)
         event.listen(engine.sync_engine, "connect", _prepare_sqlite)
@@ -31,19 +31,19 @@ def open_sessions() -> Any:
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
-    """Let readers and a writer work at once, and commits be on the disk."""
-    connection.isolation_level = None  # SQLAlchemy's events begin, not the driver
+    """Let readers work beside a writer, and let commits reach the disk."""
+    connection.isolation_level = None  # SQLAlchemy's events begin transactions, not the driver
     for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {setting}")
 
 
 def _begin_writing(connection: Any) -> None:
-    """Take the write lock first: a reader that wants to write later would be told that it is locked."""
+    """Take the write lock first. A reader that wants it later would be refused."""
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 class JsonText(TypeDecorator[Any]):
-    """JSON kept as text, whose keys keep their order."""
+    """JSON stored as text, which keeps the order of keys."""
 
     impl = Text
     cache_ok = True

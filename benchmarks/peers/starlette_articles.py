@@ -1,4 +1,4 @@
-"""The webhook without any comfort: Starlette, asyncpg, and one statement for all rows of an article."""
+"""The webhook at its barest: Starlette, asyncpg, and one statement for all rows of an article."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.routing import Route
 from uuid_utils.compat import uuid7
 
 from callers import Refused
-from deliveries import (
+from submissions import (
     LOCALES,
     Messages,
     demand_secret,
@@ -82,7 +82,7 @@ shared = Shared()
 
 
 async def deliver_article(request: Request) -> Response:
-    """Keep an article, and have it translated."""
+    """Store an article, and have it translated."""
     demand_secret(request.headers.get("x-webhook-secret"))
     try:
         payload = _check(orjson.loads(await request.body()))
@@ -108,7 +108,7 @@ async def deliver_article(request: Request) -> Response:
 
 
 def _check(payload: Any) -> dict[str, Any]:
-    """Refuse what is no delivery."""
+    """Refuse a payload that is no submission."""
     if not isinstance(payload, dict) or not isinstance(payload.get("article"), dict):
         raise Refused(400, "article: must be an object")
     for name, most in TEXTS.items():

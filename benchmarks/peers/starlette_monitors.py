@@ -1,4 +1,4 @@
-"""The same by hand and without any comfort: Starlette, asyncpg, orjson. What is left is about the limit."""
+"""The monitors at their barest: Starlette, asyncpg, orjson. This is about the least they can cost."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _answer(content: Any, status: int, headers: dict[str, str]) -> Response:
 
 
 def _check(given: Any) -> dict[str, Any]:
-    """Refuse what is no configuration, field by field."""
+    """Refuse an invalid configuration, field by field."""
     if not isinstance(given, dict) or "url" not in given or not given.keys() <= set(CONFIGURED):
         raise Refused(400, "must be an object with url and known fields only")
     for name, value in given.items():

@@ -1,4 +1,4 @@
-// Create a monitor and see how all are, with a token that stays fresh and retries that never act twice.
+// Create a monitor and show the state of all, with a token that stays fresh and retries that never act twice.
 //
 // How to generate the SDK and run this: docs/guides/generate-an-sdk.md. BASE_URL, CLIENT_ID and CLIENT_SECRET come from
 // the environment.
@@ -32,7 +32,7 @@ func main() {
 
 	wanted := monitoring.NewMonitorCreate("https://shop.example.com/health")
 	wanted.SetIntervalSeconds(60)
-	// One key a write, not one an attempt: it is what lets the service recognise a repetition.
+	// One key per write, not per attempt: it lets the service recognise a repetition.
 	created, _, err := api.MonitorsAPI.CreateMonitor(ctx).MonitorCreate(*wanted).IdempotencyKey(newKey()).Execute()
 	if err != nil {
 		log.Fatal("not created: ", err)
@@ -96,7 +96,7 @@ func newKey() string {
 	return hex.EncodeToString(random)
 }
 
-// tokenTransport sends a token: a new one when there is none, when it is about to end, and when it is refused.
+// tokenTransport sends a token, and gets a new one if there is none, or if it expires soon or is refused.
 type tokenTransport struct {
 	tokens  *monitoring.AuthAPIService
 	lock    sync.Mutex
@@ -120,7 +120,7 @@ func (t *tokenTransport) RoundTrip(request *http.Request) (*http.Response, error
 	return sendWithToken(request, token)
 }
 
-// tokenUnlike returns the token at hand, unless it is the refused one or about to end.
+// tokenUnlike returns the current token, unless it is the refused one or expires soon.
 func (t *tokenTransport) tokenUnlike(ctx context.Context, refused string) (string, error) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
@@ -146,7 +146,7 @@ func sendWithToken(request *http.Request, token string) (*http.Response, error) 
 	return patientTransport{}.RoundTrip(copy)
 }
 
-// patientTransport sends again after 429, 5xx and a broken connection: when the service says, else ever later.
+// patientTransport sends again after 429, 5xx and a broken connection: when the service says, else with growing pauses.
 type patientTransport struct{}
 
 func (patientTransport) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -172,7 +172,7 @@ func (patientTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	}
 }
 
-// pauseBefore is at least what Retry-After says, and never the same for two clients that failed together.
+// pauseBefore is at least Retry-After, and differs between clients that failed together.
 func pauseBefore(attempt int, response *http.Response) time.Duration {
 	if response != nil {
 		seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))

@@ -19,7 +19,7 @@ import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Creates a monitor and shows how all are, with a token that stays fresh and retries that never act twice.
+ * Creates a monitor and shows the state of all, with a token that stays fresh and retries that never act twice.
  *
  * <p>How to generate the SDK and run this: docs/guides/generate-an-sdk.md. BASE_URL, CLIENT_ID and CLIENT_SECRET come
  * from the environment.
@@ -54,7 +54,7 @@ public final class Monitors {
 
   private void run() throws ApiException, InterruptedException {
     MonitorCreate wanted = new MonitorCreate().url("https://shop.example.com/health").intervalSeconds(60);
-    // One key a write, not one an attempt: it is what lets the service recognise a repetition.
+    // One key per write, not per attempt: it lets the service recognise a repetition.
     String idempotencyKey = UUID.randomUUID().toString();
     Monitor created = callWithToken(() -> monitors.createMonitor(wanted, idempotencyKey));
 
@@ -77,7 +77,7 @@ public final class Monitors {
     }
   }
 
-  /** Calls with a token: a new one when there is none, when it is about to end, and when it is refused. */
+  /** Calls with a token, and gets a new one if there is none, or if it expires soon or is refused. */
   private <T> T callWithToken(Call<T> call) throws ApiException, InterruptedException {
     if (token == null || System.nanoTime() - renewAtNanos >= 0) {
       renewToken();
@@ -102,7 +102,7 @@ public final class Monitors {
     renewAtNanos = System.nanoTime() + lifetime.toNanos();
   }
 
-  /** Calls again after 429, 5xx and a broken connection: when the service says, else ever later. */
+  /** Calls again after 429, 5xx and a broken connection: when the service says, else with growing pauses. */
   private static <T> T callPatiently(Call<T> call) throws ApiException, InterruptedException {
     for (int attempt = 1; attempt < ATTEMPTS; attempt++) {
       try {
@@ -118,7 +118,7 @@ public final class Monitors {
     return call.send();
   }
 
-  /** At least what Retry-After says, and never the same for two clients that failed together. */
+  /** At least Retry-After, and different for clients that failed together. */
   private static long pauseMillis(int attempt, ApiException error) {
     ThreadLocalRandom random = ThreadLocalRandom.current();
     Optional<String> retryAfter =

@@ -1,4 +1,4 @@
-"""Create a monitor and see how all are, with a token that stays fresh and retries that never act twice.
+"""Create a monitor and show the state of all, with a token that stays fresh and retries that never act twice.
 
 $ openapi-python-client generate --path openapi.yaml --meta none --output-path monitoring_client
 $ pip install attrs httpx
@@ -47,7 +47,7 @@ def main() -> None:
             "transport": RetryingTransport(),
         },
     )
-    # One key a write, not one an attempt: it is what lets the service recognise a repetition.
+    # One key per write, not per attempt: it lets the service recognise a repetition.
     created = create_monitor.sync(
         client=client,
         body=MonitorCreate(url="https://shop.example.com/health", interval_seconds=60),
@@ -83,7 +83,7 @@ def list_all_monitors(client: AuthenticatedClient) -> Iterator[Monitor]:
 
 
 class FreshToken(httpx.Auth):
-    """Asks for a token when there is none, when it is about to end, and when it is refused."""
+    """Gets a new token if there is none, or if it expires soon or is refused."""
 
     requires_response_body = True
 
@@ -111,7 +111,7 @@ class FreshToken(httpx.Auth):
 
 
 class RetryingTransport(httpx.HTTPTransport):
-    """Sends again after 429, 5xx and a broken connection: when the service says, else ever later."""
+    """Sends again after 429, 5xx and a broken connection: when the service says, else with growing pauses."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         for attempt in range(1, ATTEMPTS):
@@ -128,7 +128,7 @@ class RetryingTransport(httpx.HTTPTransport):
 
 
 def pause_seconds(attempt: int, response: httpx.Response | None) -> float:
-    """Return at least what Retry-After says, and never the same for two clients that failed together."""
+    """Return at least Retry-After, and different values for clients that failed together."""
     if response is not None and "Retry-After" in response.headers:
         return int(response.headers["Retry-After"]) + random.uniform(0, 0.5)
     if response is not None and response.status_code == httpx.codes.TOO_MANY_REQUESTS:

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Create a monitor and see how all are, with a token that stays fresh and retries that never act twice.
+# Create a monitor and show the state of all, with a token that stays fresh and retries that never act twice.
 #
 # How to generate the SDK and run this: docs/guides/generate-an-sdk.md. BASE_URL, CLIENT_ID and CLIENT_SECRET come
 # from the environment.
@@ -23,7 +23,7 @@ def new_client
   )
 end
 
-# Calls again after 429, 5xx and a broken connection: when the service says, else ever later.
+# Calls again after 429, 5xx and a broken connection: when the service says, else with growing pauses.
 def patiently
   attempt = 0
   begin
@@ -38,7 +38,7 @@ def patiently
   end
 end
 
-# At least what Retry-After says, and never the same for two clients that failed together.
+# At least Retry-After, and different for clients that failed together.
 def pause_seconds(attempt, error)
   retry_after = error.response_headers&.fetch("Retry-After", nil) || (60 if error.code == 429)
   return Integer(retry_after) + rand(0.0..0.5) if retry_after
@@ -46,7 +46,7 @@ def pause_seconds(attempt, error)
   2**(attempt - 1) * rand(0.5..1.0)
 end
 
-# A bearer token: a new one when there is none, when it is about to end, and when it is refused.
+# A bearer token. It is renewed if there is none, or if it expires soon or is refused.
 class FreshToken
   def initialize
     @auth = Monitoring::AuthApi.new(new_client)
@@ -88,7 +88,7 @@ checks = Monitoring::ChecksApi.new(client)
 incidents = Monitoring::IncidentsApi.new(client)
 
 wanted = Monitoring::MonitorCreate.new(url: "https://shop.example.com/health", interval_seconds: 60)
-# One key a write, not one an attempt: it is what lets the service recognise a repetition.
+# One key per write, not per attempt: it lets the service recognise a repetition.
 key = SecureRandom.uuid
 created = token.with_renewal { patiently { monitors.create_monitor(wanted, idempotency_key: key) } }
 

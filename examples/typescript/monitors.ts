@@ -1,4 +1,4 @@
-// Create a monitor and see how all are, with a token that stays fresh and retries that never act twice.
+// Create a monitor and show the state of all, with a token that stays fresh and retries that never act twice.
 //
 //   npm install openapi-fetch && npm install --save-dev openapi-typescript@7 typescript@5.9 @types/node@20
 //   npx openapi-typescript openapi.yaml --default-non-nullable=false -o monitoring.ts
@@ -20,7 +20,7 @@ const api = createClient<paths>({ baseUrl, fetch: sendWithToken });
 
 async function main(): Promise<void> {
   const { data: created, error } = await api.POST("/api/monitors", {
-    // One key a write, not one an attempt: it is what lets the service recognise a repetition.
+    // One key per write, not per attempt: it lets the service recognise a repetition.
     params: { header: { "Idempotency-Key": crypto.randomUUID() } },
     body: { url: "https://shop.example.com/health", interval_seconds: 60 },
   });
@@ -55,7 +55,7 @@ async function newestOpenIncidents(): Promise<Incident[]> {
 type Token = { value: string; renewAt: number };
 let token: Promise<Token> | undefined;
 
-/** Send with a token: a new one when there is none, when it is about to end, and when it is refused. */
+/** Send with a token, and get a new one if there is none, or if it expires soon or is refused. */
 async function sendWithToken(request: Request): Promise<Response> {
   if (performance.now() >= ((await token)?.renewAt ?? 0)) token = issueToken();
   const sent = await token;
@@ -80,7 +80,7 @@ async function issueToken(): Promise<Token> {
   return { value: data.access_token, renewAt: performance.now() + (data.expires_in - RENEW_EARLY_SECONDS) * 1000 };
 }
 
-/** Send again after 429, 5xx and a broken connection: when the service says, else ever later. */
+/** Send again after 429, 5xx and a broken connection: when the service says, else with growing pauses. */
 async function sendPatiently(request: Request): Promise<Response> {
   for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
     const response = await fetch(request.clone()).catch(() => undefined);
@@ -90,7 +90,7 @@ async function sendPatiently(request: Request): Promise<Response> {
   return fetch(request);
 }
 
-/** At least what Retry-After says, and never the same for two clients that failed together. */
+/** At least Retry-After, and different for clients that failed together. */
 function pauseSeconds(attempt: number, response: Response | undefined): number {
   const retryAfter = response?.headers.get("Retry-After") ?? (response?.status === 429 ? "60" : undefined);
   if (retryAfter) return Number(retryAfter) + Math.random() / 2;

@@ -11,10 +11,10 @@ import com.example.monitoring.model.AccessToken;
 import com.example.monitoring.model.Article;
 import com.example.monitoring.model.ArticleAccepted;
 import com.example.monitoring.model.ArticleContent;
-import com.example.monitoring.model.ArticleDelivery;
+import com.example.monitoring.model.ArticleSubmission;
 import com.example.monitoring.model.Check;
 import com.example.monitoring.model.CheckError;
-import com.example.monitoring.model.DeliveryStatus;
+import com.example.monitoring.model.SubmissionStatus;
 import com.example.monitoring.model.Incident;
 import com.example.monitoring.model.IncidentResolution;
 import com.example.monitoring.model.IncidentState;
@@ -187,8 +187,8 @@ public final class Journey {
 
     ArticleContent content =
         new ArticleContent().title("Shoes").content("# Fit first").format("markdown").slug("java");
-    ArticleAccepted accepted = articles.deliverArticle(new ArticleDelivery().article(content));
-    check(accepted.getStatus() == DeliveryStatus.ACCEPTED, "the article is accepted");
+    ArticleAccepted accepted = articles.deliverArticle(new ArticleSubmission().article(content));
+    check(accepted.getStatus() == SubmissionStatus.ACCEPTED, "the article is accepted");
 
     Set<String> locales = Set.copyOf(accepted.getLocales());
     Instant deadline = Instant.now().plus(Duration.ofSeconds(60));

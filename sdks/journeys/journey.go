@@ -181,10 +181,10 @@ func followAnArticle(client *monitoring.APIClient) {
 	content.SetContent("# Fit first")
 	content.SetFormat("markdown")
 	content.SetSlug("go")
-	delivery := monitoring.NewArticleDelivery(*content)
-	accepted, _, err := client.ArticlesAPI.DeliverArticle(ctx).ArticleDelivery(*delivery).Execute()
+	delivery := monitoring.NewArticleSubmission(*content)
+	accepted, _, err := client.ArticlesAPI.DeliverArticle(ctx).ArticleSubmission(*delivery).Execute()
 	must(err)
-	check(accepted.Status == monitoring.DELIVERYSTATUS_ACCEPTED, "the article is accepted")
+	check(accepted.Status == monitoring.SUBMISSIONSTATUS_ACCEPTED, "the article is accepted")
 
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		article, _, err := client.ArticlesAPI.GetArticle(ctx, *accepted.ArticleId.Get()).Execute()

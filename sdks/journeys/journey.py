@@ -1,4 +1,4 @@
-"""A monitor's life, what it tells whom, and an article's way, through the SDK of openapi-python-client."""
+"""A monitor's life, its notifications and an article's way, through the SDK of openapi-python-client."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ from monitoring_client.models import (
     Article,
     ArticleAccepted,
     ArticleContent,
-    ArticleDelivery,
+    ArticleSubmission,
     CheckError,
     CheckList,
     CheckRequested,
-    DeliveryStatus,
     IncidentList,
     IncidentResolution,
     IncidentState,
@@ -57,6 +56,7 @@ from monitoring_client.models import (
     NotificationWebhookDisabledError,
     NotificationWebhookUpdate,
     ResponseTimes,
+    SubmissionStatus,
     TokenRequest,
     TranslationStatus,
     Uptime,
@@ -134,7 +134,7 @@ def ask_how_it_is(client: AuthenticatedClient, monitor_id: UUID) -> None:
     week_ago = now - timedelta(days=7)
     uptime = get_uptime.sync(monitor_id, client=client, from_=week_ago, to=now, window=Window.DAY)
     assert isinstance(uptime, Uptime)
-    assert uptime.uptime_ratio is None  # nobody looked yet
+    assert uptime.uptime_ratio is None  # no check yet
     assert (uptime.windows[0].starts_at, uptime.windows[-1].ends_at) == (week_ago, now)
 
     times = get_response_times.sync(monitor_id, client=client)
@@ -195,9 +195,9 @@ def follow_an_article() -> None:
     )
     content = ArticleContent(title="Shoes", content="# Fit first", format_="markdown", slug="python")
     content["author"] = "Ada"  # fields that the document does not name are kept
-    accepted = deliver_article.sync(client=client, body=ArticleDelivery(article=content))
+    accepted = deliver_article.sync(client=client, body=ArticleSubmission(article=content))
     assert isinstance(accepted, ArticleAccepted)
-    assert accepted.status is DeliveryStatus.ACCEPTED
+    assert accepted.status is SubmissionStatus.ACCEPTED
     assert accepted.article_id
 
     deadline = time.monotonic() + 60

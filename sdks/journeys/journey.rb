@@ -136,8 +136,8 @@ def follow_an_article
   content = Monitoring::ArticleContent.new(
     title: "Shoes", content: "# Fit first", format: "markdown", slug: "ruby"
   )
-  accepted = articles.deliver_article(Monitoring::ArticleDelivery.new(article: content))
-  check accepted.status == Monitoring::DeliveryStatus::ACCEPTED, "the article is accepted"
+  accepted = articles.deliver_article(Monitoring::ArticleSubmission.new(article: content))
+  check accepted.status == Monitoring::SubmissionStatus::ACCEPTED, "the article is accepted"
 
   1200.times do
     translations = articles.get_article(accepted.article_id).translations

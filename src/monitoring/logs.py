@@ -1,4 +1,4 @@
-"""How the service logs: one record a line on standard error, as text or JSON, with what it is about."""
+"""Logging: one record a line on standard error, as text or JSON, with the request or article it is about."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pythonjsonlogger.json import JsonFormatter
 
 from monitoring.contract.middleware import RequestIdFilter
+from monitoring.tracing import current_trace_id
 
 if TYPE_CHECKING:
     from logging import LogRecord
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
     from monitoring.settings import Settings
 
-# The fields of a JSON line, in their order: those of every record, of some, and of the access log.
+# The fields of a JSON line, in order: those of every record, of some records, and of the access log.
 FIELDS = (
     *("timestamp", "level", "logger", "message", "process_id"),
-    *("request_id", "article_id", "exc_info", "stack_info"),
+    *("request_id", "trace_id", "article_id", "exc_info", "stack_info"),
     *("method", "path", "operation", "status", "duration_ms", "client_address"),
 )
 
@@ -31,24 +32,28 @@ _article_id: ContextVar[str | None] = ContextVar("article_id", default=None)
 
 
 def configure_logging(settings: Settings) -> None:
-    """Set up logging for this process. Libraries speak from warning on; the access log has its own switch."""
+    """Set up logging for this process: warnings from libraries, and the access log if it is switched on."""
     logging.config.dictConfig(
         {
             "version": 1,
             "disable_existing_loggers": False,
-            "filters": {"request_id": {"()": RequestIdFilter}, "article_id": {"()": ArticleIdFilter}},
+            "filters": {
+                "request_id": {"()": RequestIdFilter},
+                "trace_id": {"()": TraceIdFilter},
+                "article_id": {"()": ArticleIdFilter},
+            },
             "formatters": {"text": {"()": TextFormatter}, "json": {"()": JsonLineFormatter}},
             "handlers": {
                 "stderr": {
                     "class": "logging.StreamHandler",
-                    "filters": ["request_id", "article_id"],
+                    "filters": ["request_id", "trace_id", "article_id"],
                     "formatter": settings.log_format,
                 }
             },
             "loggers": {
                 "monitoring": {"level": settings.log_level.upper()},
                 "monitoring.access": {"level": "INFO" if settings.access_log else "CRITICAL"},
-                # A traceback each time it cannot connect; whoever needs a connection says so.
+                # It logs a traceback at each failed connection, which our own code reports anyway.
                 "asyncpg.pool": {"level": "CRITICAL"},
             },
             "root": {"level": "WARNING", "handlers": ["stderr"]},
@@ -60,12 +65,21 @@ def configure_logging(settings: Settings) -> None:
 
 
 def log_article(article_id: UUID) -> None:
-    """Name an article in every record that this task writes from here on."""
+    """Name an article in every record that this task logs from here on."""
     _article_id.set(str(article_id))
 
 
+class TraceIdFilter(logging.Filter):
+    """Adds to every record the `trace_id` that it was written under, or None."""
+
+    def filter(self, record: LogRecord) -> bool:
+        """Let every record pass."""
+        record.trace_id = current_trace_id()
+        return True
+
+
 class ArticleIdFilter(logging.Filter):
-    """Gives every log record the `article_id` it was written under; None where there is none."""
+    """Adds to every record the `article_id` it is about, or None."""
 
     def filter(self, record: LogRecord) -> bool:
         """Let every record pass."""
@@ -74,7 +88,7 @@ class ArticleIdFilter(logging.Filter):
 
 
 class TextFormatter(logging.Formatter):
-    """A line a record; what follows of a traceback is indented. Nothing a stranger sends can begin a line."""
+    """One line a record, with tracebacks indented below. Nothing a stranger sends can begin a line."""
 
     def formatMessage(self, record: LogRecord) -> str:  # noqa: N802 - logging's own
         """Write the line."""
@@ -93,7 +107,7 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonLineFormatter(JsonFormatter):
-    """A JSON object a line, of `FIELDS` and no others, without those that say nothing."""
+    """One JSON object a line, with those `FIELDS` that have a value."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -107,11 +121,11 @@ class JsonLineFormatter(JsonFormatter):
         )
 
     def formatTime(self, record: LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802
-        """Write the moment of a record."""
+        """Write the time of a record."""
         return _write_time(record)
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
-        """Choose and order what is shown."""
+        """Choose and order the fields."""
         return {name: log_data[name] for name in FIELDS if log_data.get(name) is not None}
 
 
@@ -126,7 +140,7 @@ def _indent(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Make visible what would begin a line, move the cursor or turn the direction of writing."""
+    """Make characters visible that would begin a line, move the cursor or turn the direction of writing."""
     if text.isprintable():
         return text
     return "".join(
@@ -137,4 +151,4 @@ def _escape(text: str) -> str:
 def _log_uncaught(
     kind: type[BaseException], error: BaseException | None, traceback: TracebackType | None
 ) -> None:
-    logging.getLogger(__name__).critical("Nobody caught this", exc_info=(kind, error or kind(), traceback))
+    logging.getLogger(__name__).critical("uncaught exception", exc_info=(kind, error or kind(), traceback))

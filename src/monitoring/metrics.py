@@ -1,4 +1,4 @@
-"""What is measured. docs/metrics.md says what to make of it.
+"""The service's metrics. docs/metrics.md explains them.
 
 Every label has few values: operations of the document, statuses, locales, engines, queues; never a path, an
 id or an address.
@@ -13,11 +13,14 @@ from typing import Literal
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
-# They are a second series beside every counter, of which Prometheus makes nothing.
+# They add a second series to every counter, which Prometheus does not use.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-# Of gauges that every process sets to the same, the newest; those of processes that ended are forgotten.
+# Every process sets these gauges to the same value: the newest of a living process counts.
 SHARED: Literal["livemostrecent"] = "livemostrecent"
+
+# The label of requests that reached no operation of the document.
+NO_OPERATION = "none"
 
 BUILD = Gauge(
     "monitoring_build_info",
@@ -37,6 +40,11 @@ ANSWER_SECONDS = Histogram(
     "From a request's head to the end of its answer.",
     ["operation"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+CONNECTIONS_CLOSED = Counter(
+    "monitoring_connections_closed",
+    "Connections of clients that were closed, by reason: too_many or too_slow.",
+    ["reason"],
 )
 RATE_LIMIT_HITS = Counter(
     "monitoring_rate_limit_hits", "Requests refused because a rate limit was exceeded.", ["policy"]
@@ -129,13 +137,13 @@ def record_answer(operation: str, status: int, duration_seconds: float) -> None:
 
 
 def record_check(outcome: str, delay_seconds: float, duration_seconds: float) -> None:
-    """Count a check that came to a verdict."""
+    """Count a finished check."""
     _checks_of(outcome).inc()
     CHECK_DELAY_SECONDS.observe(delay_seconds)
     CHECK_SECONDS.observe(duration_seconds)
 
 
-# On the way of every request and check: a look-up here costs a tenth of `labels`.
+# Called with every request and check: this cache costs a tenth of `labels`.
 @cache
 def _checks_of(outcome: str) -> Counter:
     return CHECKS.labels(outcome)

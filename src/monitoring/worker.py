@@ -1,4 +1,4 @@
-"""The background process: Dramatiq's tasks, and the sweep that finds work no message asks for."""
+"""The background work: Dramatiq's tasks, and the sweep that finds work without a message."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.articles.backlog import measure_backlog
+from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
-from monitoring.articles.translators import open_translator
+from monitoring.auth.revocations import delete_expired_revocations
 from monitoring.backends.errors import BackendUnavailable
+from monitoring.backends.outage import note_delay
 from monitoring.checks.upkeep import keep_up
 from monitoring.idempotency.service import delete_expired_keys
-from monitoring.notifications.sending import open_sender
+from monitoring.notifications.channels.sending import open_sender
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
 
 if TYPE_CHECKING:
@@ -22,10 +24,10 @@ if TYPE_CHECKING:
 
     from monitoring.backends.assembly import Backends
 
-# Dearer than a sweep: it counts every row that is not done.
+# Longer than between sweeps, because it counts every row that is not done.
 MEASURE_INTERVAL_SECONDS = 30.0
 
-# Rollups wait for the end of an hour; how soon after it they come matters little.
+# Rollups wait for the end of an hour. How soon they come after it matters little.
 UPKEEP_INTERVAL_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
@@ -35,15 +37,16 @@ log = logging.getLogger(__name__)
 async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIterator[None]:
     """Run tasks and sweeps until the context ends.
 
-    Left in peace, tasks may take SHUTDOWN_TIMEOUT_SECONDS to finish; left by an exception or cancelled, none.
+    When it ends normally, tasks have SHUTDOWN_TIMEOUT_SECONDS to finish. After an exception or a cancellation
+    they have no time.
 
-    `is_alone` says that no other process works on this database (the embedded mode): whatever a killed
-    process had claimed is free again at once, without waiting for its lease to end.
+    `is_alone` says that no other process works on this database (the embedded mode). The claims of a killed
+    process are then free at once, without waiting for their leases to end.
     """
     with backends.activate():
-        async with open_translator(backends.settings), open_sender(backends.settings):
+        async with open_engine(backends.settings), open_sender(backends.settings):
             if is_alone:
-                with suppress(BackendUnavailable):  # then the leases run out by themselves
+                with suppress(BackendUnavailable):  # the leases end by themselves
                     await release_abandoned_claims()
             backends.start_worker()
             repeated = [
@@ -71,9 +74,9 @@ async def _repeat(work: Callable[[], Awaitable[None]], interval_seconds: float, 
         try:
             await work()
         except BackendUnavailable as error:
-            log.warning("%s waits: %s", name, error)
+            note_delay(name, error)
         except Exception:
-            log.exception("%s failed; the next time it is tried again", name)
+            log.exception("%s failed and will be tried again", name)
         await asyncio.sleep(interval_seconds)
 
 
@@ -82,10 +85,10 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
 
     async def sweep_once() -> None:
         nonlocal knows_all_locales
-        await sweep_notifications()  # first: an incident is news, an article can wait
+        await sweep_notifications()  # first, because incidents are urgent and articles can wait
         await sweep()
         await delete_expired_keys()
-        if not knows_all_locales:  # last: it may take long, and must not keep the others from their work
+        if not knows_all_locales:  # last, because it may take long and must not hold up the others
             await queue_missing_locales()
             knows_all_locales = True
 
@@ -96,8 +99,9 @@ async def _keep_up() -> None:
     now = datetime.now(UTC)
     await keep_up(now)
     await delete_old_deliveries(now)
+    await delete_expired_revocations(now)
 
 
 async def _measure() -> None:
-    with suppress(BackendUnavailable):  # the sweep says so
+    with suppress(BackendUnavailable):  # the sweep reports it
         await measure_backlog()

@@ -1,4 +1,4 @@
-"""The publisher's desk: deliveries to try, engines that obey, and a look at what came of them."""
+"""The publisher's desk: submissions for tests, engines that obey, and ways to see the results."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.models import Article, Translation
-from monitoring.articles.service import receive_delivery
+from monitoring.articles.service import receive_submission
 from monitoring.articles.tasks import translate_article
-from monitoring.articles.translators import open_translator
 from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 LOCALES = ("es", "pt-BR")
 
 
-def make_delivery(
+def make_submission(
     title: str = "Running shoes",
     *,
     timestamp: str | None = None,
     website: dict[str, Any] | None = None,
     **article: Any,
 ) -> dict[str, Any]:
-    """Write a delivery of the article `art_1`, or of another."""
+    """Write a submission of the article `art_1`, or of another."""
     beside = {"timestamp": timestamp, "website": website}
     return {
         "article": {"id": "art_1", "title": title, **article},
@@ -37,7 +37,7 @@ def make_delivery(
 
 async def deliver(title: str = "Running shoes", **details: Any) -> Article:
     """Deliver an article, as the webhook does."""
-    return (await receive_delivery(make_delivery(title, **details))).article
+    return (await receive_submission(make_submission(title, **details))).article
 
 
 class ObedientEngine:
@@ -76,7 +76,7 @@ class Gate:
 
 async def translate(article: Article, engine: ObedientEngine | None = None) -> None:
     """Do what a worker does when it gets the article's message."""
-    async with open_translator(current_backends().settings, engine or ObedientEngine()):
+    async with open_engine(current_backends().settings, engine or ObedientEngine()):
         await translate_article.function(str(article.id))
 
 

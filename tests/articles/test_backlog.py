@@ -1,4 +1,4 @@
-"""What the articles room measures. Counters belong to the whole process: tests look at what they add."""
+"""The metrics of the articles room. Counters belong to the whole process, so tests look at increases."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-import engine_room
+import chosen_backends
 from articles.desk import read_page
-from monitoring.articles.deliveries import identify_article
 from monitoring.articles.models import Article
+from monitoring.articles.submissions import identify_article
 from running_service import WEBHOOK_SECRET, running_service
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ WEBHOOK = "/api/webhooks/publisher"
 
 def read_sample(path: Path) -> dict[str, Any]:
     """Read a sample as an article of its own."""
-    delivery: dict[str, Any] = json.loads(path.read_text())
-    delivery["article"]["id"] = str(uuid4())
-    return delivery
+    submission: dict[str, Any] = json.loads(path.read_text())
+    submission["article"]["id"] = str(uuid4())
+    return submission
 
 
 def wait_until_settled(publisher: httpx.Client, location: str) -> dict[str, Any]:
@@ -52,22 +52,22 @@ class TestDeliverArticle:
     def test_takes_what_publishers_send_and_translates_it_without_damage(
         self, service: RunningService, publisher: httpx.Client, path: Path
     ) -> None:
-        delivery = read_sample(path)
-        answer = publisher.post(WEBHOOK, json=delivery)
+        submission = read_sample(path)
+        answer = publisher.post(WEBHOOK, json=submission)
         assert answer.status_code == 202
         assert answer.json()["locales"] == list(service.settings.locales)
         article = wait_until_settled(publisher, answer.headers["Location"])
         assert {row["status"] for row in article["translations"]} == {"translated"}
         english = service.run(read_page(f"{article['slug']}/en.json"))
-        assert english["delivery"] == delivery
+        assert english["delivery"] == submission
         for locale in service.settings.locales:
             page = service.run(read_page(f"{article['slug']}/{locale}.json"))
             assert (page["locale"], page["revision"]) == (locale, 1)
-            assert page["delivery"]["article"]["title"] != delivery["article"]["title"]
-            assert page["delivery"]["website"] == delivery["website"]
+            assert page["delivery"]["article"]["title"] != submission["article"]["title"]
+            assert page["delivery"]["website"] == submission["website"]
             assert tags_and_links(page) == tags_and_links(english)
 
-    def test_stores_no_test_delivery(self, service: RunningService, publisher: httpx.Client) -> None:
+    def test_stores_no_test_submission(self, service: RunningService, publisher: httpx.Client) -> None:
         ping = read_sample(SAMPLES / "seocraft_test.json")
         answer = publisher.post(WEBHOOK, json=ping)
         assert answer.status_code == 202
@@ -76,8 +76,8 @@ class TestDeliverArticle:
         assert not service.run(article_exists(ping))
 
     def test_answers_the_same_article_twice_with_the_same_id(self, publisher: httpx.Client) -> None:
-        delivery = read_sample(SAMPLES / "blogseo.json")
-        first, second = (publisher.post(WEBHOOK, json=delivery) for _ in range(2))
+        submission = read_sample(SAMPLES / "blogseo.json")
+        first, second = (publisher.post(WEBHOOK, json=submission) for _ in range(2))
         assert first.json() == second.json()
         assert first.headers["Location"] == second.headers["Location"]
         assert publisher.get(first.headers["Location"]).json()["revision"] == 1
@@ -92,12 +92,49 @@ class TestDeliverArticle:
         assert first.json()["article_id"] == second.json()["article_id"]
 
     def test_takes_null_for_an_image_and_a_website_that_are_not_there(self, publisher: httpx.Client) -> None:
-        delivery = {"article": {"id": str(uuid4())}, "main_image": None, "website": None}
-        assert publisher.post(WEBHOOK, json=delivery).status_code == 202
+        submission = {"article": {"id": str(uuid4())}, "main_image": None, "website": None}
+        assert publisher.post(WEBHOOK, json=submission).status_code == 202
+
+    @pytest.mark.parametrize(
+        ("sent", "hint"),
+        [
+            ({"post": {"current": {"id": "1", "title": "Shoes", "html": "<p>Fit</p>"}}}, "Ghost"),
+            ({"post_id": 1, "post": {"post_title": "Shoes", "post_content": "Fit"}}, "WordPress"),
+            ({"id": 1, "title": {"rendered": "Shoes"}, "content": {"rendered": "Fit"}}, "WordPress"),
+            ({"page": {"current": {"title": "Shoes"}}}, "page.current"),
+            ({"event_type": "publish_articles", "data": {"articles": [{"title": "Shoes"}]}}, "Outrank"),
+            ({"sys": {"id": "1", "type": "Entry"}, "fields": {"title": {"en-US": "Shoes"}}}, "Contentful"),
+            ({"event": "entry.publish", "model": "article", "entry": {"title": "Shoes"}}, "Strapi"),
+            ({"_id": "1", "_type": "post", "title": "Shoes"}, "Sanity"),
+            ({"title": "Shoes", "body": "Fit"}, "send what you sent"),
+        ],
+    )
+    def test_tells_other_products_how_to_wrap_what_they_send(
+        self, publisher: httpx.Client, sent: dict[str, Any], hint: str
+    ) -> None:
+        answer = publisher.post(WEBHOOK, json=sent)
+        told = answer.json()["error"]
+        assert answer.status_code == 400
+        assert told.startswith("article: is required; ")
+        assert hint in told
+        assert told.endswith("}}")
+
+    @pytest.mark.parametrize("sent", [{"post": None}, {"post": 5}, {"data": {}}, {"event": "publish"}])
+    def test_guesses_nothing_else(
+        self, publisher: httpx.Client, catalogue: Catalogue, sent: dict[str, Any]
+    ) -> None:
+        values = {"field": "article", "problem": "is required"}
+        assert (
+            publisher.post(WEBHOOK, json=sent).json() == catalogue.reply("invalid_field", values=values).body
+        )
+
+    def test_tells_that_a_timestamp_is_text(self, publisher: httpx.Client) -> None:
+        answer = publisher.post(WEBHOOK, json={"article": {"title": "Shoes"}, "timestamp": 1763629200})
+        assert answer.json()["error"].startswith("timestamp: must be text")
 
     def test_names_the_field_inside_an_image(self, publisher: httpx.Client, catalogue: Catalogue) -> None:
-        delivery = {"article": {"id": str(uuid4())}, "main_image": {"alt": 7}}
-        answer = publisher.post(WEBHOOK, json=delivery)
+        submission = {"article": {"id": str(uuid4())}, "main_image": {"alt": 7}}
+        answer = publisher.post(WEBHOOK, json=submission)
         values = {"field": "main_image.alt", "problem": "must be text or null"}
         refusal = catalogue.reply("invalid_field", values=values)
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
@@ -116,8 +153,8 @@ class TestDeliverArticle:
     def test_takes_tags_images_and_seo_in_any_form(
         self, publisher: httpx.Client, article: dict[str, Any]
     ) -> None:
-        delivery = {"article": {"id": str(uuid4()), **article}}
-        assert publisher.post(WEBHOOK, json=delivery).status_code == 202
+        submission = {"article": {"id": str(uuid4()), **article}}
+        assert publisher.post(WEBHOOK, json=submission).status_code == 202
 
     def test_refuses_before_it_reads_when_no_blog_storage_is_configured(
         self, tmp_path: Path, catalogue: Catalogue, publisher: httpx.Client
@@ -132,14 +169,14 @@ class TestDeliverArticle:
     def test_asks_to_come_back_and_keeps_nothing_when_the_storage_fails(
         self, service: RunningService, publisher: httpx.Client, catalogue: Catalogue
     ) -> None:
-        delivery = read_sample(SAMPLES / "blogseo.json")
-        with engine_room.blog_storage_away(service.settings.data_dir):
-            answer = publisher.post(WEBHOOK, json=delivery)
+        submission = read_sample(SAMPLES / "blogseo.json")
+        with chosen_backends.blog_storage_away(service.settings.data_dir):
+            answer = publisher.post(WEBHOOK, json=submission)
         refusal = catalogue.reply("service_unavailable")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
-        assert not service.run(article_exists(delivery))
-        assert publisher.post(WEBHOOK, json=delivery).status_code == 202
-        assert service.run(article_exists(delivery))
+        assert not service.run(article_exists(submission))
+        assert publisher.post(WEBHOOK, json=submission).status_code == 202
+        assert service.run(article_exists(submission))
 
     def test_demands_the_secret(self, mallory: httpx.Client, catalogue: Catalogue) -> None:
         answer = mallory.post(WEBHOOK, json={}, headers={"X-Webhook-Secret": f"{WEBHOOK_SECRET}x"})
@@ -167,8 +204,8 @@ class TestGetArticle:
         assert mallory.get(f"/api/articles/{uuid4()}").status_code == 401
 
 
-async def article_exists(delivery: dict[str, Any]) -> bool:
-    return await Article.exists(identity=identify_article(delivery))
+async def article_exists(submission: dict[str, Any]) -> bool:
+    return await Article.exists(identity=identify_article(submission))
 
 
 def tags_and_links(page: dict[str, Any]) -> list[str]:

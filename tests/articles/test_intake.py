@@ -1,4 +1,4 @@
-"""Deliveries at the same time are one round: one transaction, in which each still stands for itself."""
+"""Submissions at the same time share a round: one transaction, in which each succeeds or fails alone."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from articles.desk import LOCALES, make_delivery, read_page
+from articles.desk import LOCALES, make_submission, read_page
 from monitoring.articles import intake
 from monitoring.articles.models import Article, Translation
-from monitoring.articles.service import receive_delivery
+from monitoring.articles.service import receive_submission
 from monitoring.backends import objects
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import StorageUnavailable
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
 
-def make_deliveries(count: int) -> list[dict[str, Any]]:
-    """Write deliveries of articles that have nothing in common."""
-    return [make_delivery(f"Shoes {number}", id=number, slug=f"shoes-{number}") for number in range(count)]
+def make_submissions(count: int) -> list[dict[str, Any]]:
+    """Write submissions of articles that have nothing in common."""
+    return [make_submission(f"Shoes {number}", id=number, slug=f"shoes-{number}") for number in range(count)]
 
 
 @pytest.fixture
@@ -89,48 +89,50 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 class TestRound:
     async def test_of_many_is_one_transaction_with_every_row_and_every_file(self, rounds: list[int]) -> None:
-        deliveries = make_deliveries(16)
-        receipts = await asyncio.gather(*map(receive_delivery, deliveries))
+        submissions = make_submissions(16)
+        receipts = await asyncio.gather(*map(receive_submission, submissions))
         assert rounds == [0]
         assert await Article.all().count() == 16
         assert await Translation.filter(status="queued").count() == 16 * len(LOCALES)
-        for delivery, receipt in zip(deliveries, receipts, strict=True):
+        for submission, receipt in zip(submissions, receipts, strict=True):
             assert receipt.is_new_revision
-            page = await read_page(f"{delivery['article']['slug']}/en.json")
-            assert (page["article_id"], page["delivery"]) == (str(receipt.article.id), delivery)
-            assert (await Article.get(id=receipt.article.id)).payload == delivery
+            page = await read_page(f"{submission['article']['slug']}/en.json")
+            assert (page["article_id"], page["delivery"]) == (str(receipt.article.id), submission)
+            assert (await Article.get(id=receipt.article.id)).payload == submission
 
-    async def test_has_a_greatest_number_of_deliveries(
+    async def test_has_a_greatest_number_of_submissions(
         self, rounds: list[int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("monitoring.backends.rounds.MAX_ITEMS", 4)
-        await asyncio.gather(*map(receive_delivery, make_deliveries(10)))
+        await asyncio.gather(*map(receive_submission, make_submissions(10)))
         assert len(rounds) == 3
         assert await Article.all().count() == 10
 
     async def test_has_a_greatest_size(self, rounds: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("monitoring.backends.rounds.MAX_BYTES", 1)
-        await asyncio.gather(*map(receive_delivery, make_deliveries(3)))
+        await asyncio.gather(*map(receive_submission, make_submissions(3)))
         assert len(rounds) == 3
 
     async def test_gives_articles_of_one_slug_folders_of_their_own(self, rounds: list[int]) -> None:
-        deliveries = [make_delivery(id=number, slug="shoes") for number in range(5)]
-        receipts = await asyncio.gather(*map(receive_delivery, deliveries))
+        submissions = [make_submission(id=number, slug="shoes") for number in range(5)]
+        receipts = await asyncio.gather(*map(receive_submission, submissions))
         assert len(rounds) == 1
         assert len({receipt.article.slug for receipt in receipts}) == 5
 
-    async def test_of_the_same_delivery_sixteen_times_is_one_article_with_one_revision(
+    async def test_of_the_same_submission_sixteen_times_is_one_article_with_one_revision(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for limit in ("_TURN_SECONDS", "_GIVE_UP_SECONDS"):  # fifteen go alone, on however slow a disk
             monkeypatch.setattr(objects, limit, 30)
-        receipts = await asyncio.gather(*(receive_delivery(make_delivery()) for _ in range(16)))
+        receipts = await asyncio.gather(*(receive_submission(make_submission()) for _ in range(16)))
         assert [receipt.is_new_revision for receipt in receipts] == [True] + [False] * 15
         assert {receipt.article.id for receipt in receipts} == {(await Article.get()).id}
         assert await Translation.all().count() == len(LOCALES)
 
     async def test_takes_the_first_of_two_revisions_and_leaves_the_second_to_go_alone(self) -> None:
-        receipts = await asyncio.gather(*(receive_delivery(make_delivery(title)) for title in ("One", "Two")))
+        receipts = await asyncio.gather(
+            *(receive_submission(make_submission(title)) for title in ("One", "Two"))
+        )
         assert [receipt.article.revision for receipt in receipts] == [1, 2]
         assert (await Article.get()).title == "Two"
 
@@ -138,7 +140,7 @@ class TestRound:
 class TestNeighbours:
     async def test_of_one_whose_file_is_refused_are_kept(self, refuse: Any, rounds: list[int]) -> None:
         refuse("shoes-2/en.json")
-        receipts = await asyncio.gather(*map(receive_delivery, make_deliveries(5)), return_exceptions=True)
+        receipts = await asyncio.gather(*map(receive_submission, make_submissions(5)), return_exceptions=True)
         assert rounds == [0]
         assert [isinstance(receipt, StorageUnavailable) for receipt in receipts] == [
             number == 2 for number in range(5)
@@ -148,26 +150,26 @@ class TestNeighbours:
         assert await Translation.all().count() == 4 * len(LOCALES)
 
     async def test_of_a_known_article_are_taken_in_together(self, rounds: list[int]) -> None:
-        known, *others = make_deliveries(5)
-        await receive_delivery(known)
+        known, *others = make_submissions(5)
+        await receive_submission(known)
         changed = {"article": known["article"] | {"title": "Changed"}}
         rounds.clear()
-        receipts = await asyncio.gather(*map(receive_delivery, [*others, changed]))
+        receipts = await asyncio.gather(*map(receive_submission, [*others, changed]))
         assert rounds == [1]
         assert [receipt.article.revision for receipt in receipts] == [1, 1, 1, 1, 2]
 
     async def test_of_one_that_another_process_was_faster_with_are_kept(
         self, rounds: list[int], monkeypatch: pytest.MonkeyPatch, own_log: pytest.LogCaptureFixture
     ) -> None:
-        first, *others = make_deliveries(5)
-        await receive_delivery(first)
+        first, *others = make_submissions(5)
+        await receive_submission(first)
         rounds.clear()
 
         async def too_early(*_: Any) -> dict[str, str]:
             return {}
 
         monkeypatch.setattr(intake, "find_taken_folders", too_early)
-        receipts = await asyncio.gather(*map(receive_delivery, [*others, first]))
+        receipts = await asyncio.gather(*map(receive_submission, [*others, first]))
         assert rounds == []
         assert not own_log.records
         assert [receipt.is_new_revision for receipt in receipts] == [True] * 4 + [False]
@@ -176,8 +178,8 @@ class TestNeighbours:
     async def test_of_one_that_another_process_was_just_faster_with_stay_together(
         self, rounds: list[int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        first, *others = make_deliveries(5)
-        await receive_delivery(first)
+        first, *others = make_submissions(5)
+        await receive_submission(first)
         rounds.clear()
         find_taken_folders = vars(intake)["find_taken_folders"]
         answers: list[dict[str, str]] = [{}]
@@ -186,15 +188,15 @@ class TestNeighbours:
             return answers.pop() if answers else await find_taken_folders(*arguments)
 
         monkeypatch.setattr(intake, "find_taken_folders", too_early_once)
-        receipts = await asyncio.gather(*map(receive_delivery, [*others, first]))
+        receipts = await asyncio.gather(*map(receive_submission, [*others, first]))
         assert rounds == [1]
         assert [receipt.is_new_revision for receipt in receipts] == [True] * 4 + [False]
 
     async def test_of_one_that_cannot_be_written_are_kept(self, own_log: pytest.LogCaptureFixture) -> None:
-        good, bad = make_deliveries(2)
+        good, bad = make_submissions(2)
         bad["article"]["seo"] = object()
         kept, failed = await asyncio.gather(
-            receive_delivery(good), receive_delivery(bad), return_exceptions=True
+            receive_submission(good), receive_submission(bad), return_exceptions=True
         )
         assert isinstance(failed, TypeError)
         assert not isinstance(kept, BaseException)
@@ -209,27 +211,27 @@ async def refuse_connection() -> AsyncIterator[BaseDBAsyncClient]:
 
 
 class TestDatabase:
-    async def test_that_cannot_begin_fails_whoever_waits_and_no_later_delivery(
+    async def test_that_cannot_begin_fails_whoever_waits_and_no_later_submission(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as broken:
             broken.setattr(intake, "round_transaction", refuse_connection)
             async with asyncio.timeout(30):
                 receipts = await asyncio.gather(
-                    *map(receive_delivery, make_deliveries(3)), return_exceptions=True
+                    *map(receive_submission, make_submissions(3)), return_exceptions=True
                 )
         assert {type(receipt) for receipt in receipts} == {RuntimeError}
         async with asyncio.timeout(30):
-            await receive_delivery(make_delivery())
+            await receive_submission(make_submission())
 
 
 class TestCaller:
-    async def test_who_leaves_before_the_round_takes_the_delivery_leaves_nothing(self) -> None:
-        deliveries = [asyncio.create_task(receive_delivery(body)) for body in make_deliveries(3)]
+    async def test_who_leaves_before_the_round_takes_the_submission_leaves_nothing(self) -> None:
+        submissions = [asyncio.create_task(receive_submission(body)) for body in make_submissions(3)]
         await asyncio.sleep(0)  # they have joined, and the round has not begun
-        deliveries[1].cancel()
-        await asyncio.wait(deliveries)
-        assert deliveries[1].cancelled()
+        submissions[1].cancel()
+        await asyncio.wait(submissions)
+        assert submissions[1].cancelled()
         assert {row.slug for row in await Article.all()} == {"shoes-0", "shoes-2"}
         assert await read_page("shoes-1/en.json") is None
 
@@ -237,14 +239,14 @@ class TestCaller:
         self, monkeypatch: pytest.MonkeyPatch, backends: Backends
     ) -> None:
         storing = Storing(monkeypatch)
-        deliveries = [asyncio.create_task(receive_delivery(body)) for body in make_deliveries(3)]
+        submissions = [asyncio.create_task(receive_submission(body)) for body in make_submissions(3)]
         await storing.reached.wait()
-        deliveries[1].cancel()
-        await asyncio.wait([deliveries[1]])
+        submissions[1].cancel()
+        await asyncio.wait([submissions[1]])
         storing.opened.set()
-        await asyncio.wait(deliveries)
+        await asyncio.wait(submissions)
         await backends.rounds.close()
-        assert deliveries[1].cancelled()
+        assert submissions[1].cancelled()
         assert await Article.all().count() == 3
         assert await Translation.all().count() == 3 * len(LOCALES)
         assert (await read_page("shoes-1/en.json"))["revision"] == 1
@@ -253,12 +255,12 @@ class TestCaller:
         self, monkeypatch: pytest.MonkeyPatch, backends: Backends
     ) -> None:
         storing = Storing(monkeypatch)
-        deliveries = [asyncio.create_task(receive_delivery(body)) for body in make_deliveries(3)]
+        submissions = [asyncio.create_task(receive_submission(body)) for body in make_submissions(3)]
         await storing.reached.wait()
-        for delivery in deliveries:
-            delivery.cancel()
+        for submission in submissions:
+            submission.cancel()
         closing = asyncio.create_task(backends.rounds.close())
-        await asyncio.wait(deliveries)
+        await asyncio.wait(submissions)
         assert not closing.done()
         storing.opened.set()
         await closing
@@ -276,9 +278,9 @@ class TestCaller:
             for _ in range(backends.settings.database_pool_max_connections // 2):
                 await turns.enter_async_context(storage.turn())
             receipts = await asyncio.gather(
-                *map(receive_delivery, make_deliveries(40)), return_exceptions=True
+                *map(receive_submission, make_submissions(40)), return_exceptions=True
             )
         assert {type(receipt) for receipt in receipts} == {StorageUnavailable}
         assert await Article.all().count() == 0
-        await asyncio.gather(*map(receive_delivery, make_deliveries(40)))
+        await asyncio.gather(*map(receive_submission, make_submissions(40)))
         assert await Article.all().count() == 40

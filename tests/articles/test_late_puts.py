@@ -1,6 +1,6 @@
-"""Who stalls before a put, loses the lock and goes on late replaces nothing newer (docs/blog-storage.md).
+"""A writer that stalls before a put, loses the lock and goes on late replaces nothing newer.
 
-The storage in memory keeps conditions, as the clouds do; a local folder has none.
+The storage in memory honours conditions, as the clouds do; a local folder has none (docs/blog-storage.md).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from articles.desk import deliver, read_page, translate, translation_of
-from monitoring.articles import intake, restoring, service, translating
+from monitoring.articles import intake, restoring, service, translation_attempt
 from monitoring.articles.models import Article
 from monitoring.articles.restoring import restore_files
 from monitoring.backends.current import current_backends
@@ -57,7 +57,7 @@ def overtake(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("file", ["es.json", "es.md"])
 async def test_a_translation_that_comes_late_is_refused_and_tried_again(overtake: Any, file: str) -> None:
     article = await deliver(slug="shoes")
-    overtake(translating, f"shoes/{file}")
+    overtake(translation_attempt, f"shoes/{file}")
     await translate(article)
     assert (await translation_of(article)).status == "queued"
     storage = current_backends().blog_storage
@@ -74,7 +74,7 @@ async def test_an_update_that_comes_late_is_refused(overtake: Any) -> None:
 
 
 @pytest.mark.parametrize("file", ["en.json", "en.md"])
-async def test_a_first_delivery_that_comes_late_is_refused_and_its_round_leaves_no_row(
+async def test_a_first_submission_that_comes_late_is_refused_and_its_round_leaves_no_row(
     overtake: Any, file: str
 ) -> None:
     overtake(intake, f"shoes/{file}", "put_originals")
@@ -87,7 +87,7 @@ async def test_a_first_delivery_that_comes_late_is_refused_and_its_round_leaves_
     assert await storage.get(f"shoes/{file}") == NEWER
 
 
-async def test_a_first_delivery_replaces_what_another_has_left_without_a_row() -> None:
+async def test_a_first_submission_replaces_what_another_has_left_without_a_row() -> None:
     storage = current_backends().blog_storage
     assert storage
     await storage.put("shoes/en.json", b"left by one that was undone")

@@ -1,4 +1,4 @@
-"""An engine that fails in the middle of an article is not asked again for what it has answered."""
+"""If an engine fails in the middle of an article, it is not asked again for segments it has translated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from articles.desk import ObedientEngine, deliver, make_due, states, translate
-from monitoring.articles.translation import translator
+from monitoring.articles.translation import translated_segments
 from monitoring.articles.translation.engines import TransientEngineError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class TiredEngine(ObedientEngine):
 
 
 async def test_every_attempt_goes_on_where_the_last_one_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translator, "SEGMENTS_AT_A_TIME", 1)
+    monkeypatch.setattr(translated_segments, "SEGMENTS_AT_A_TIME", 1)
     article, engine = await deliver("Title", excerpt="Excerpt"), TiredEngine()
     for _ in range(3):
         await translate(article, engine)

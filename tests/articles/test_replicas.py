@@ -1,4 +1,4 @@
-"""Several processes work on one database: what one of them does, no other does again."""
+"""Several processes work on one database, and none repeats the work of another."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from articles.desk import deliver, make_delivery, read_page
+from articles.desk import deliver, make_submission, read_page
 from intercepted_messages import intercept_messages
 from monitoring.articles.models import Article, Translation
-from monitoring.articles.service import NEVER, receive_delivery
+from monitoring.articles.service import NEVER, receive_submission
 from monitoring.articles.sweeping import queue_missing_locales, sweep
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import Backends, open_backends
@@ -67,13 +67,13 @@ class TestSweep:
             assert sorted(sent) == sorted(article_ids)
 
 
-class TestDelivery:
+class TestSubmission:
     async def test_of_the_same_articles_to_all_at_once_is_each_article_once(
         self, replicas: list[Backends]
     ) -> None:
         async def deliver_all() -> int:
-            deliveries = (make_delivery(id=number, slug="shoes") for number in range(5))
-            receipts = await asyncio.gather(*map(receive_delivery, deliveries))
+            submissions = (make_submission(id=number, slug="shoes") for number in range(5))
+            receipts = await asyncio.gather(*map(receive_submission, submissions))
             return sum(receipt.is_new_revision for receipt in receipts)
 
         assert sum(await at_once(replicas, deliver_all)) == 5

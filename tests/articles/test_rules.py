@@ -12,9 +12,9 @@ from monitoring.articles.rules import (
     MAX_REASON_CHARACTERS,
     MAX_RETRY_SECONDS,
     MIN_RETRY_SECONDS,
-    Verdict,
+    SubmissionKind,
+    compare_with_kept,
     give_up,
-    judge_delivery,
     latest_source_time,
     retry_delay_seconds,
     shorten_reason,
@@ -38,28 +38,28 @@ def published(content_hash: str, moment: datetime) -> Told:
     return Told(content_hash, moment, "published_at")
 
 
-class TestVerdict:
+class TestComparison:
     @pytest.mark.parametrize(
-        ("delivery", "kept", "verdict"),
+        ("submission", "kept", "kind"),
         [
-            (Told("a"), None, Verdict.NEW_REVISION),
-            (Told("a"), Told("a"), Verdict.DUPLICATE),
-            (sent("a", EARLY), sent("a", LATE), Verdict.DUPLICATE),
-            (published("a", EARLY), sent("a", LATE), Verdict.DUPLICATE),
-            (sent("b", LATE), sent("a", EARLY), Verdict.NEW_REVISION),
-            (sent("b", EARLY), sent("a", LATE), Verdict.STALE),
-            (published("b", EARLY), published("a", LATE), Verdict.STALE),
-            (sent("b", LATE), sent("a", LATE), Verdict.NEW_REVISION),
-            (published("b", EARLY), sent("a", LATE), Verdict.NEW_REVISION),
-            (sent("b", EARLY), published("a", LATE), Verdict.NEW_REVISION),
-            (Told("b"), sent("a", LATE), Verdict.NEW_REVISION),
-            (sent("b", EARLY), Told("a"), Verdict.NEW_REVISION),
+            (Told("a"), None, SubmissionKind.NEW_REVISION),
+            (Told("a"), Told("a"), SubmissionKind.DUPLICATE),
+            (sent("a", EARLY), sent("a", LATE), SubmissionKind.DUPLICATE),
+            (published("a", EARLY), sent("a", LATE), SubmissionKind.DUPLICATE),
+            (sent("b", LATE), sent("a", EARLY), SubmissionKind.NEW_REVISION),
+            (sent("b", EARLY), sent("a", LATE), SubmissionKind.STALE),
+            (published("b", EARLY), published("a", LATE), SubmissionKind.STALE),
+            (sent("b", LATE), sent("a", LATE), SubmissionKind.NEW_REVISION),
+            (published("b", EARLY), sent("a", LATE), SubmissionKind.NEW_REVISION),
+            (sent("b", EARLY), published("a", LATE), SubmissionKind.NEW_REVISION),
+            (Told("b"), sent("a", LATE), SubmissionKind.NEW_REVISION),
+            (sent("b", EARLY), Told("a"), SubmissionKind.NEW_REVISION),
         ],
     )
     def test_only_an_earlier_time_of_the_same_field_makes_other_content_stale(
-        self, delivery: Told, kept: Told | None, verdict: Verdict
+        self, submission: Told, kept: Told | None, kind: SubmissionKind
     ) -> None:
-        assert judge_delivery(delivery, kept) is verdict
+        assert compare_with_kept(submission, kept) is kind
 
     @pytest.mark.parametrize(
         ("told", "kept", "latest"),

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import engine_room
-from articles.desk import LOCALES, deliver, make_delivery, read_page, states, translate, translation_of
+import chosen_backends
+from articles.desk import LOCALES, deliver, make_submission, read_page, states, translate, translation_of
 from monitoring.articles.models import Article, Translation, TranslationStatus
-from monitoring.articles.service import find_article, list_articles, receive_delivery, retry_failed
+from monitoring.articles.service import find_article, list_articles, receive_submission, retry_failed
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import StorageUnavailable
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
 
-class TestFirstDelivery:
+class TestFirstSubmission:
     async def test_stores_the_original_and_queues_every_locale(self) -> None:
         article = await deliver("Running shoes", slug="running-shoes")
         assert await states(article) == dict.fromkeys(LOCALES, "queued")
         page = await read_page("running-shoes/en.json")
         assert (page["revision"], page["locale"]) == (1, "en")
-        assert page["delivery"] == make_delivery("Running shoes", slug="running-shoes")
+        assert page["delivery"] == make_submission("Running shoes", slug="running-shoes")
 
     async def test_keeps_the_order_of_the_publishers_keys(self) -> None:
         article = await deliver(zebra=1, apple=2)
@@ -36,7 +36,7 @@ class TestFirstDelivery:
         assert list(page["delivery"]["article"]) == ["id", "title", "zebra", "apple"]
 
     async def test_made_twenty_times_at_once_is_one_article_with_one_revision(self) -> None:
-        receipts = await asyncio.gather(*(receive_delivery(make_delivery()) for _ in range(20)))
+        receipts = await asyncio.gather(*(receive_submission(make_submission()) for _ in range(20)))
         assert sum(receipt.is_new_revision for receipt in receipts) == 1
         assert len({receipt.article.id for receipt in receipts}) == 1
         assert (await Article.get()).revision == 1
@@ -49,7 +49,7 @@ class TestFirstDelivery:
         assert len(folders) == 4
 
     async def test_changes_nothing_when_the_storage_fails(self, tmp_path: Path) -> None:
-        with engine_room.blog_storage_away(tmp_path), pytest.raises(StorageUnavailable):
+        with chosen_backends.blog_storage_away(tmp_path), pytest.raises(StorageUnavailable):
             await deliver()
         assert await Article.all().count() == await Translation.all().count() == 0
         assert (await deliver()).revision == 1
@@ -68,7 +68,7 @@ class TestUpdate:
 
     async def test_that_is_older_never_replaces_a_newer_one(self) -> None:
         await deliver("Newer", timestamp="2026-11-20T10:00:00Z")
-        receipt = await receive_delivery(make_delivery("Older", timestamp="2026-11-20T11:00:00+02:00"))
+        receipt = await receive_submission(make_submission("Older", timestamp="2026-11-20T11:00:00+02:00"))
         assert (receipt.article.revision, receipt.is_new_revision) == (1, False)
         assert (await Article.get()).title == "Newer"
 
@@ -100,7 +100,7 @@ class TestUpdate:
         await deliver("Final", timestamp="2026-11-20T10:00:00Z")
         await deliver("Final", timestamp="2026-11-20T12:00:00Z")
         assert not (
-            await receive_delivery(make_delivery("Draft", timestamp="2026-11-20T11:00:00Z"))
+            await receive_submission(make_submission("Draft", timestamp="2026-11-20T11:00:00Z"))
         ).is_new_revision
 
     async def test_without_an_intelligible_time_counts_by_arrival(self) -> None:
@@ -109,9 +109,11 @@ class TestUpdate:
         assert (await deliver("Third")).title == "Third"
 
     async def test_of_many_at_once_leaves_the_newest_in_rows_and_storage(self) -> None:
-        deliveries = [make_delivery(f"Title {n}", timestamp=f"2026-11-20T10:00:{n:02}Z") for n in range(20)]
+        submissions = [
+            make_submission(f"Title {n}", timestamp=f"2026-11-20T10:00:{n:02}Z") for n in range(20)
+        ]
         await deliver("Title first", timestamp="2026-11-20T09:00:00Z", slug="shoes")
-        await asyncio.gather(*map(receive_delivery, deliveries))
+        await asyncio.gather(*map(receive_submission, submissions))
         article, page = await Article.get(), await read_page("shoes/en.json")
         assert article.title == page["delivery"]["article"]["title"] == "Title 19"
         assert article.revision == page["revision"]
@@ -139,15 +141,15 @@ class TestWebsites:
 
     async def test_and_slugs_of_the_greatest_length_fit_the_index(self) -> None:
         letters = "".join(map(chr, range(0x1F300, 0x1F300 + 512)))
-        delivery = {"article": {"slug": letters}, "website": {"id": letters[:255]}}
-        assert (await receive_delivery(delivery)).article.revision == 1
+        submission = {"article": {"slug": letters}, "website": {"id": letters[:255]}}
+        assert (await receive_submission(submission)).article.revision == 1
 
 
 class TestRepetition:
     async def test_makes_no_work(self) -> None:
         article = await deliver(timestamp="2026-11-20T10:00:00Z")
         await translate(article)
-        receipt = await receive_delivery(make_delivery(timestamp="2026-11-20T10:05:00Z"))
+        receipt = await receive_submission(make_submission(timestamp="2026-11-20T10:05:00Z"))
         assert (receipt.article.revision, receipt.is_new_revision) == (1, False)
         assert await states(article) == dict.fromkeys(LOCALES, "translated")
 

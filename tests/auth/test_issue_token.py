@@ -1,4 +1,4 @@
-"""POST /api/oauth/token: credentials in, a bearer token out, and no oracle."""
+"""POST /api/oauth/token exchanges credentials for a bearer token, and is no oracle."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class TestIssueToken:
 
 
 class TestOAuthClients:
-    """Clients of the registries, unmodified, with their own default way to authenticate."""
+    """Unmodified OAuth clients from the registries, each with its default way to authenticate."""
 
     def test_authlib_gets_a_token(self, alice: Player) -> None:
         client = OAuth2Client(alice.client_id, alice.client_secret)

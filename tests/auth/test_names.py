@@ -1,10 +1,11 @@
-"""Names can be seen, and disturb nothing around them."""
+"""Names are visible, and disturb no text around them."""
 
 from __future__ import annotations
 
 import pytest
 
-from monitoring.auth.names import is_name
+from monitoring.auth.names import MAX_NAME_CHARACTERS, is_name
+from monitoring.contract.document import published_document
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,10 @@ def test_this_is_a_name(text: str) -> None:
 )
 def test_this_is_none(text: str) -> None:
     assert not is_name(text)
+
+
+@pytest.mark.parametrize("schema_name", ["MonitorCreate", "NotificationWebhookCreate"])
+def test_the_document_bounds_names_alike(schema_name: str) -> None:
+    document = published_document()
+    properties = document.root["components"]["schemas"][schema_name]["properties"]
+    assert document.follow(properties["name"])["maxLength"] == MAX_NAME_CHARACTERS

@@ -1,4 +1,4 @@
-"""Several processes of one installation: what one decides about a key holds in all of them at once."""
+"""Several processes of one installation: a decision about a key holds in all of them at once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import redis
 from cast import Player, form_team
 from monitoring.auth.models import ApiKey
 from monitoring.auth.service import find_living_key, revoke_key
+from monitoring.auth.tokens import verify_token
 from monitoring.backends.remembered import REMEMBERED_SECONDS
 from real_servers import find_free_port, running_redis
 from running_service import RunningService, running_service
@@ -31,7 +32,7 @@ MONITORS = "/api/monitors"
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., list[RunningService]]]:
-    """Start two services on the same engines."""
+    """Start two services on the same backends."""
     with ExitStack() as stack:
 
         def start_two(**changes: Any) -> list[RunningService]:
@@ -41,7 +42,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., list[RunningService]]]:
 
 
 def list_monitors(service: RunningService, player: Player) -> httpx.Response:
-    """Ask any replica with the token that the player got from another."""
+    """Ask one replica with the token that the player got from another."""
     headers = {"Authorization": player.headers["Authorization"]}
     return httpx.get(f"{service.base_url}{MONITORS}", headers=headers, timeout=30)
 
@@ -49,6 +50,19 @@ def list_monitors(service: RunningService, player: Player) -> httpx.Response:
 def is_revoked(answer: httpx.Response, service: RunningService) -> bool:
     expected = service.app.contract.catalogue.reply("api_key_invalid")
     return (answer.status_code, answer.json()) == (expected.status, expected.body)
+
+
+def is_invalid(answer: httpx.Response, service: RunningService) -> bool:
+    expected = service.app.contract.catalogue.reply("token_invalid")
+    return (answer.status_code, answer.json()) == (expected.status, expected.body)
+
+
+def revoke_token(service: RunningService, player: Player) -> None:
+    """Let a player give up the token that everybody is asked with."""
+    form = {"token": player.headers["Authorization"].removeprefix("Bearer ")}
+    credentials = (player.client_id, player.client_secret)
+    answer = httpx.post(f"{service.base_url}/api/oauth/revoke", data=form, auth=credentials, timeout=30)
+    assert answer.status_code == 200
 
 
 async def revoke_by_hand(client_id: str) -> None:
@@ -121,6 +135,21 @@ class TestRevokedKey:
                 client.client_kill_filter(_type="normal", skipme=True)
                 assert all(is_revoked(list_monitors(service, alice), service) for service in services)
 
+    @pytest.mark.embedded("a command can have the file of the database alone")
+    def test_is_refused_by_all_although_the_command_knows_no_redis_and_returns_at_once(
+        self, start: Callable[..., list[RunningService]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with running_redis() as redis_server:
+            services = start(redis_url=redis_server.url)
+            for service in services:  # nothing is too old to be remembered
+                monkeypatch.setattr(service.app.backends.remembered, "_clock", lambda: 1000.0)
+            with Player(services[0], form_team(services[0])) as alice:
+                assert [list_monitors(service, alice).status_code for service in services] == [200, 200]
+                command_line = Installation(tmp_path)
+                assert not command_line.environment.get("REDIS_URL")
+                command_line.run("keys", "revoke", alice.client_id)
+                assert all(is_revoked(list_monitors(service, alice), service) for service in services)
+
     @pytest.mark.production("only with Redis anything is remembered")
     @pytest.mark.parametrize("has_redis", [True, False])
     def test_is_refused_by_all_when_who_revokes_it_cannot_reach_redis(
@@ -131,13 +160,48 @@ class TestRevokedKey:
         command_line.environment["REDIS_URL"] = f"redis://127.0.0.1:{find_free_port()}/0" if has_redis else ""
         with Player(services[0], form_team(services[0])) as alice, ThreadPoolExecutor(1) as operator:
             revoking = operator.submit(command_line.run, "keys", "revoke", alice.client_id)
-            while not revoking.done():  # until it returns, the key may be remembered anew
+            while not revoking.done():  # until it returns, the key may be remembered again
                 for service in services:
                     list_monitors(service, alice)
             revoking.result()
             assert all(is_revoked(list_monitors(service, alice), service) for service in services)
 
 
+class TestRevokedToken:
+    def test_is_refused_by_every_replica_at_the_next_request(
+        self, start: Callable[..., list[RunningService]]
+    ) -> None:
+        services = start()
+        with Player(services[0], form_team(services[0])) as alice:
+            assert [list_monitors(service, alice).status_code for service in services] == [200, 200]
+            revoke_token(services[0], alice)
+            assert all(is_invalid(list_monitors(service, alice), service) for service in services)
+
+    @pytest.mark.production("only Redis can be away")
+    def test_is_refused_by_all_while_redis_is_away_too(
+        self, start: Callable[..., list[RunningService]]
+    ) -> None:
+        with running_redis() as redis_server:
+            services = start(redis_url=redis_server.url)
+            with Player(services[0], form_team(services[0])) as alice:
+                assert [list_monitors(service, alice).status_code for service in services] == [200, 200]
+                redis_server.stop()
+                revoke_token(services[0], alice)
+                assert all(is_invalid(list_monitors(service, alice), service) for service in services)
+
+    @pytest.mark.production("only with Redis anything is remembered")
+    def test_costs_no_query_while_nobody_revokes(
+        self, start: Callable[..., list[RunningService]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        service, _ = start()
+        monkeypatch.setattr(service.app.backends.remembered, "_clock", lambda: 1000.0)
+        with Player(service, form_team(service)) as alice:
+            assert list_monitors(service, alice).status_code == 200
+            monkeypatch.setattr("monitoring.auth.service._READ_LIVING_KEY", "no SQL at all")
+            assert list_monitors(service, alice).status_code == 200
+
+
+@pytest.mark.production("nothing is remembered on SQLite")
 class TestLivingKey:
     def test_is_remembered_for_two_seconds_even_if_it_is_revoked_by_hand(
         self, service: RunningService, alice: Player, monkeypatch: pytest.MonkeyPatch
@@ -145,8 +209,11 @@ class TestLivingKey:
         now = 1000.0
         monkeypatch.setattr(service.app.backends.remembered, "_clock", lambda: now)
 
+        token = alice.headers["Authorization"].removeprefix("Bearer ")
+        claims = verify_token(service.settings, token)
+
         def is_living(mark: Mark | None) -> bool:
-            return service.run(find_living_key(alice.client_id, mark)) is not None
+            return service.run(find_living_key(claims, mark)) is not None
 
         assert is_living((1, b"a mark"))
         service.run(revoke_by_hand(alice.client_id))
@@ -168,7 +235,7 @@ class TestRateLimit:
         left = [answer.headers["RateLimit"].split(";")[1] for answer in answers]
         assert left == ["r=4", "r=3", "r=2", "r=1", "r=0", "r=0", "r=0"]
 
-    def test_of_guesses_at_a_client_id_is_for_all_replicas_together(
+    def test_of_an_addresss_guesses_is_for_all_replicas_together(
         self, start: Callable[..., list[RunningService]]
     ) -> None:
         guess = {"client_id": "mon_live_guessed", "client_secret": "wrong"}

@@ -1,4 +1,4 @@
-"""Who is let in: every 401 and 403 of the document, and revocation at the very next request."""
+"""Who is let in: every 401 and 403 of the document, and revocation from the very next request on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WEBHOOK = "/api/webhooks/publisher"
 class TestBearer:
     @pytest.mark.parametrize(
         "header",
-        [None, "", "Bearer", "Basic abc", "bearer", "Bearer a b", "Bearer ä", "Token abc"],
+        [None, "", "Bearer", "Basic abc", "bearer", "Bearer a b", "Bearer ä", "\xff\xfeBearer x", "Token a"],
     )
     def test_a_missing_or_malformed_header_is_told_so(
         self, mallory: httpx.Client, catalogue: Catalogue, header: str | None
@@ -36,6 +36,12 @@ class TestBearer:
         assert answer.status_code == 401
         assert answer.json() == catalogue.reply("authorization_missing").body
         assert answer.headers["WWW-Authenticate"] == 'Bearer realm="monitoring"'
+
+    def test_a_token_with_padding_is_not_ours(self, alice: Player, catalogue: Catalogue) -> None:
+        padded = alice.headers["Authorization"] + "="
+        answer = alice.get(MONITORS, headers={"Authorization": padded})
+        assert answer.status_code == 401
+        assert answer.json() == catalogue.reply("token_invalid").body
 
     def test_two_authorization_headers_are_one_too_many(
         self, alice: Player, mallory: httpx.Client, catalogue: Catalogue
@@ -132,7 +138,7 @@ def strict_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running
 
 
 class TestWebhookSettings:
-    PING = {"event": "test", "article": {"title": "x"}}  # noqa: RUF012 - nobody changes it
+    PING = {"event": "test", "article": {"title": "x"}}  # noqa: RUF012 - no test changes it
 
     def test_every_configured_secret_is_accepted_and_a_token_can_be_demanded(
         self, strict_service: RunningService, catalogue: Catalogue

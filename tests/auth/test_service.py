@@ -1,4 +1,4 @@
-"""Keys as the app and the command line make, list and revoke them, each act noted once."""
+"""The app and the command line make, list and revoke keys, and the audit log notes each action once."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from uuid import uuid4
 import pytest
 from tortoise.exceptions import IntegrityError
 
+from backends.recorded_statements import recorded_statements
 from monitoring.audit.actors import Actor
 from monitoring.audit.models import AuditEntry
+from monitoring.auth import service
+from monitoring.auth.credentials import is_same_secret
 from monitoring.auth.models import ApiKey
 from monitoring.auth.service import (
     authenticate_key,
@@ -111,6 +114,36 @@ class TestListKeys:
         listed = await list_keys()
         assert listed == keys
         assert [key.team for key in listed] == list(teams)
+
+
+class TestAuthenticateKey:
+    async def test_does_the_same_to_refuse_whatever_is_wrong(
+        self, teams: tuple[Team, Team], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        acme, _ = teams
+        living, revoked = [await create_key(acme, name, SCOPES) for name in ("Shop", "Old")]
+        await revoke_key(revoked.key.client_id, by=ALICE)
+        compared: list[int] = []
+
+        def compare(secret: str, stored_sha256: str) -> bool:
+            compared.append(len(stored_sha256))
+            return is_same_secret(secret, stored_sha256)
+
+        monkeypatch.setattr(service, "is_same_secret", compare)
+        wrong = {
+            "a wrong secret": (living.key.client_id, revoked.client_secret),
+            "a revoked key": (revoked.key.client_id, revoked.client_secret),
+            "an unknown key": ("mon_live_nobodys", living.client_secret),
+            "no key's name": ("a\x00b", living.client_secret),
+        }
+        work: dict[str, tuple[list[str], list[int]]] = {}
+        for name, credentials in wrong.items():
+            compared.clear()
+            with recorded_statements() as statements:
+                assert await authenticate_key(*credentials) is None
+            work[name] = [statement.sql for statement in statements], list(compared)
+        assert work == dict.fromkeys(wrong, work["an unknown key"])
+        assert [len(each) for each in work["an unknown key"]] == [1, 1]
 
 
 class TestRevokeKey:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    """Start a PostgreSQL that a module may stop or freeze: nobody else's tests are on it."""
+    """Start a PostgreSQL that a module may stop or freeze, because no other tests use it."""
     with running_postgres() as running:
         yield running
 
@@ -28,5 +28,5 @@ def redis_server() -> Iterator[RedisServer]:
 
 @pytest.fixture
 def no_patience_with_redis(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait no longer for a Redis that says nothing than the service does outside tests."""
+    """Wait for a silent Redis no longer than the service does outside tests."""
     monkeypatch.setattr("monitoring.backends.counters.TIMEOUT_SECONDS", TIMEOUT_SECONDS)

@@ -1,4 +1,4 @@
-"""One of several processes: read a bed's free places, then write one more, again and again."""
+"""One of several processes that repeatedly read a bed's free places and write one more."""
 
 from __future__ import annotations
 

@@ -10,6 +10,10 @@ INSERT INTO api_keys (id, team_id, client_id, secret_sha256, name, scopes, creat
 SELECT id_of(n), id_of(1 + n % 2000), 'mon_live_' || n, repeat('0', 64), 'Key', '[]', now(), NULL
 FROM generate_series(1, 20000) n;
 
+-- Of a day, spread over it.
+INSERT INTO revoked_tokens (token_id, expires_at)
+SELECT md5(n::text), now() + n * interval '1 second' FROM generate_series(1, 20000) n;
+
 -- Teams have a hundred people and ten open invitations each, but the large one has a tenth of all.
 INSERT INTO users (id, team_id, email, name, password_hash, role, created_at)
 SELECT id_of(n), id_of(CASE WHEN n % 10 = 7 THEN 1 ELSE 2 + n % 1999 END), n || '@example.com', 'Ada', '-', 'member', now()

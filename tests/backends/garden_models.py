@@ -1,4 +1,4 @@
-"""Models of a small garden: every kind of column, index and constraint that the rooms may want."""
+"""Models of a small garden: every kind of column, index and constraint that rooms may need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is sent to the database, to be explained by it afterwards."""
+"""Records the statements sent to the database, so that tests can have it explain them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Statement:
-    """What was sent to the database."""
+    """A statement sent to the database, and its values."""
 
     sql: str
     values: list[Any]
@@ -24,7 +24,7 @@ class Statement:
 
 @contextmanager
 def recorded_statements() -> Iterator[list[Statement]]:
-    """Collect what Tortoise sends in this thread. Inserts have no plan to speak of."""
+    """Collect the statements that Tortoise sends in this thread, except inserts, whose plans are trivial."""
     statements: list[Statement] = []
     here = get_ident()
 

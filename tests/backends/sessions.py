@@ -1,4 +1,4 @@
-"""Another client of a PostgreSQL database: what an operator can do there beside the service."""
+"""Another client of a PostgreSQL database, which does what an operator can do there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIMEOUT_SECONDS = 30
 
 
 class Session:
-    """A connection with a superuser's rights, for tests that are not asynchronous themselves."""
+    """A superuser's connection, for synchronous tests."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -35,7 +35,7 @@ class Session:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Keep what is locked until the block ends, and change nothing."""
+        """Hold locks until the block ends, then roll back."""
         self.execute("BEGIN")
         try:
             yield
@@ -43,7 +43,7 @@ class Session:
             self.execute("ROLLBACK")
 
     def give_to_role(self, name: str) -> str:
-        """Make a role that is no superuser, own the database by it, and return its URL."""
+        """Give the database to a new role that is no superuser, and return the role's URL."""
         [database] = self.execute("SELECT current_database()")
         self.execute(f"CREATE ROLE {name} LOGIN")
         self.execute(f"ALTER DATABASE {database} OWNER TO {name}")
@@ -51,7 +51,7 @@ class Session:
 
     @contextmanager
     def no_connection_left(self, role: str) -> Iterator[None]:
-        """Let the role have no connection, old or new, until the block ends."""
+        """Close the role's connections, and refuse new ones until the block ends."""
         self.execute(f"ALTER ROLE {role} CONNECTION LIMIT 0")
         self.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = $1", role)
         try:
@@ -61,7 +61,7 @@ class Session:
 
     @contextmanager
     def writes_refused(self) -> Iterator[None]:
-        """Make the whole server read-only, as a primary is that became a standby."""
+        """Make the whole server read-only, like a primary that became a standby."""
         self._configure("SET default_transaction_read_only = on")
         try:
             yield

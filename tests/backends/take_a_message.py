@@ -1,4 +1,4 @@
-"""A worker that takes one message of the garden, says so, and does no more."""
+"""A worker that takes one message of the garden, prints it, and does nothing more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitoring.settings import read_settings
 
 @task(queue_name="garden")
 async def wait_for_rain(plant_id: str) -> None:
-    print(plant_id, flush=True)  # noqa: T201 - to the test that started it
+    print(plant_id, flush=True)  # noqa: T201 - for the test that started it
     await asyncio.Event().wait()
 
 

@@ -79,7 +79,7 @@ async def test_apps_in_threads_of_one_process_do_not_meet(tmp_path: Path) -> Non
     assert found == [[name] * 20 for name in "abcd"]
 
 
-@pytest.mark.production("embedded engines are never away at the start")
+@pytest.mark.production("embedded backends are never away at the start")
 async def test_servers_that_are_away_do_not_stop_the_start(tmp_path: Path) -> None:
     settings = make_settings(
         tmp_path, database_url="postgresql://nobody@127.0.0.1:9/nothing", redis_url="redis://127.0.0.1:9/0"

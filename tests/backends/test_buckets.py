@@ -1,4 +1,4 @@
-"""The blog storage in a bucket: credentials, outages, and what becomes of a put that fails."""
+"""The blog storage in a bucket: credentials, outages, and the effect of failed puts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 from pydantic import SecretStr
 
-import engine_room
+import chosen_backends
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.backends.objects import BlogStorage, open_blog_storage
 from monitoring.settings import SettingsError
@@ -38,7 +38,7 @@ OLD, NEW = b"old " * 50_000, b"new " * 50_000
 
 @pytest.fixture
 def open_storage(monkeypatch: pytest.MonkeyPatch) -> OpenStorage:
-    """Open a storage where the given variables are all that the environment says about clouds."""
+    """Open a storage in an environment with only the given variables about clouds."""
 
     def open_in(environment: dict[str, str], url: str = "s3://blog/articles") -> BlogStorage:
         for name in list(os.environ):
@@ -55,12 +55,12 @@ def open_storage(monkeypatch: pytest.MonkeyPatch) -> OpenStorage:
 
 @pytest.fixture
 def s3() -> S3Server:
-    return engine_room.s3()
+    return chosen_backends.s3()
 
 
 @pytest.fixture(scope="module")
 def moto() -> Iterator[str]:
-    """Run an S3 server that honours If-Match, as Amazon's does and rclone's does not; gives its endpoint."""
+    """Run an S3 server that honours If-Match, unlike rclone's, and yield its endpoint."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(port=0, verbose=False)
     server.start()
@@ -80,7 +80,7 @@ def signed_in_at(endpoint: str) -> dict[str, str]:
 
 
 async def assert_unavailable(storage: BlogStorage) -> None:
-    """Try everything at once. What takes minutes is no answer either."""
+    """Try everything at once, and demand BackendUnavailable within seconds."""
     async with asyncio.timeout(30):
         outcomes = await asyncio.gather(
             storage.put("moon/en.json", NEW),
@@ -234,7 +234,7 @@ class TestPutThatFails:
             s3.start()
 
         for path, outcome in zip(paths, outcomes, strict=True):
-            # None: rclone's server deletes the old object before it renames the new one.
+            # None, because rclone's server deletes the old object before it renames the new one.
             assert await storage.get(path) in ([NEW] if outcome is None else [OLD, NEW, None])
         assert {type(outcome) for outcome in outcomes} <= {type(None), StorageUnavailable}
         await asyncio.gather(*(storage.put(path, NEW) for path in paths))
@@ -282,7 +282,7 @@ class TestPutThatFails:
 
 
 class TestOtherClouds:
-    """What is sent, not that the cloud takes it: no server of theirs runs here."""
+    """Shows the requests, not that these clouds accept them: none of their servers runs here."""
 
     async def sent_by_a_put(
         self, open_storage: OpenStorage, url: str, environment: Callable[[str], dict[str, str]]

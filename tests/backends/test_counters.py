@@ -58,6 +58,17 @@ class TestInMemory:
         await counters.hit(THREE_A_MINUTE, "alice")
         assert list(counters._memory._windows[THREE_A_MINUTE]) == ["alice"]  # noqa: SLF001
 
+    async def test_of_too_many_windows_the_oldest_are_forgotten(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("monitoring.backends.counters.MAX_WINDOWS", 3)
+        counters = Counters()
+        for key in ("alice", "bob", "charlie", "alice", "mallory"):
+            await counters.hit(THREE_A_MINUTE, key)
+        left = [(await counters.hit(THREE_A_MINUTE, key)).remaining for key in ("bob", "charlie", "mallory")]
+        assert left == [1, 1, 1]
+        assert (await counters.hit(THREE_A_MINUTE, "alice")).remaining == 2
+
     async def test_an_allowance_writes_the_headers_of_the_draft(self) -> None:
         allowance = await Counters(clock=Clock()).hit(RateLimitPolicy("api", 600, 60), "alice")
         assert allowance.headers() == {
@@ -86,7 +97,7 @@ class TestOnRedis:
         one_a_second = RateLimitPolicy("api", limit=1, window_seconds=1)
         async with open_counters(SecretStr(redis_server.url)) as counters, asyncio.timeout(5):
             await counters.hit(one_a_second, "alice")
-            while not (await counters.hit(one_a_second, "alice")).allowed:  # noqa: ASYNC110 - Redis's own clock
+            while not (await counters.hit(one_a_second, "alice")).allowed:  # noqa: ASYNC110 - Redis's clock
                 await asyncio.sleep(0.05)
 
     async def test_whom_redis_has_hung_up_on_counts_on_over_another_connection(
@@ -173,7 +184,7 @@ class TestMark:
 
     @pytest.mark.production("only connections to Redis break")
     async def test_is_a_new_one_after_a_connection_broke(self, redis_server: RedisServer) -> None:
-        """What Redis has taken in during its last second may be lost when it is restarted or replaced."""
+        """Redis may lose the writes of its last second when it is restarted or replaced."""
         async with open_counters(SecretStr(redis_server.url)) as counters:
             clock = counters._outage._clock = Clock()  # noqa: SLF001
             before = (await counters.hit(THREE_A_MINUTE, "alice")).mark
@@ -181,7 +192,7 @@ class TestMark:
                 await client.client_kill_filter(_type="normal", skipme=True)
             clock.now += RETRY_AFTER_SECONDS
             marks = []
-            for _ in range(2):  # the first may find that the connection is broken
+            for _ in range(2):  # the first may find a broken connection
                 marks.append((await counters.hit(THREE_A_MINUTE, "alice")).mark)
                 clock.now += RETRY_AFTER_SECONDS
         assert before

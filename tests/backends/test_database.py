@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import nullcontext, suppress
@@ -19,10 +20,10 @@ from backends.garden_models import Bed, Plant
 from frozen_servers import frozen
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.engines.configuration import WRITE_AHEAD_LOG_BYTES
+from monitoring.backends.database_clients.configuration import WRITE_AHEAD_LOG_BYTES
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable, TransactionConflict
 from real_servers import find_free_port, running_postgres
-from temporary_backends import make_settings, temporary_backends
+from temporary_backends import ENCRYPTION_KEY, make_settings, temporary_backends
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -101,7 +102,7 @@ class TestTransaction:
             async with transaction():
                 await Bed.create(name="south")
 
-        for number in range(20):  # whichever of the pool's connections it is
+        for number in range(20):  # to use every connection of the pool
             has_begun, may_go_on = asyncio.Event(), asyncio.Event()
             with monkeypatch.context() as patched:
                 patched.setattr(TransactionWrapper, "begin", begin_slowly)
@@ -261,6 +262,7 @@ class TestSeveralProcesses:
             environment = os.environ | {
                 "DATA_DIR": str(tmp_path),
                 "SIGNING_KEYS": "k" * 32,
+                "ENCRYPTION_KEYS": ENCRYPTION_KEY,
                 "PYTHONPATH": str(Path(__file__).parents[1]),
             }
             script = [sys.executable, str(Path(__file__).with_name("count_up.py")), str(bed.id), "100"]
@@ -302,7 +304,7 @@ class TestUnavailable:
     async def test_a_sqlite_folder_that_is_gone_and_comes_back(self, tmp_path: Path) -> None:
         settings = make_settings(tmp_path / "data", blog_storage_url=None)
         async with open_backends(settings, model_modules=GARDEN, tasks=()) as backends:
-            (tmp_path / "data").rmdir()
+            shutil.rmtree(tmp_path / "data")
             for _ in range(2):
                 with backends.activate(), pytest.raises(DatabaseUnavailable):
                     async with transaction():

@@ -1,4 +1,4 @@
-"""Files that are whole and stay, whoever writes them at the same time."""
+"""Files are whole and durable, even if several writers write them at the same time."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_what_breaks_off_leaves_no_draft_that_the_next_would_wait_for(
     replace_in_this_thread(monkeypatch, os, "fsync", run_out_of_memory)
     with pytest.raises(MemoryError) as broken_off:
         write_durably([(f"{tmp_path}/{name}/en.json", b"light") for name in ("moon", "sun", "star")])
-    assert broken_off.tb  # which may live on, and all that it refers to
+    assert broken_off.tb  # it may live on, with everything it refers to
     assert read_all(tmp_path) == {}
 
 

@@ -1,4 +1,4 @@
-"""Rows that are made anew. What inserting them does is shown where it is used."""
+"""Making new rows. The tests of their users show how they are inserted."""
 
 from __future__ import annotations
 

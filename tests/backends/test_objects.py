@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import SecretStr
 
-import engine_room
+import chosen_backends
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.backends.objects import BlogStorage, open_blog_storage
 from monitoring.settings import SettingsError
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(params=["file", "memory", "s3"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> BlogStorage:
     if request.param == "s3":
-        return _open(engine_room.s3().new_location())
+        return _open(chosen_backends.s3().new_location())
     return _open(f"file://{tmp_path}/blog" if request.param == "file" else "memory:///")
 
 

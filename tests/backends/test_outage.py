@@ -4,7 +4,8 @@ import logging
 
 import pytest
 
-from monitoring.backends.outage import RETRY_AFTER_SECONDS, Outage
+from monitoring.backends.errors import BackendUnavailable
+from monitoring.backends.outage import RETRY_AFTER_SECONDS, Outage, note_refusal
 
 GONE = ConnectionError("gone")
 
@@ -65,4 +66,43 @@ class TestLog:
                 outage.begin(GONE)
             for _ in range(3):
                 outage.end()
-        assert own_log.messages == ["The well is dry (ConnectionError)", "Over: The well is dry"]
+        assert own_log.messages == [
+            "The well is dry (ConnectionError: gone)",
+            "Over: The well is dry (for 0 s; 0 requests and 0 tasks were refused)",
+        ]
+
+    def test_tells_at_the_end_how_long_it_was_and_how_much_was_refused(
+        self, outage: Outage, clock: Clock, own_log: pytest.LogCaptureFixture
+    ) -> None:
+        with own_log.at_level(logging.INFO):
+            for _ in range(2):  # the second outage counts from nothing
+                outage.begin(GONE)
+                clock.now += 90
+                for what in ("request", "task", "request"):
+                    note_refusal(what, BackendUnavailable("gone", outage))
+                outage.end()
+        assert (
+            own_log.messages[1::2]
+            == ["Over: The well is dry (for 90 s; 2 requests and 1 tasks were refused)"] * 2
+        )
+
+    def test_a_server_that_fails_every_other_caller_has_one_outage(
+        self, clock: Clock, own_log: pytest.LogCaptureFixture
+    ) -> None:
+        outage = Outage("The disk is full", clock, settling_seconds=5)
+        with own_log.at_level(logging.INFO):
+            for _ in range(10):
+                outage.begin(GONE)
+                clock.now += 1
+                outage.end()
+            clock.now += 10
+            outage.end()
+        assert own_log.messages == [
+            "The disk is full (ConnectionError: gone)",
+            "Over: The disk is full (for 10 s; 0 requests and 0 tasks were refused)",
+        ]
+
+    def test_work_that_no_outage_prevents_says_why_each_time(self, own_log: pytest.LogCaptureFixture) -> None:
+        for _ in range(2):
+            note_refusal("request", BackendUnavailable("somebody holds the lock"))
+        assert own_log.messages == ["A request is refused: somebody holds the lock"] * 2

@@ -1,8 +1,9 @@
-"""Servers that stop, freeze, fill up or refuse under a running service, and the service without a restart."""
+"""Servers stop, freeze, fill up or refuse under a running service, which recovers without a restart."""
 
 from __future__ import annotations
 
 import logging
+import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -14,9 +15,9 @@ import pytest
 import redis
 from asyncpg import DeadlockDetectedError  # type: ignore[import-untyped]
 
+from app.visitor import Visitor, read_text
 from backends.sessions import Session
 from cast import Player, form_team
-from console.visitor import Visitor, read_text
 from frozen_servers import frozen
 from monitoring.backends.current import current_backends
 from real_servers import PostgresServer, RedisServer, find_free_port
@@ -35,7 +36,7 @@ MONITOR = {"url": "https://shop.example.com/"}
 WEBHOOK = "/api/webhooks/publisher"
 ARTICLE = {"article": {"id": "art_1", "title": "Running shoes"}}
 
-# With these, waiting for one another would take longer than the players' patience.
+# If so many waited for one another, it would take longer than the players' timeout.
 PLAYERS_AT_ONCE = 30
 CONNECTIONS = 5
 DATABASE_TIMEOUT_SECONDS = 0.5
@@ -56,7 +57,7 @@ def publisher(service: RunningService) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def session(service: RunningService) -> Iterator[Session]:
-    """Be another client of the service's database."""
+    """Open another client of the service's database."""
     with Session(service.settings.database_url.get_secret_value()) as opened:
         yield opened
 
@@ -142,12 +143,12 @@ class TestPostgresFrozen:
         send = {"GET": lambda: alice.get(MONITORS), "POST": lambda: alice.post(MONITORS, json=MONITOR)}[
             method
         ]
-        at_once(send)  # all connections of the pool are open
+        at_once(send)  # opens all connections of the pool
         with frozen(server):
             for _ in range(2):
                 assert all(is_unavailable(answer, service) for answer in at_once(send))
             assert is_unavailable(alice.get("/ready"), service)
-        # The first may still wait for a server that only begins to wake up.
+        # The first may still wait for a server that is only starting again.
         assert any(all(answer.is_success for answer in at_once(send)) for _ in range(10))
 
     def test_before_the_first_connection_nobody_waits_for_those_before_either(
@@ -192,7 +193,7 @@ class TestPostgresBusy:
     def test_a_database_that_takes_no_writes_is_503_for_them_alone(
         self, service: RunningService, alice: Player, session: Session
     ) -> None:
-        alice.get(MONITORS)  # the key's use is noted, for an hour
+        alice.get(MONITORS)  # notes the key's use, for an hour
         with session.writes_refused():
             wait_until(lambda: is_unavailable(alice.post(MONITORS, json=MONITOR), service))
             assert alice.get(MONITORS).status_code == 200
@@ -210,7 +211,7 @@ class TestPostgresBusy:
         ):
             article_id = publisher.post(WEBHOOK, json=ARTICLE).json()["article_id"]
             with session.transaction(), suppress(DeadlockDetectedError):
-                session.execute("SET LOCAL deadlock_timeout = '5s'")  # the service looks for it after one
+                session.execute("SET LOCAL deadlock_timeout = '5s'")  # the service looks after one
                 session.execute("SELECT 1 FROM translations WHERE article_id = $1 FOR UPDATE", article_id)
                 delivering = pool.submit(publisher.post, WEBHOOK, json=changed)
                 wait_until(session.is_somebody_waiting)
@@ -266,7 +267,7 @@ def out_of_memory(server: RedisServer) -> Iterator[None]:
 
 @contextmanager
 def read_only(server: RedisServer) -> Iterator[None]:
-    """Make it a replica of a server that is not there."""
+    """Make Redis a replica of a server that does not exist."""
     with redis.Redis.from_url(server.url) as operator:
         operator.replicaof("127.0.0.1", find_free_port())
         yield
@@ -283,20 +284,19 @@ def demanding_a_password(server: RedisServer) -> Iterator[None]:
 
 
 class Api(RunningService):
-    """Answers, and leaves messages to workers elsewhere: what those say of Redis is their own affair."""
+    """Runs only the API. Workers elsewhere have the messages and log their own warnings about Redis."""
 
     async def _work(self) -> None: ...
 
 
-def ask_again_soon(service: RunningService) -> None:
+@pytest.fixture
+def ask_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a test see many attempts in vain: they are seconds apart otherwise."""
-    backends = service.app.backends
-    for outage in (backends.counters._outage, backends.queue._outage):  # noqa: SLF001
-        outage._retry_after_seconds = 0.1  # noqa: SLF001
+    monkeypatch.setattr("monitoring.backends.outage.RETRY_AFTER_SECONDS", 0.1)
 
 
 class TestRedis:
-    @pytest.mark.usefixtures("no_patience_with_redis")
+    @pytest.mark.usefixtures("no_patience_with_redis", "ask_again_soon")
     @pytest.mark.parametrize("in_trouble", [stopped, frozen, out_of_memory, read_only, demanding_a_password])
     def test_whatever_its_trouble_requests_are_answered_as_before_with_one_warning(
         self,
@@ -318,11 +318,10 @@ class TestRedis:
                 lambda: publisher.post(WEBHOOK, json={"article": {"title": str(uuid4())}}),
             ]
             assert all(send().is_success for send in requests)
-            ask_again_soon(service)
             with in_trouble(redis_server):
                 for send in requests * 3:
                     assert all(answer.is_success for answer in at_once(send))
-                assert sorted(told(caplog)) == ["Redis is away", "The queue is away"]
+                assert sorted(told(caplog)) == ["Redis", "The queue"]
             while len(told(caplog)) < 4:
                 assert all(send().is_success for send in requests)
         assert sorted(told(caplog)[2:]) == ["Over", "Over"]
@@ -330,7 +329,7 @@ class TestRedis:
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [
-        record.message.partition(":")[0]
+        re.split(r":| at ", record.message)[0]
         for record in caplog.records
-        if record.name == "monitoring.backends.outage"
+        if record.name == "monitoring.backends.outage" and "database" not in record.message
     ]

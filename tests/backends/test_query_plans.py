@@ -1,6 +1,6 @@
-"""Every list, look-up and sweep finds its rows by an index: the statements that really run, explained.
+"""Every list, look-up and sweep finds its rows by an index: the statements that really run are explained.
 
-But `release_abandoned_claims`: it reads all articles, when a process starts that is alone, on SQLite.
+The exception is `release_abandoned_claims`, which reads all articles when a process starts alone on SQLite.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from uuid import UUID
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-import engine_room
-from articles.desk import make_delivery, translate
+import chosen_backends
+from articles.desk import make_submission, translate
 from backends.recorded_statements import Statement, recorded_statements
 from monitoring.articles import service as articles
 from monitoring.articles.backlog import measure_backlog
-from monitoring.articles.claims import claim_translation, give_back
+from monitoring.articles.claims import claim_translation
 from monitoring.articles.memory import recall_segments
 from monitoring.articles.models import Article, TranslationStatus
 from monitoring.articles.sweeping import queue_missing_locales, sweep
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.service import list_entries
 from monitoring.auth import service as auth
+from monitoring.auth.revocations import delete_expired_revocations
+from monitoring.auth.tokens import TokenClaims
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import migrate
 from monitoring.checks import claims as checks
@@ -58,10 +60,19 @@ pytestmark = [pytest.mark.anyio, pytest.mark.production("SQLite has another plan
 
 CROWD = Path(__file__).with_name("crowd.sql")
 
-# Sorting a page or an article's locales is nothing; sorting what a team or the service has is.
+# Sorting a page or an article's locales is cheap; sorting everything a team or the service has is not.
 MOST_ROWS_TO_SORT = 1000
 
-TINY = {"progress"}  # a row a job
+CLAIMS = TokenClaims(
+    token_id="6f1c0f1e8a0b4f0e9c592d3d9a1f7b11",
+    client_id="mon_live_7",
+    scopes=frozenset(),
+    issuer="",
+    issued_at_seconds=0,
+    expires_at_seconds=0,
+)
+
+TINY = {"progress"}  # one row for each job
 
 CROWDED_TEAM, SMALL_TEAM, OLD_TEAM = UUID(int=1), UUID(int=2), UUID(int=2001)  # as `crowd.sql` numbers them
 SOME_MONITOR = UUID(int=7)
@@ -70,8 +81,8 @@ ARTICLE, DUE_ARTICLE, ANOTHER_DUE_ARTICLE = UUID(int=12_345), UUID(int=1), UUID(
 
 @pytest.fixture(scope="module")
 def crowded_url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Fill a database as years would: one team is large, and almost every translation is done."""
-    url = engine_room.postgres().create_database()
+    """Fill a database like after years: one team is large, and almost every translation is done."""
+    url = chosen_backends.postgres().create_database()
     asyncio.run(migrate(make_settings(tmp_path_factory.mktemp("crowd"), database_url=url)))
 
     async def fill() -> None:
@@ -99,7 +110,7 @@ async def backends(crowded_url: str, tmp_path: Path) -> AsyncIterator[Backends]:
 
 @pytest.fixture
 async def connection(crowded_url: str, backends: Backends) -> AsyncIterator[asyncpg.Connection]:
-    """Plan as the service's connections do."""
+    """Open a connection that plans like the service's."""
     [shown] = await backends.database.context.db().execute_query_dict("SHOW random_page_cost")
     connection = await asyncpg.connect(crowded_url, server_settings=shown)
     yield connection
@@ -107,7 +118,7 @@ async def connection(crowded_url: str, backends: Backends) -> AsyncIterator[asyn
 
 
 async def find_flaws(statement: Statement, connection: asyncpg.Connection) -> list[str]:
-    """Tell what a statement's plan reads or sorts in whole."""
+    """Return which tables a statement's plan reads or sorts as a whole."""
     prepared = await connection.prepare(statement.sql)
     [explained] = await prepared.explain(*statement.values)
     return [f"{flaw}: {statement.sql}" for flaw in filter(None, map(_find_flaw, _nodes(explained["Plan"])))]
@@ -118,7 +129,7 @@ async def execute(
 ) -> list[dict[str, Any]]:
     """Execute a statement, and return its plan's nodes with what they did.
 
-    After some executions PostgreSQL may keep to a *generic* plan, made for no values in particular.
+    After some executions PostgreSQL may use a *generic* plan, which is made for no particular values.
     """
     await connection.execute(f"SET plan_cache_mode = force_{plan_kind}_plan")
     await connection.execute(f"PREPARE statement AS {statement.sql}")
@@ -157,9 +168,9 @@ class ListMonitors:
         await reading.list_monitors(self.team_id, self.wanted, 50, self.after_id)
 
     async def count_rows_to_look_at(self, connection: asyncpg.Connection) -> int:
-        """Count what stands from the cursor on; without a filter the first ones of it are the page."""
+        """Count the rows from the cursor on. Without a filter, the first of them are the page."""
         if self.wanted == MonitorFilter():
-            return 50 + 1  # which tells that others follow
+            return 50 + 1  # the last one shows that others follow
         statement = "SELECT count(*) FROM monitors WHERE team_id = $1 AND ($2::uuid IS NULL OR id < $2)"
         counted: int = await connection.fetchval(statement, self.team_id, self.after_id)
         return counted
@@ -168,7 +179,7 @@ class ListMonitors:
 async def claim_and_give_back() -> None:
     claim = await claim_translation(DUE_ARTICLE)
     assert claim
-    await give_back(DUE_ARTICLE, claim.claim_id)
+    await claim.give_back()
 
 
 async def translate_due_article() -> None:
@@ -267,7 +278,9 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "delete old deliveries": lambda: delete_old_deliveries(datetime.now(UTC)),
     "act once": lambda: act_once(CROWDED_TEAM, "a new key", ("request",), act),
     "delete expired answers": delete_expired_keys,
-    "find a living key": lambda: auth.find_living_key("mon_live_7"),
+    "delete expired revocations": lambda: delete_expired_revocations(datetime.now(UTC)),
+    "find a living key": lambda: auth.find_living_key(CLAIMS),
+    "authenticate a key": lambda: auth.authenticate_key("mon_live_7", "a wrong secret"),
     "revoke a key": lambda: auth.revoke_key("mon_live_8"),
     "list a team's keys": lambda: auth.list_keys(SMALL_TEAM),
     "find a session": lambda: find_session("token"),
@@ -281,8 +294,8 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "glance at checks": lambda: list_latest(
         [UUID(int=31), UUID(int=61)], datetime.now(UTC) - timedelta(days=3), 40
     ),
-    "receive a new article": lambda: articles.receive_delivery(make_delivery(id="new", slug="slug-1")),
-    "receive an article again": lambda: articles.receive_delivery(make_delivery(id="12345")),
+    "receive a new article": lambda: articles.receive_submission(make_submission(id="new", slug="slug-1")),
+    "receive an article again": lambda: articles.receive_submission(make_submission(id="12345")),
     "find an article": lambda: articles.find_article(ARTICLE),
     "list articles": lambda: articles.list_articles(50),
     "list articles further": lambda: articles.list_articles(50, after_id=ARTICLE),

@@ -1,4 +1,4 @@
-"""A page of monitors costs the same on SQLite wherever it is: the statements that really run, explained."""
+"""Every page of monitors costs the same on SQLite: the statements that really run are explained."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ async def test_a_page_of_monitors_is_read_from_its_cursor_on(
     plan = [step["detail"] for step in explained]
     reading = next(step for step in plan if step.startswith("SEARCH monitors USING INDEX"))
     assert reading.endswith("(team_id=?)" if is_first else "(team_id=? AND id<?)")
-    # What is sorted, if anything, is the page that has been read.
+    # If anything is sorted, it is only the page that was read.
     assert "USE TEMP B-TREE FOR ORDER BY" not in plan[: plan.index(reading) + 2]

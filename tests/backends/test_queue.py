@@ -17,7 +17,7 @@ from monitoring.backends.outage import Outage
 from monitoring.backends.redis_broker import PatientBroker
 from monitoring.backends.tasks import task
 from real_servers import find_free_port
-from temporary_backends import SIGNING_KEY, temporary_backends
+from temporary_backends import ENCRYPTION_KEY, SIGNING_KEY, temporary_backends
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -88,12 +88,12 @@ class TestTaskQueue:
     async def test_the_first_message_that_may_be_tried_after_an_outage_is_sent(
         self, backends: Backends, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        backends.start_worker()
         outage = backends.queue._outage  # noqa: SLF001
         outage.begin(OSError())
         await water_plant.send("tulip")
         monkeypatch.setattr(outage, "_retry_at", 0.0)
         await water_plant.send("rose")
+        backends.start_worker()  # not earlier: a worker that hears from Redis ends the outage
         assert (await _next_received())[0] == "rose"
 
     async def test_a_message_sent_before_the_worker_starts_is_delivered(self, backends: Backends) -> None:
@@ -181,14 +181,14 @@ async def test_sending_to_a_redis_that_is_silent_waits_for_it_once(tmp_path: Pat
     port = silent.sockets[0].getsockname()[1]
     settings = {"redis_url": f"redis://127.0.0.1:{port}/0"}
     async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=TASKS, **settings):
-        async with asyncio.timeout(30):  # of a hundred, a second each
+        async with asyncio.timeout(30):  # the hundred would take a second each
             for _ in range(100):
                 await water_plant.send("rose")
     silent.close()
 
 
 class TestStopping:
-    """Of a worker with tasks in flight."""
+    """Stopping a worker with tasks in flight."""
 
     async def test_they_may_finish_in_the_time_given(self, backends: Backends) -> None:
         backends.start_worker()
@@ -246,6 +246,7 @@ async def test_a_killed_workers_message_is_delivered_to_another_within_a_minute(
         "PYTHONPATH": str(TESTS),
         "DATA_DIR": str(tmp_path),
         "SIGNING_KEYS": SIGNING_KEY,
+        "ENCRYPTION_KEYS": ENCRYPTION_KEY,
         "REDIS_URL": backends.settings.redis_url.get_secret_value(),
     }
     await wait_for_rain.send("rose")

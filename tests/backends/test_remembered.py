@@ -27,11 +27,11 @@ def clock() -> Clock:
 
 @pytest.fixture
 def remembered(clock: Clock) -> Remembered:
-    return Remembered(Counters(), is_shared=True, clock=clock)
+    return Remembered(Counters(), remembers=True, clock=clock)
 
 
 class Table:
-    """Where rows are read; each reading is told apart, and takes its time."""
+    """A table whose reads take time and can be told apart."""
 
     def __init__(self, clock: Clock, reading_seconds: float = 0.0) -> None:
         self._clock = clock
@@ -66,6 +66,10 @@ class TestRow:
         table = Table(clock)
         assert [await remembered.recall_or_read("alice", None, table.read) for _ in range(2)] == [1, 2]
 
+    async def test_is_read_each_time_where_nothing_is_remembered(self, clock: Clock) -> None:
+        table, forgetful = Table(clock), Remembered(Counters(), remembers=False, clock=clock)
+        assert [await forgetful.recall_or_read("alice", MARK, table.read) for _ in range(2)] == [1, 2]
+
     async def test_that_does_not_exist_is_asked_for_again(self, remembered: Remembered, clock: Clock) -> None:
         async def read_nothing() -> int | None:
             return None
@@ -95,12 +99,12 @@ class TestRow:
 
 class TestForgetEverywhere:
     @pytest.mark.parametrize(
-        ("is_shared", "is_told", "waits"),
+        ("remembers", "is_told", "waits"),
         [(True, True, []), (True, False, [REMEMBERED_SECONDS]), (False, False, [])],
-        ids=["told", "not told", "alone"],
+        ids=["told", "not told", "nothing is remembered"],
     )
     async def test_waits_until_nobody_can_remember_if_nobody_can_be_told(
-        self, monkeypatch: pytest.MonkeyPatch, *, is_shared: bool, is_told: bool, waits: list[float]
+        self, monkeypatch: pytest.MonkeyPatch, *, remembers: bool, is_told: bool, waits: list[float]
     ) -> None:
         waited = []
 
@@ -113,5 +117,5 @@ class TestForgetEverywhere:
         counters = Counters()
         monkeypatch.setattr(counters, "announce", announce)
         replace_in_this_thread(monkeypatch, asyncio, "sleep", sleep)
-        await Remembered(counters, is_shared=is_shared).forget_everywhere()
+        await Remembered(counters, remembers=remembers).forget_everywhere()
         assert waited == waits

@@ -20,7 +20,7 @@ weather: ContextVar[str] = ContextVar("weather", default="none")
 
 
 class Bakery:
-    """Bakes a loaf of every dough of a round; the oven may be busy, and notes what went in together."""
+    """Bakes a loaf of every dough in a round. The oven may be busy; it records what went in together."""
 
     def __init__(self) -> None:
         self.baked: list[list[str]] = []
@@ -45,7 +45,7 @@ async def bakery() -> Bakery:
 
 
 async def a_moment() -> None:
-    """Let everything that can go on go on."""
+    """Let every task run until it waits."""
     for _ in range(10):
         await asyncio.sleep(0)
 

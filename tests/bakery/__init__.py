@@ -1,1 +1,1 @@
-"""A small service of another trade: the contract tests serve it, so that they prove the contract alone."""
+"""A small service from another domain. The contract tests serve it, so that they test the contract alone."""

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.application import ContractApp, Readiness, always_ready, build_contract_app
 from monitoring.contract.document import Document, Node, load_document
@@ -13,7 +14,7 @@ MAX_BODY_BYTES = 200_000
 
 
 class FlourShortageError(Exception):
-    """An exception of a backend, known to the application by type only."""
+    """A backend's exception, which the application knows only by its type."""
 
 
 class Bearer(SecurityHandler):
@@ -45,3 +46,15 @@ def build_bakery(document: Document | None = None, readiness: Readiness = always
         problem_names={FlourShortageError: "oven_cold"},
         readiness=readiness,
     )
+
+
+def build_closed_bakery(answer: ASGIApp) -> ContractApp:
+    """Build a bakery that starts and stops like any other, and leaves its requests to somebody else."""
+    bakery = build_bakery()
+    lifespan: ASGIApp = bakery.app
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        await (lifespan if scope["type"] == "lifespan" else answer)(scope, receive, send)
+
+    bakery.app = serve
+    return bakery

@@ -32,7 +32,7 @@ class TestBars:
         samples = {"service": [Sample(500.0, postgres_us=250.0)], "peer": [Sample(2000.0)]}
         root = read(draw_bars([Scenario("list", "List of 50", samples)]))
         bars = [(bar.get("class"), float(bar.get("width", ""))) for bar in root.iter(f"{SVG}rect")]
-        assert bars == [("ours", BARS / 4), ("engines", BARS / 8), ("theirs", BARS)]
+        assert bars == [("ours", BARS / 4), ("backends", BARS / 8), ("theirs", BARS)]
         height = float(root.get("viewBox", "").split()[3])
         assert all(
             float(bar.get("y", "")) + float(bar.get("height", "")) <= height

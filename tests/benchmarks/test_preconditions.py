@@ -20,7 +20,7 @@ with the_only_run(Path(sys.argv[1])):
 
 
 def hold(lock: Path) -> subprocess.Popen[str]:
-    """Let another process measure."""
+    """Let another process hold the lock."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(lock)],
         env={"PYTHONPATH": str(Path(preconditions.__file__).parent)},
@@ -39,7 +39,7 @@ def test_a_second_run_is_refused_and_told_which_process_is_the_first(tmp_path: P
         with pytest.raises(CannotMeasure, match=f"process {first.pid} measures in this tree already"):
             the_only_run(lock).__enter__()
         first.kill()
-    with the_only_run(lock):  # a killed one holds nothing
+    with the_only_run(lock):  # a killed process holds no lock
         pass
 
 

@@ -30,7 +30,7 @@ class TestSpread:
 
 class TestRatio:
     def test_pairs_what_was_measured_in_the_same_round(self) -> None:
-        # A machine that grows slower and slower: within a round, one costs twice as much as the other.
+        # The machine becomes slower and slower: within a round, one costs twice as much as the other.
         assert ratio(samples(20, 40, 80), samples(10, 20, 40)) == Spread(2.0, 2.0, 2.0)
 
     def test_is_the_median_of_the_ratios_and_not_the_ratio_of_the_medians(self) -> None:

@@ -9,7 +9,7 @@ OURS, THEIRS = "service", "peer"
 
 
 def measured(ours: list[float], theirs: list[float], field: str = "application_us") -> Scenario:
-    """Write a scenario in which an operation cost so much in each round."""
+    """Make a scenario with these costs of an operation in each round."""
     samples = {
         name: [Sample(**{"application_us": 1.0, field: figure}) for figure in figures]
         for name, figures in ((OURS, ours), (THEIRS, theirs))

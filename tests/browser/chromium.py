@@ -1,4 +1,4 @@
-"""Debian's Chromium, and what every page is held to for as long as it is open."""
+"""Debian's Chromium, and the rules that every open page must keep."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 DESKTOP = ViewportSize(width=1280, height=900)
 PHONE = ViewportSize(width=390, height=844)
 
-# The one cookie of an app that is served over plain HTTP.
+# The name of the app's cookie when it is served over plain HTTP.
 COOKIE = "session"
 
-# Fills in what is named of a page's first form, and sends it past the browser's own objections.
+# Fills in the named fields of a page's first form, and sends it without the browser's own validation.
 FILL_IN = """
 fields => {
   const form = document.querySelector("main form[method=post]");
@@ -38,7 +38,7 @@ fields => {
 }
 """
 
-# What reaches beyond the edge, unless it is cut off or scrolls by itself; innermost first.
+# Finds elements that reach beyond the edge and are neither cut off nor scrollable; innermost first.
 TOO_WIDE = """
 () => {
   const edge = document.documentElement.clientWidth;
@@ -52,19 +52,19 @@ TOO_WIDE = """
 }
 """
 
-# The document that a person asked for may well be refused; Chromium tells the console so.
+# A page may well be refused, which Chromium reports on the console with these words.
 STATUS_TOLD = "Failed to load resource: the server responded with a status of"
 
 
 @contextmanager
 def running_chromium() -> Iterator[Browser]:
-    """Start a browser. No other event loop can run in this thread until it has ended."""
+    """Start a browser. No other event loop can run in this thread until it is closed."""
     executable = shutil.which("chromium")
     if executable is None:
-        raise RuntimeError("there is no Chromium: run .ci/install-engines")
+        raise RuntimeError("there is no Chromium: run .ci/install-servers")
     arguments = ["--disable-lcd-text", "--font-render-hinting=none"]  # the same pixels everywhere
     if os.geteuid() == 0:
-        arguments.append("--no-sandbox")  # Chromium has none for root
+        arguments.append("--no-sandbox")  # Chromium's sandbox does not work for root
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=arguments)
         try:
@@ -74,21 +74,21 @@ def running_chromium() -> Iterator[Browser]:
 
 
 def write_storage_state(token: str) -> dict[str, Any]:
-    """Write what a browser on this machine keeps of a session, for `storage_state`."""
+    """Write a session's cookie as Playwright's `storage_state`."""
     place = {"name": COOKIE, "value": token, "domain": "127.0.0.1", "path": "/", "expires": -1}
     flags = {"httpOnly": True, "secure": False, "sameSite": "Lax"}
     return {"cookies": [place | flags], "origins": []}
 
 
 class Arrive(Protocol):
-    """Let somebody arrive with a new browser, signed in already if it says as whom."""
+    """Opens a new browser for somebody, who is signed in if `who` is given."""
 
     def __call__(self, who: Member | None = None, base_url: str | None = None, **options: Any) -> Person:
-        """Options are those of Playwright's contexts."""
+        """Open the browser. The options are those of Playwright's contexts."""
 
 
 class Person:
-    """Somebody at a browser of their own, with a fresh profile, all of whose requests are written down."""
+    """Somebody with their own browser and a fresh profile. All of its requests are recorded."""
 
     def __init__(self, browser: Browser, base_url: str, **options: Any) -> None:
         self.base_url = base_url
@@ -125,7 +125,7 @@ class Person:
         self.page.get_by_role("button", name=name, exact=True).first.click()
 
     def fill_in(self, fields: Mapping[str, str]) -> Response:
-        """Fill in the page's first form, hidden fields too, and send it. A box of the value is ticked."""
+        """Fill in the page's first form, hidden fields too, and send it. Tick boxes with a given value."""
         with self.page.expect_navigation() as arrived:
             self.page.evaluate(FILL_IN, dict(fields))
         answer = arrived.value
@@ -133,11 +133,11 @@ class Person:
         return answer
 
     def send(self, path: str, form: Mapping[str, str]) -> APIResponse:
-        """Send a form with this browser's cookies, but by hand: no page stands behind it."""
+        """Send a form with this browser's cookies, but not from a page."""
         return self.context.request.post(f"{self.base_url}/app{path}", form=dict(form), max_redirects=0)
 
     def sign_in(self, email: str, password: str) -> None:
-        """Sign in, and arrive at a page that only members see."""
+        """Sign in, and wait for a page that only members see."""
         self.open("/sign-in")
         self.page.get_by_label("Email").fill(email)
         self.page.get_by_label("Password").fill(password)
@@ -145,11 +145,11 @@ class Person:
         self.page.wait_for_url(lambda url: not urlsplit(url).path.endswith("/sign-in"))
 
     def cookies(self) -> dict[str, dict[str, Any]]:
-        """Return what the browser keeps of the service, by name."""
+        """Return the service's cookies by name."""
         return {cookie["name"]: dict(cookie) for cookie in self.context.cookies(self.base_url)}
 
     def find_fault(self) -> list[str]:
-        """Name every request that left the service, and whatever a page complained of. None is good."""
+        """Return every request to another host and every error of a page. An empty list is good."""
         if self._is_forgiven:
             return []
         home = urlsplit(self.base_url)[:2]
@@ -159,7 +159,7 @@ class Person:
         return [*(f"asked a stranger: {url}" for url in strangers), *self.complaints]
 
     def forgive(self) -> None:
-        """Overlook what pages did and still do: there were some of another site."""
+        """Ignore past and future faults, because pages of another site were open."""
         self._is_forgiven = True
 
     def _note_request(self, request: Request) -> None:
@@ -178,7 +178,7 @@ class Person:
 
 
 def unfold(page: Page) -> None:
-    """Open what is folded, so that it is looked at too."""
+    """Open folded parts of the page, so that they are examined too."""
     page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
 
 

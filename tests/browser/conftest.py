@@ -1,7 +1,7 @@
 """A service with a team that looks real, and Chromium for each module of tests.
 
-Playwright occupies the thread's event loop: whatever else needs one there (services in this process) is a
-fixture that `chromium` asks for, or a process of its own.
+Playwright occupies the thread's event loop. Whatever else needs one there (services in this process) is a
+fixture that `chromium` asks for, or a separate process.
 """
 
 from __future__ import annotations
@@ -29,54 +29,53 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+def app_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     """Serve the app as `monitoring dev` does: over plain HTTP."""
-    folder = tmp_path_factory.mktemp("console")
+    folder = tmp_path_factory.mktemp("app_service")
     with running_service(
         folder,
         article_teams=TEAM_NAME,
         session_cookie_secure=False,
-        rate_limit_sign_in="100000/60",
         locales="es,pt,fr",
     ) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def acme(console: RunningService) -> Acme:
-    """Everything there is to look at."""
-    return form_acme(console)
+def acme(app_service: RunningService) -> Acme:
+    """Make a team with something to see on every page."""
+    return form_acme(app_service)
 
 
 @pytest.fixture(scope="module")
-def chromium(console: RunningService, acme: Acme) -> Iterator[Browser]:
-    """One browser for the tests of a module, each of which gets profiles of its own."""
-    del console, acme  # they need the thread's event loop: before it is taken
+def chromium(app_service: RunningService, acme: Acme) -> Iterator[Browser]:
+    """Run one browser for a module's tests. Each test gets its own profiles."""
+    del app_service, acme  # they need the thread's event loop before the browser takes it
     with running_chromium() as browser:
         yield browser
 
 
 @pytest.fixture(scope="session")
-def outsider(console: RunningService, acme: Acme) -> Member:
-    """Owner of a team with nothing in it."""
-    del acme  # the first to come
+def outsider(app_service: RunningService, acme: Acme) -> Member:
+    """Make the owner of an empty team."""
+    del acme  # must be made first
 
     async def form() -> Member:
         return await join(await create_team("Outside", "free", 10), Role.OWNER)
 
-    return console.run(form())
+    return app_service.run(form())
 
 
 @pytest.fixture
-def arrive(chromium: Browser, console: RunningService) -> Iterator[Arrive]:
-    """Let people arrive, each with a browser of their own; whatever their pages did wrong fails the test."""
+def arrive(chromium: Browser, app_service: RunningService) -> Iterator[Arrive]:
+    """Open a browser for each person. Any fault of their pages fails the test."""
     people: list[Person] = []
 
     def arrive_at(who: Member | None = None, base_url: str | None = None, **options: Any) -> Person:
         if who:
-            token = console.run(begin_session(who.user, FIREFOX, address=ADDRESS))
+            token = app_service.run(begin_session(who.user, FIREFOX, address=ADDRESS))
             options["storage_state"] = write_storage_state(token)
-        people.append(Person(chromium, base_url or console.base_url, **options))
+        people.append(Person(chromium, base_url or app_service.base_url, **options))
         return people[-1]
 
     yield arrive_at

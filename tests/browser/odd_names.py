@@ -1,4 +1,4 @@
-"""A team in which everything is called something odd, and every page that shows it."""
+"""A team whose things all have odd names, and every page that shows them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from browser.acme.people import Member, join
 from browser.possessions import fill_in, list_addresses
+from incidents.breakdowns import open_incident
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
 from monitoring.auth.service import create_key, create_team, revoke_key
-from monitoring.incidents.service import open_incident
 from monitoring.members.invitations import invite
 from monitoring.members.models import Role
 from monitoring.monitors.service import create_monitor
@@ -24,7 +24,7 @@ SCOPES = ["monitors:read", "monitors:write"]
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What things are called. Emails get a letter in front, which makes them different."""
+    """The names of things. Emails get a letter in front, which makes them different."""
 
     team: str
     person: str
@@ -36,7 +36,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class OddTeam:
-    """Who owns it, and what paths can name: one set of ids a monitor."""
+    """The team's owner, and ids for paths: one set for each monitor."""
 
     owner: Member
     ids: Sequence[dict[str, object]]
@@ -46,16 +46,16 @@ class OddTeam:
         return fill_in(address, self.ids[0])
 
     def list_paths(self, address: str) -> list[str]:
-        """Return the pages that an address leads to: as many as there are things of its kind."""
+        """Return the paths of an address, one for each thing of its kind."""
         return sorted({fill_in(address, ids) for ids in self.ids})
 
 
-# Strangers' pages name nobody, and articles are no team's own: tests of them deliver some.
+# Pages for strangers show no names, and articles belong to no team: their own tests deliver some.
 ADDRESSES = [
     address for address in list_addresses("GET") if not address.startswith(("/articles", "/join", "/sign-in"))
 ]
 
-# Pages that a query changes.
+# Pages that change with their query.
 PROPOSALS = [
     "/settings/api-keys/rotation?old={client_id}",
     "/settings/api-keys/new?old={client_id}",

@@ -1,4 +1,4 @@
-"""A site of somebody else, on this machine: another origin, and by the name it is asked for another site."""
+"""Somebody else's web server on this machine: another origin, and under another host name another site."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class OtherSite:
-    """Serves one page, whatever is asked for."""
+    """Serves one page at every path."""
 
     def __init__(self, port: int) -> None:
         self.page = ""
-        # Cookies know hosts and no ports: the first is the service's own site, the second is not.
+        # Cookies ignore ports, so the first is the service's own site and the second is not.
         self.same_site_url = f"http://127.0.0.1:{port}/"
         self.cross_site_url = f"http://localhost:{port}/"
 
@@ -33,7 +33,7 @@ def running_other_site() -> Iterator[OtherSite]:
             self.wfile.write(site.page.encode())
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     site = OtherSite(server.server_port)

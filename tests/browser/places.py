@@ -1,4 +1,4 @@
-"""Every page there is to look at, by a name that fits a file: of addresses, and of forms' answers."""
+"""Every page of the app, those that answer forms too, by a name that can be a file's."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page somebody comes to: by its address, and then by sending the forms they find, one by one.
+    """A page, reached by its address and then by sending the forms on the way, one by one.
 
-    A dict names fields and what is typed into them; Acme's ids are in braces.
+    A dict maps fields to what is typed into them; Acme's ids are in braces.
     """
 
     path: str
@@ -25,7 +25,7 @@ class Place:
     who: Literal["stranger", "member", "owner"] = "owner"
 
     def visit(self, person: Person, acme: Acme) -> None:
-        """Go there. AssertionError if it answers with another status."""
+        """Go there. Raises AssertionError if the page has another status."""
         answer = person.open(self.path.format(acme=acme))
         for form in self.sent:
             answer = person.fill_in({name: text.format(acme=acme) for name, text in form.items()})
@@ -35,7 +35,7 @@ class Place:
 _OWNER = "/settings/members/{acme.owner.user.id}"
 _MEMBER = "/settings/members/{acme.member.user.id}"
 
-# What forms do is seen on other pages afterwards: those come last.
+# Pages of forms come last, because what forms do changes other pages.
 PLACES = {
     "sign-in": Place("/sign-in", who="stranger"),
     "join": Place("/join", who="stranger"),

@@ -1,4 +1,4 @@
-"""What a team has: every row that a page could change, and every address that names one of them."""
+"""A team's possessions: every row that a page could change, and every address that names one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.routing import Match, Route
 
+from monitoring.app.application import SUBJECTS
+from monitoring.app.rendering import ROOT
 from monitoring.articles.models import Translation
 from monitoring.audit.models import AuditEntry
 from monitoring.auth.models import ApiKey
-from monitoring.console.application import SUBJECTS
-from monitoring.console.rendering import ROOT
 from monitoring.members.models import Invitation, Session, User
 from monitoring.monitors.models import Monitor
 
@@ -29,7 +29,7 @@ def list_addresses(method: str) -> list[str]:
 
 
 def find_address(method: str, path: str) -> str | None:
-    """Return the one of `list_addresses` that a path leads to."""
+    """Return the address of `list_addresses` that matches a path."""
     scope = {"type": "http", "method": method, "path": ROOT + path.partition("?")[0]}
     found = (route for route in _routes() if route.matches(scope)[0] == Match.FULL)
     return next((route.path.removeprefix(ROOT) for route in found), None)
@@ -40,12 +40,12 @@ def has_id(path: str) -> bool:
 
 
 def fill_in(path: str, ids: dict[str, object]) -> str:
-    """Put ids into a path. A parameter that nobody has thought of fails here."""
+    """Put ids into a path. Raises KeyError for an unknown parameter."""
     return _PARAMETER.sub(lambda found: str(ids[found[1]]), path)
 
 
 def find_ids(acme: Acme) -> dict[str, object]:
-    """Return what paths can name, by the names of their parameters."""
+    """Return the ids for paths, by the names of their parameters."""
     return {
         "monitor_id": acme.monitors["up"],
         "article_id": acme.articles["failed"],
@@ -61,7 +61,7 @@ def _routes() -> list[Route]:
 
 
 async def look_at_what_is_stored(team_id: UUID) -> list[Any]:
-    """Return what acts on a team's things would change, and no background task does."""
+    """Return everything stored that requests could change and background tasks do not."""
     rows: list[list[Any]] = [
         await Monitor.filter(team_id=team_id).order_by("id").values_list("id", "version", "name", "paused"),
         await ApiKey.filter(team_id=team_id).order_by("id").values_list("id", "name", "revoked_at"),

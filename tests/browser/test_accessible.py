@@ -1,4 +1,4 @@
-"""Everybody can use every page: axe objects to none of them, and none is wider than a small phone."""
+"""Everybody can use every page: axe finds no fault with any, and none is wider than a small phone."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ SMALL_PHONE = ViewportSize(width=360, height=640)
 COLOURS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 AXE = Axe()
 
-# What axe is to look at: everything by day, and by night what colours alone change.
+# What axe examines: everything in light colours, and in dark colours only what colours can change.
 LOOKS = {
     "light": {"resultTypes": ["violations"]},
     "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]},
 }
 
-# Addresses that only lead elsewhere, and forms whose answer always does.
+# Addresses that always redirect, and forms whose answer always does.
 LEADING_ELSEWHERE = {"/settings"}
 ANSWERED_ELSEWHERE = {
     "/articles/{article_id}/retry",
@@ -71,7 +71,7 @@ def test_every_form_that_is_answered_with_a_page_is_among_the_places(acme: Acme)
 
 
 def find_objections(page: Page) -> list[str]:
-    """Let axe look at a page at two widths and in both colours; name the rules and the elements."""
+    """Let axe examine a page at two widths and in both colour schemes. Return rules and elements."""
     page.evaluate(AXE.axe_script)
     found = []
     for size in (DESKTOP, PHONE):
@@ -86,7 +86,7 @@ def find_objections(page: Page) -> list[str]:
 
 
 def walk_by_keyboard(page: Page) -> list[str]:
-    """Press Tab until the page begins anew; name what was left out, and what did not show its focus."""
+    """Press Tab through the whole page. Name elements that were left out or did not show their focus."""
     expected: int = page.evaluate(
         """() => {
           const wanted = 'a[href], button, input:not([type=hidden]), select, textarea, summary';

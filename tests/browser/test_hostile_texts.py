@@ -1,4 +1,4 @@
-"""Whatever people, clients and publishers write is shown as text: it never runs, and loads nothing."""
+"""Whatever people, clients and publishers write is shown as text: it never runs and never loads anything."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ FORMS = {
 
 
 @pytest.fixture(scope="session")
-def hostile(console: RunningService) -> OddTeam:
-    return console.run(
+def hostile(app_service: RunningService) -> OddTeam:
+    return app_service.run(
         form_odd_team(
             Texts(
                 team=f"{IMAGE} {uuid7()}"[:100],
@@ -129,13 +129,13 @@ def test_hostile_answers_are_text(address: str, hostile: OddTeam, arrive: Arrive
 @pytest.mark.parametrize("article", [ARTICLE, MARKDOWN], ids=["html", "markdown"])
 def test_a_hostile_article_is_text(
     article: dict[str, Any],
-    console: RunningService,
+    app_service: RunningService,
     acme: Acme,
     arrive: Arrive,
 ) -> None:
     assert acme.team.name == TEAM_NAME
     headers = {"X-Webhook-Secret": WEBHOOK_SECRET}
-    with httpx.Client(base_url=console.base_url, headers=headers, timeout=30) as publisher:
+    with httpx.Client(base_url=app_service.base_url, headers=headers, timeout=30) as publisher:
         answer = publisher.post("/api/webhooks/publisher", json={"article": article})
         article_id = answer.raise_for_status().json()["article_id"]
         wait_until(lambda: is_translated(publisher.get(f"/api/articles/{article_id}").json()))
@@ -150,7 +150,7 @@ def test_a_hostile_article_is_text(
 
 
 def assert_it_is_told(person: Person, about: str) -> None:
-    """See that it is there, spelled as it was given."""
+    """Check that the text is on the page, exactly as it was given."""
     fields = person.page.locator(f"{about} input, {about} textarea")
     typed = fields.evaluate_all("fields => fields.map(field => field.value)")
     unfold(person.page)
@@ -158,11 +158,11 @@ def assert_it_is_told(person: Person, about: str) -> None:
 
 
 def assert_nothing_ran(person: Person) -> None:
-    """Move over the page and through its fields, as people do, and see that nothing came of it."""
+    """Move over the page and through its fields, as people do, and check that nothing ran."""
     person.page.mouse.move(200, 200)
     person.page.mouse.move(400, 300)
     for _ in range(5):
         person.page.keyboard.press("Tab")
     assert person.page.evaluate("window.hacked") is None
-    assert "1337" not in person.page.locator("body").inner_text()  # what a template would make of it
+    assert "1337" not in person.page.locator("body").inner_text()  # what a template would evaluate it to
     assert person.find_fault() == []

@@ -1,4 +1,4 @@
-"""From an invitation to a revoked key, in a browser; service and commands run as operators run them."""
+"""From an invitation to a revoked key, in a browser. The service and commands run as operators run them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from browser.chromium import DESKTOP, PHONE
-from monitoring.console.sentences import NOTICES
+from monitoring.app.sentences import NOTICES
 from service_process import Installation
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Place:
         self.base_url = base_url
 
     def invite(self, email: str) -> dict[str, Any]:
-        """Invite by the command that operators have, and return what it printed."""
+        """Invite somebody with the operators' command, and return what it printed."""
         printed = self._installation.run("users", "invite", email, "--team", "Acme", "--json")
         invited: dict[str, Any] = json.loads(printed)
         assert invited["address"].endswith("/app/join")
@@ -69,7 +69,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     ids=["desktop", "phone", "without JavaScript"],
 )
 def test_the_whole_journey(
-    options: dict[str, Any], place: Place, arrive: Arrive, console: RunningService
+    options: dict[str, Any], place: Place, arrive: Arrive, app_service: RunningService
 ) -> None:
     alice = arrive(base_url=place.base_url, **options)
     join(alice, place.invite(EMAIL)["code"])
@@ -86,9 +86,7 @@ def test_the_whole_journey(
 
         alice.open("/settings/api-keys")
         alice.page.get_by_role("link", name=f"Revoke {KEY_NAME}").click()
-        alice.press(
-            "Revoke the key"
-        )  # without the tick: nothing is done yet, by the browser or by the service
+        alice.press("Revoke the key")  # without the tick, neither the browser nor the service does anything
         assert program.get("/api/monitors").status_code == 200
         alice.open(f"/settings/api-keys/{client_id}/revoke")
         alice.page.get_by_label("I know that callers with this key are refused at once").check()
@@ -97,7 +95,7 @@ def test_the_whole_journey(
         refused = program.get("/api/monitors")
         assert (refused.status_code, refused.json()) == (
             401,
-            console.app.contract.catalogue.templates["api_key_invalid"].body,
+            app_service.app.contract.catalogue.templates["api_key_invalid"].body,
         )
     told = read(alice, "/settings/audit-log")
     assert EMAIL in told
@@ -117,7 +115,7 @@ def test_the_keyboard_alone_is_enough(place: Place, arrive: Arrive) -> None:
     type_into(alice, "Name", KEY_NAME)
     tab_to(alice, "Create the key")
     alice.page.keyboard.press("Enter")
-    go_to(alice, "I have kept it: back to the list")
+    go_to(alice, "I have saved it: back to the list")
     go_to(alice, f"Revoke {KEY_NAME}")
     tab_to(alice, "I know that callers with this key are refused at once")
     alice.page.keyboard.press("Space")
@@ -129,7 +127,7 @@ def test_the_keyboard_alone_is_enough(place: Place, arrive: Arrive) -> None:
 def join(person: Person, code: str) -> None:
     person.open("/join")
     person.page.get_by_label("Code").fill(code)
-    person.press("Go on")
+    person.press("Continue")
     person.page.get_by_label("Your name").fill("Alice Almeida")
     person.page.get_by_label("Password").fill(PASSWORD)
     person.press("Join")
@@ -138,7 +136,7 @@ def join(person: Person, code: str) -> None:
 
 
 def create_key(person: Person) -> tuple[str, str]:
-    """Make a key in Settings, and read what the page shows this once."""
+    """Make a key in Settings, and read what the page shows only once."""
     person.follow("Settings")
     person.follow("API keys")
     person.follow("New API key")
@@ -153,7 +151,7 @@ def create_key(person: Person) -> tuple[str, str]:
 
 
 def look_after_a_monitor(person: Person, program: httpx.Client) -> None:
-    """Create, edit, pause, resume and delete a monitor; the API sees each of it."""
+    """Create, edit, pause, resume and delete a monitor. The API shows each step."""
     person.open("/monitors")
     person.follow("New monitor")
     person.page.get_by_label("URL").fill("https://shop.acme.example/")
@@ -193,17 +191,17 @@ def find_monitor(program: httpx.Client, name: str) -> dict[str, Any]:
 
 
 def read(person: Person, path: str) -> str:
-    """Open a page and return what can be read on it."""
+    """Open a page and return its text."""
     person.open(path)
     return person.page.locator("body").inner_text()
 
 
 def tab_to(person: Person, name: str) -> None:
-    """Press Tab until the element of an accessible name has the focus."""
+    """Press Tab until the element with this accessible name has the focus."""
     target = person.page.get_by_role("link", name=name, exact=True)
     for role in ("button", "textbox", "checkbox"):
         target = target.or_(person.page.get_by_role(role, name=name, exact=True))
-    # A password has no role.
+    # A password field has no role.
     target = target.or_(person.page.locator("input[type=password]").and_(person.page.get_by_label(name)))
     target.first.wait_for()
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""However long a name is, and without a place to break it, no page becomes wider than its window."""
+"""No page becomes wider than its window, not even with a very long name that cannot be broken."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ FORMS = {
 
 
 @pytest.fixture(scope="session")
-def long_named(console: RunningService) -> OddTeam:
+def long_named(app_service: RunningService) -> OddTeam:
     texts = Texts(team=NAME, person=NAME, email=EMAIL, key=NAME, monitors=MONITORS, error_message="w" * 255)
-    return console.run(form_odd_team(texts))
+    return app_service.run(form_odd_team(texts))
 
 
 @pytest.mark.parametrize("address", [*ADDRESSES, *PROPOSALS])
@@ -75,10 +75,10 @@ def test_long_names_fit_into_answers(address: str, long_named: OddTeam, arrive: 
 
 
 def test_long_words_of_an_article_fit_into_the_page(
-    console: RunningService, acme: Acme, arrive: Arrive
+    app_service: RunningService, acme: Acme, arrive: Arrive
 ) -> None:
     headers = {"X-Webhook-Secret": WEBHOOK_SECRET}
-    with httpx.Client(base_url=console.base_url, headers=headers, timeout=30) as publisher:
+    with httpx.Client(base_url=app_service.base_url, headers=headers, timeout=30) as publisher:
         answer = publisher.post("/api/webhooks/publisher", json={"article": ARTICLE})
         article_id = answer.raise_for_status().json()["article_id"]
         wait_until(lambda: is_translated(publisher.get(f"/api/articles/{article_id}").json()))

@@ -1,4 +1,4 @@
-"""What the one script does: it copies, and takes two clicks on a button for one."""
+"""What the app's only script does: it copies text, and counts two clicks on a button as one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TestCopying:
 
 class TestSending:
     def test_two_clicks_make_one_key_and_show_its_secret(
-        self, acme: Acme, arrive: Arrive, console: RunningService
+        self, acme: Acme, arrive: Arrive, app_service: RunningService
     ) -> None:
         owner = arrive(acme.owner)
         open_form_of_a_key(owner, "Clicked twice")
@@ -63,14 +63,14 @@ class TestSending:
         owner.page.route("**/settings/api-keys/new", hold)
         button = owner.page.get_by_role("button", name="Create the key").bounding_box()
         assert button
-        # By hand: Playwright would not click while a page is on its way.
+        # By script, because Playwright would not click while a page is loading.
         with owner.page.expect_request("**/settings/api-keys/new"):
             owner.page.mouse.click(button["x"] + 9, button["y"] + 9)
         owner.page.mouse.click(button["x"] + 9, button["y"] + 9)
         on_their_way[0].continue_()
         owner.page.locator("#client-secret").wait_for()
         assert len(on_their_way) == 1
-        keys = console.run(list_keys(acme.team.id))
+        keys = app_service.run(list_keys(acme.team.id))
         assert [key.name for key in keys].count("Clicked twice") == 1
 
     @pytest.mark.parametrize("later", ["after a while", "when one comes back to it"])
@@ -90,11 +90,11 @@ class TestSending:
         owner.press("Create the key")
         owner.page.locator("#client-secret").wait_for()
         assert len(sent) == 2
-        owner.forgive()  # Chromium tells the console of the stopped one
+        owner.forgive()  # Chromium reports a failure on its console when the stopped one
 
 
 def stop_the_first(person: Person) -> list[str]:
-    """Break off the first form on its way, as Stop does, and let later ones pass. Returns those that left."""
+    """Abort the first form that is sent, as Stop does, and let later ones pass. Return the sent ones."""
     sent: list[str] = []
 
     def pass_on(route: Route) -> None:

@@ -1,4 +1,4 @@
-"""The diary of a monitor: what tests write down as if it had been checked."""
+"""The diary of a monitor: made-up checks that tests write down as if they were real."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a monitor's month comes to, worked out again from the list of all that happened to it.
+"""Computes the results of a monitor's month again, from the list of everything that happened to it.
 
-Written to be unlike the code it judges: it looks ahead over whole runs of checks instead of counting streaks,
-and paints time, one stroke over another, instead of noting changes.
+It differs from the code it judges on purpose: it looks ahead over whole runs of checks instead of counting
+streaks, and paints time, one stroke over another, instead of noting changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Monitors that are due, and what their checks find."""
+"""Due monitors, and the results of their checks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from uuid import uuid4
 
 from monitoring.auth.service import create_team
 from monitoring.checks.claims import claim_due
-from monitoring.checks.judging import Verdict
+from monitoring.checks.prober import BLIND
+from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.storing import Checked
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import default_configuration
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.models import Monitor, StateChange, Watch
-from monitoring.outbound.exchanges import Exchange, Failure, FailureCode, Timings
+from monitoring.outbound.stopwatch import Timings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,13 +28,10 @@ SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 
-UP = (Exchange(status_code=200, timings=Timings(total_ms=95.6)), Verdict(Outcome.UP))
-DEGRADED = (UP[0], Verdict(Outcome.DEGRADED, "slow", "Answered in 96 ms, slower than 50 ms"))
-DOWN = (
-    Exchange(failure=Failure(FailureCode.TIMEOUT, "No answer within 15 seconds")),
-    Verdict(Outcome.DOWN, "timeout", "No answer within 15 seconds"),
-)
-UNKNOWN = (Exchange(), Verdict(Outcome.UNKNOWN, message="The service itself was offline"))
+UP = Finding(Outcome.UP, status_code=200, timings=Timings(total_ms=95.6))
+DEGRADED = UP._replace(outcome=Outcome.DEGRADED, error="slow", message="Answered in 96 ms, slower than 50 ms")
+DOWN = Finding(Outcome.DOWN, "timeout", "No answer within 15 seconds")
+UNKNOWN = BLIND
 
 
 async def make_due(
@@ -63,11 +61,9 @@ async def claim_one(now: datetime = NOON) -> Claimed:
     return claimed
 
 
-def found(
-    claimed: Iterable[Claimed], finding: tuple[Exchange, Verdict], checked_at: datetime = NOON
-) -> list[Checked]:
+def found(claimed: Iterable[Claimed], finding: Finding, checked_at: datetime = NOON) -> list[Checked]:
     """Say what checks of these monitors found."""
-    return [Checked(each, checked_at, *finding) for each in claimed]
+    return [Checked(each, checked_at, finding) for each in claimed]
 
 
 async def read_states(monitor: Monitor) -> list[tuple[datetime, str]]:

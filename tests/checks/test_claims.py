@@ -6,21 +6,26 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from cryptography.fernet import Fernet
 
 from checks.rounds import HOUR, MINUTE, NOON, SECOND, claim_one, ids_of, make_due
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.checks.claims import LEASE_MARGIN, claim_due, give_back
-from monitoring.checks.judging import Expectation
-from monitoring.monitors.health import Health, State
+from monitoring.checks.probes.http import Expectation, HttpProbe
+from monitoring.monitors.credentials import MASK
+from monitoring.monitors.health import Health, Outcome, State
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.service import create_monitor, delete_monitor, update_monitor
+from monitoring.outbound.dialer import open_dialer
 from monitoring.outbound.exchanges import OutboundRequest
 from temporary_backends import make_settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from monitoring.checks.claims import Claimed
 
 pytestmark = pytest.mark.anyio
 
@@ -31,6 +36,11 @@ async def replicas(backends: Backends, tmp_path: Path) -> AsyncIterator[list[Bac
     async with AsyncExitStack() as stack:
         others = [await stack.enter_async_context(open_backends(make_settings(tmp_path))) for _ in range(3)]
         yield [backends, *others]
+
+
+def request_of(claimed: Claimed) -> OutboundRequest:
+    assert isinstance(claimed.probe, HttpProbe)
+    return claimed.probe.request
 
 
 @pytest.mark.usefixtures("backends")
@@ -83,36 +93,60 @@ class TestClaimDue:
         claimed = await claim_one(NOON + SECOND)
         assert (claimed.subject.id, claimed.subject.team_id) == (monitor.id, monitor.team_id)
         assert (claimed.subject.name, claimed.subject.url) == ("Shop", monitor.url)
-        assert claimed.request == OutboundRequest(
-            method="POST",
-            url=monitor.url,
-            headers={"X-Shop": "yes"},
-            body="¿shoes?".encode(),
-            timeout_seconds=20,
-            follow_redirects=False,
-            verify_tls=False,
-            keep_body=True,
-        )
-        assert claimed.expectation == Expectation(
-            expected_status_codes=("2xx", "404"),
-            required_keyword="In stock",
-            forbidden_keyword=None,
-            tls_expiry_warning_days=3,
-            slow_threshold_ms=700,
+        assert claimed.probe == HttpProbe(
+            OutboundRequest(
+                method="POST",
+                url=monitor.url,
+                headers={"X-Shop": "yes"},
+                body="¿shoes?".encode(),
+                timeout_seconds=20,
+                follow_redirects=False,
+                verify_tls=False,
+                keep_body=True,
+            ),
+            Expectation(
+                expected_status_codes=("2xx", "404"),
+                required_keyword="In stock",
+                forbidden_keyword=None,
+                tls_expiry_warning_days=3,
+                slow_threshold_ms=700,
+            ),
         )
         assert claimed.health == Health(
             State.UP, streak=2, streak_started_at=checked_at, seen_until=seen_until
         )
         assert (claimed.planned_at, claimed.last_checked_at, claimed.status) == (NOON, NOON, "pending")
-        assert claimed.interval_seconds == 90
+        assert (claimed.interval_seconds, claimed.timeout_seconds) == (90, 20)
         assert (claimed.failure_threshold, claimed.recovery_threshold) == (3, 4)
+
+    async def test_gives_the_probe_the_credentials_that_answers_hide(self) -> None:
+        team = await create_team("Alice's team", "free", 1)
+        headers = {"Accept": "a", "Authorization": "Bearer a-secret", "X-Key": "b"}
+        given = {"url": "https://shop.example.com/", "request_headers": headers}
+        created = await create_monitor(team.id, given)
+        [claimed] = await claim_due(created.created_at, 2)
+        assert request_of(claimed).headers == headers
+
+    async def test_asks_nothing_where_no_key_decrypts_the_credentials(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        first, second = await make_due(2)
+        lost = Fernet(Fernet.generate_key()).encrypt(b"{}").decode()
+        await Monitor.filter(id=first.id).update(request_headers={"X-Key": MASK}, encrypted_headers=lost)
+        probes = {claimed.monitor_id: claimed.probe for claimed in await claim_due(NOON, 2)}
+        assert isinstance(probes[second.id], HttpProbe)
+        async with open_dialer() as dialer:
+            finding = await probes[first.id].ask(dialer)
+        assert (finding.outcome, finding.error) == (Outcome.UNKNOWN, None)
+        assert str(first.id) in caplog.text
 
     async def test_says_what_was_changed_since_the_last_claim(self) -> None:
         [monitor] = await make_due(name="Shop", timeout_seconds=20)
         last = await claim_one()
         await Monitor.filter(id=monitor.id).update(name="Store", timeout_seconds=5)
         claimed = await claim_one(last.lease_ends_at)
-        assert (claimed.subject.name, claimed.request.timeout_seconds) == ("Store", 5)
+        assert (claimed.subject.name, claimed.timeout_seconds) == ("Store", 5)
+        assert request_of(claimed).timeout_seconds == 5
 
     @pytest.mark.parametrize(
         "large",
@@ -120,24 +154,25 @@ class TestClaimDue:
             {"method": "POST", "request_body": "👟" * 1000},
             {"request_headers": {"X-Shop": "x" * 1000}},
             {"url": f"https://shop.example/{'👟' * 1000}"},
+            {"required_keyword": "👟" * 255, "forbidden_keyword": "x" * 255},
         ],
     )
-    async def test_remembers_requests_unless_they_are_large(self, large: dict[str, Any]) -> None:
+    async def test_remembers_settings_unless_they_are_large(self, large: dict[str, Any]) -> None:
         for settings, is_remembered in (({}, True), (large, False)):
             await Monitor.all().delete()
             await make_due(**settings)
             first = await claim_one()
             second = await claim_one(first.lease_ends_at)
-            assert second.request == first.request
-            assert (second.request is first.request) == is_remembered
+            assert second.probe == first.probe
+            assert (second.probe is first.probe) == is_remembered
 
     async def test_a_body_is_kept_for_the_sake_of_a_keyword_only(self) -> None:
         await make_due()
-        assert not (await claim_one()).request.keep_body
+        assert not request_of(await claim_one()).keep_body
         await Watch.all().delete()
         await Monitor.all().delete()
         await make_due(forbidden_keyword="Sold out")
-        assert (await claim_one()).request.keep_body
+        assert request_of(await claim_one()).keep_body
 
 
 @pytest.mark.usefixtures("backends")

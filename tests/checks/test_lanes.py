@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from heapq import heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING, cast
 from uuid import UUID, uuid4
 
@@ -11,37 +13,45 @@ from hypothesis import strategies as st
 
 from monitoring.checks import lanes as lanes_module
 from monitoring.checks.claims import Claimed
-from monitoring.checks.judging import Expectation
-from monitoring.checks.lanes import Lanes, Postponements, Turn, host_of
+from monitoring.checks.lanes import Lanes, Postponements, Turn
+from monitoring.checks.probes.http import Expectation, HttpProbe
 from monitoring.incidents.subjects import KnownMonitor
 from monitoring.monitors.health import Health, State
 from monitoring.outbound.exchanges import OutboundRequest
+from monitoring.outbound.targets import read_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from monitoring.outbound.targets import Endpoint
+
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PLENTY = 1000
+SLOW_SECONDS = 1.0
+ANYTHING = Expectation(
+    expected_status_codes=("2xx",),
+    required_keyword=None,
+    forbidden_keyword=None,
+    tls_expiry_warning_days=0,
+    slow_threshold_ms=None,
+)
+
+UNREADABLE = "a host that cannot be read"
 
 
 def claim(team: str, host: str | None = None, interval_seconds: int = 300) -> Claimed:
     """Claim a monitor of a team; of a host that nobody else has, unless it is named."""
     monitor_id = uuid4()
-    url = f"https://{host or monitor_id}.example.com/"
+    site = f"{host or monitor_id}.example.com"
+    url = f"https://[::1]:99999/{monitor_id}" if host == UNREADABLE else f"https://{site}/"
     return Claimed(
         claim=uuid4(),
         lease_ends_at=NOON,
         planned_at=NOON,
         last_checked_at=None,
         subject=KnownMonitor(monitor_id, id_of(team), team, url),
-        request=OutboundRequest(method="GET", url=url, timeout_seconds=15),
-        expectation=Expectation(
-            expected_status_codes=("2xx",),
-            required_keyword=None,
-            forbidden_keyword=None,
-            tls_expiry_warning_days=0,
-            slow_threshold_ms=None,
-        ),
+        probe=HttpProbe(OutboundRequest(method="GET", url=url, timeout_seconds=15), ANYTHING),
+        timeout_seconds=15,
         health=Health(State.UP),
         status="up",
         interval_seconds=interval_seconds,
@@ -98,7 +108,7 @@ class TestFreeLanes:
         for team in leaving:
             [gone, *_] = [each for each in entered if each.subject.name == team]
             entered.remove(gone)
-            lanes.leave(gone)
+            lanes.leave(gone, SLOW_SECONDS)
         assert teams_of(lanes.call()) == begins
 
     def test_go_to_a_newcomer_although_dead_servers_fill_the_process(self) -> None:
@@ -117,7 +127,7 @@ class TestFreeLanes:
         turns = take_all(lanes, "A" * 10)
         assert [len(turns[turn]) for turn in Turn] == [3, 3, 4]
         assert lanes.call() == []
-        lanes.leave(turns[Turn.NOW][0])
+        lanes.leave(turns[Turn.NOW][0], SLOW_SECONDS)
         assert lanes.call() == turns[Turn.LATER][:1]
 
     def test_of_a_host_are_as_many_as_it_may_have_and_the_others_of_the_team_do_not_wait(self) -> None:
@@ -125,8 +135,21 @@ class TestFreeLanes:
         turns = take_all(lanes, "A" * 10, host="slow")
         assert [len(turns[turn]) for turn in Turn] == [2, 2, 6]
         assert take_all(lanes, "A")[Turn.NOW]
-        lanes.leave(turns[Turn.NOW][0])
+        lanes.leave(turns[Turn.NOW][0], SLOW_SECONDS)
         assert lanes.call() == turns[Turn.LATER][:1]
+
+    @pytest.mark.parametrize("teams", ["AAAAAAAAAA", "ABABABABAB"])
+    def test_of_hosts_that_cannot_be_read_are_as_many_as_one_host_may_have(self, teams: str) -> None:
+        lanes = Lanes(100, PLENTY, 2)
+        turns = take_all(lanes, teams, host=UNREADABLE)
+        assert len({each.subject.url for each in turns[Turn.NOW] + turns[Turn.LATER]}) > 2
+        assert len(turns[Turn.NOW]) == 2
+        assert take_all(lanes, "A")[Turn.NOW]
+
+    def test_of_two_spellings_of_a_host_are_as_many_as_one_host_may_have(self) -> None:
+        lanes = Lanes(100, PLENTY, 2)
+        turns = [lanes.take(claim("A", host)) for host in ("shop", "SHOP", "sh%6Fp")]
+        assert turns == [Turn.NOW, Turn.NOW, Turn.LATER]
 
     def test_of_a_host_are_shared_by_the_teams_that_want_them(self) -> None:
         lanes = Lanes(100, PLENTY, 4)
@@ -135,10 +158,10 @@ class TestFreeLanes:
         take_all(lanes, "BBB", host="shared")
         called = []
         for claimed in entered[:2]:
-            lanes.leave(claimed)
+            lanes.leave(claimed, SLOW_SECONDS)
             called += lanes.call()
         assert teams_of(called) == "BB"
-        lanes.leave(called[0])
+        lanes.leave(called[0], SLOW_SECONDS)
         assert teams_of(lanes.call()) == "B"
 
     def test_of_a_host_are_all_a_teams_again_when_no_other_waits(self) -> None:
@@ -146,11 +169,11 @@ class TestFreeLanes:
         first, second = take_all(lanes, "AA", host="shared")[Turn.NOW]
         [other] = take_all(lanes, "B", host="shared")[Turn.LATER]
         take_all(lanes, "A", host="shared")
-        lanes.leave(first)
+        lanes.leave(first, SLOW_SECONDS)
         assert lanes.call() == [other]
-        lanes.leave(other)
+        lanes.leave(other, SLOW_SECONDS)
         assert teams_of(lanes.call()) == "A"
-        lanes.leave(second)
+        lanes.leave(second, SLOW_SECONDS)
         assert lanes.call() == []
 
     def test_of_a_host_are_looked_for_again_when_the_share_of_it_has_grown(self) -> None:
@@ -158,8 +181,8 @@ class TestFreeLanes:
         first, second, *_ = take_all(lanes, "AAAA", host="shared")[Turn.NOW]
         take_all(lanes, "B" * 20)  # so that A is looked at first, and has its share of two
         take_all(lanes, "AB", host="shared")
-        lanes.leave(first)
-        lanes.leave(second)
+        lanes.leave(first, SLOW_SECONDS)
+        lanes.leave(second, SLOW_SECONDS)
         assert teams_of(lanes.call()) == "B"
         assert teams_of(lanes.call()) == "A"
 
@@ -187,31 +210,31 @@ class TestLine:
         running, waiting = claim("A"), claim("B")
         turns = [lanes.take(each) for each in (running, waiting, running, waiting)]
         assert turns == [Turn.NOW, Turn.LATER, Turn.NEVER, Turn.NEVER]
-        lanes.leave(running)
+        lanes.leave(running, SLOW_SECONDS)
         assert lanes.call() == [waiting]
         assert lanes.take(running) is Turn.LATER
 
     def test_leaves_room_to_claim_however_long_it_is(self) -> None:
         lanes = Lanes(10, PLENTY, PLENTY)
-        assert lanes.room == 10
+        assert lanes.free == 10
         take_all(lanes, "AAA")
-        assert lanes.room == 7
+        assert lanes.free == 7
         take_all(lanes, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-        assert lanes.room == 5
-        assert Lanes(1, 1, 1).room == 1
+        assert lanes.free == 5
+        assert Lanes(1, 1, 1).free == 1
 
-    def test_reads_each_url_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_reads_each_endpoint_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         read: Counter[str] = Counter()
 
-        def note(url: str) -> str:
-            read[url] += 1
-            return host_of(url)
+        def note(probe: HttpProbe) -> Endpoint:
+            read[probe.request.url] += 1
+            return read_target(probe.request.url)
 
-        monkeypatch.setattr(lanes_module, "host_of", note)
+        monkeypatch.setattr(HttpProbe, "endpoint", property(note))
         lanes = Lanes(3, PLENTY, PLENTY)
         running = take_all(lanes, "ABCABC")[Turn.NOW]
         while running:
-            lanes.leave(running.pop())
+            lanes.leave(running.pop(), SLOW_SECONDS)
             running += lanes.call()
         assert list(read.values()) == [1] * 6
 
@@ -223,7 +246,7 @@ class TestLine:
         [other] = take_all(lanes, "B")[Turn.NOW]
         looked_at: list[object] = []
         lanes._call_one_of = looked_at.append  # type: ignore[method-assign,assignment]  # noqa: SLF001
-        lanes.leave(other)
+        lanes.leave(other, SLOW_SECONDS)
         lanes.call()
         assert looked_at == []
 
@@ -240,10 +263,12 @@ def test_whatever_happens_bounds_hold_nobody_is_lost_and_nothing_is_kept_in_the_
     for _ in range(data.draw(st.integers(0, 60))):
         match data.draw(st.sampled_from(["take", "take", "leave", "send away"])):
             case "take":
-                claimed = claim(data.draw(st.sampled_from("ABCD")), data.draw(st.sampled_from("xyz")))
+                host = data.draw(st.sampled_from([*"xyz", UNREADABLE]))
+                claimed = claim(data.draw(st.sampled_from("ABCD")), host)
                 {Turn.NOW: running, Turn.LATER: waiting, Turn.NEVER: []}[lanes.take(claimed)].append(claimed)
             case "leave" if running:
-                lanes.leave(running.pop(data.draw(st.integers(0, len(running) - 1))))
+                ending = running.pop(data.draw(st.integers(0, len(running) - 1)))
+                lanes.leave(ending, SLOW_SECONDS)
             case "send away" if waiting:
                 first = waiting[0]
                 assert lanes.send_away(lambda each, first=first: each is first) == [first]  # type: ignore[misc]
@@ -253,10 +278,10 @@ def test_whatever_happens_bounds_hold_nobody_is_lost_and_nothing_is_kept_in_the_
             running.append(claimed)
         assert len(running) <= at_once
         assert max(Counter(teams_of(running)).values(), default=0) <= per_team
-        assert max(Counter(each.request.url for each in running).values(), default=0) <= per_host
+        assert max(Counter(each.probe.endpoint for each in running).values(), default=0) <= per_host
         assert lanes.has_line == bool(waiting)
     while running:  # whoever waits gets a turn when enough have left
-        lanes.leave(running.pop())
+        lanes.leave(running.pop(), SLOW_SECONDS)
         called = lanes.call()
         running += called
         waiting = [each for each in waiting if each not in called]
@@ -278,29 +303,61 @@ class TestPostponements:
         self, interval_seconds: int, seconds: list[int]
     ) -> None:
         claimed, postponements = claim("A", interval_seconds=interval_seconds), Postponements()
-        assert [next(iter(postponements.postpone([claimed]))) for _ in seconds] == seconds
+        assert [next(iter(postponements.postpone([claimed], slow))) for _ in seconds] == seconds
+
+    @pytest.mark.parametrize(
+        ("is_quick", "seconds"), [(True, [0.5, 1, 1]), (None, [0.5, 10, 10]), (False, [5, 10, 10])]
+    )
+    def test_are_short_where_room_is_made_soon(
+        self,
+        is_quick: bool | None,  # noqa: FBT001
+        seconds: list[float],
+    ) -> None:
+        claimed, postponements = claim("A", interval_seconds=30), Postponements()
+        told = [next(iter(postponements.postpone([claimed], lambda _: is_quick))) for _ in seconds]
+        assert told == seconds
 
     def test_begin_anew_once_there_was_a_turn(self) -> None:
         claimed, another, postponements = claim("A"), claim("A"), Postponements()
-        postponements.postpone([claimed, another])
+        postponements.postpone([claimed, another], slow)
         postponements.forget(claimed)
-        assert postponements.postpone([claimed, another]) == {5: [claimed], 10: [another]}
+        assert postponements.postpone([claimed, another], slow) == {5: [claimed], 10: [another]}
 
     def test_are_not_remembered_without_bound(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(lanes_module, "MAX_REMEMBERED", 2)
         claims, postponements = [claim("A") for _ in range(3)], Postponements()
-        assert [list(postponements.postpone(claims)) for _ in range(3)] == [[5], [5], [5]]
+        assert [list(postponements.postpone(claims, slow)) for _ in range(3)] == [[5], [5], [5]]
 
 
-class TestHost:
-    @pytest.mark.parametrize(
-        ("url", "host"),
-        [
-            ("http://Shop.example.com/a", "shop.example.com:80"),
-            ("https://shop.example.com", "shop.example.com:443"),
-            ("https://shop.example.com:8443/", "shop.example.com:8443"),
-            ("http://[::1]:99999/", "http://[::1]:99999/"),
-        ],
-    )
-    def test_is_named_in_one_spelling(self, url: str, host: str) -> None:
-        assert host_of(url) == host
+def slow(_: Claimed) -> bool:
+    return False
+
+
+@pytest.mark.parametrize(("took_seconds", "most_seconds"), [(0.005, 10), (0.02, 10), (0.2, 30)])
+def test_a_team_with_all_its_monitors_at_one_host_waits_for_little_but_the_host(
+    took_seconds: float, most_seconds: float
+) -> None:
+    """Plays a checker that has 2,000 monitors due at once, on a clock of its own."""
+    lanes, postponements = Lanes(at_once=200, per_team=100, per_host=20), Postponements()
+    due = [(0.0, number, claim("A", "shop")) for number in range(2000)]
+    ends: list[tuple[float, int, Claimed]] = []
+    tick, now, next_claim, number = 0.02, 0.0, 0.0, count(2000)
+    while due or ends or lanes.has_line:
+        while ends and ends[0][0] <= now:
+            lanes.leave(heappop(ends)[-1], took_seconds)
+        begun = lanes.call()
+        if now >= next_claim:
+            room = lanes.free
+            claimed = [heappop(due)[-1] for _ in range(room) if due and due[0][0] <= now]
+            turns = [(each, lanes.take(each)) for each in claimed]
+            begun += [each for each, turn in turns if turn is Turn.NOW]
+            refused = [each for each, turn in turns if turn is Turn.NEVER]
+            for seconds, postponed in postponements.postpone(refused, lanes.is_quick).items():
+                for each in postponed:
+                    heappush(due, (now + seconds, next(number), each))
+            next_claim = now + (0.1 if len(claimed) == room else 0.5)
+        for each in begun:
+            postponements.forget(each)
+            heappush(ends, (now + took_seconds, next(number), each))
+        now += tick
+    assert now < most_seconds

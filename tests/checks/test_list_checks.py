@@ -9,13 +9,12 @@ import pytest
 from checks.diary import make_result, write_down
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
-from monitors.conversations import create, is_problem, path_of
+from monitors.conversations import create, path_of
 
 if TYPE_CHECKING:
     import httpx
 
     from cast import Player
-    from monitoring.contract.catalogue import Catalogue
     from running_service import RunningService
 
 MINUTE = timedelta(minutes=1)
@@ -117,6 +116,9 @@ class TestChecks:
         assert _moments(alice, monitor, **{"from": there}) == moments[:3]
 
     @pytest.mark.parametrize("number", [2**64, 2**128 - 1, 0x019A9C3E5B7A7C1E9D423F8B6A1E2C70])
-    def test_have_cursors_of_their_own(self, alice: Player, catalogue: Catalogue, number: int) -> None:
-        answer = _get(alice, create(alice), cursor=encode_cursor(UUID(int=number)))
-        assert is_problem(answer, catalogue, "cursor_invalid")
+    def test_are_all_after_a_cursor_that_lies_ahead(
+        self, service: RunningService, alice: Player, number: int
+    ) -> None:
+        monitor = create(alice)
+        moments = _checked(service, monitor)
+        assert _moments(alice, monitor, cursor=encode_cursor(UUID(int=number))) == moments

@@ -1,4 +1,4 @@
-"""Percentiles over any range, wherever their results are by now."""
+"""Percentiles over any range, whether results or rollups are left of it."""
 
 from __future__ import annotations
 

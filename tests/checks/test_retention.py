@@ -1,4 +1,4 @@
-"""What is forgotten, what is not, and that nobody is kept from work by it."""
+"""What is deleted in time, what is kept, and that deleting holds up no other work."""
 
 from __future__ import annotations
 

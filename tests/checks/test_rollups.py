@@ -1,4 +1,4 @@
-"""Rollups: what every reader of response times relies on once results are gone."""
+"""Rollups, on which every reader of response times relies once results are deleted."""
 
 from __future__ import annotations
 

@@ -6,17 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from checks.rounds import DOWN, UP
 from checks.watched_site import watched_site
 from monitoring.checks import sight as sight_module
-from monitoring.checks.sight import HOLDING_SECONDS, Sight
-from monitoring.outbound.client import open_http_client
+from monitoring.checks.probes.http import Objection
+from monitoring.checks.sight import HOLDING_SECONDS, Sight, is_about_the_network
+from monitoring.outbound.exchanges import Exchange
+from monitoring.outbound.failures import Failure, FailureCode
+from outbound.asking import open_http_client
 
 if TYPE_CHECKING:
-    from monitoring.outbound.exchanges import Exchange, OutboundRequest
+    from monitoring.outbound.exchanges import OutboundRequest
 
 pytestmark = pytest.mark.anyio
 
+ANSWER = Exchange(status_code=200)
+NO_ANSWER = Exchange(failure=Failure(FailureCode.TIMEOUT, "No answer within 5 seconds"))
 REFERENCES = ("https://one.example.com/", "https://two.example.com/")
 
 
@@ -35,7 +39,7 @@ class Network:
         self.asked.append(request.url)
         self.asking.set()
         await self.may_answer.wait()
-        return UP[0] if request.url in self.reachable else DOWN[0]
+        return ANSWER if request.url in self.reachable else NO_ANSWER
 
     def open_sight(self, *references: str) -> Sight:
         return Sight(self.send, references or REFERENCES, clock=lambda: self.now)
@@ -74,7 +78,7 @@ class TestIsBlind:
         async def send(request: OutboundRequest) -> Exchange:
             if request.url == REFERENCES[0]:
                 await asyncio.Event().wait()
-            return UP[0]
+            return ANSWER
 
         assert not await Sight(send, REFERENCES, clock=lambda: network.now).is_blind(network.now)
 
@@ -157,6 +161,25 @@ class TestLog:
                 await asyncio.sleep(0.01)
         looking.cancel()
         assert "Over" in own_log.messages[1]
+
+
+class TestCodesAboutTheNetwork:
+    @pytest.mark.parametrize(
+        "code",
+        [
+            *("dns_failure", "connection_refused", "connection_failed", "timeout", "tls_invalid"),
+            "blocked_address",
+        ],
+    )
+    def test_are_those_our_own_connection_can_bring_about(self, code: str) -> None:
+        assert is_about_the_network(code)
+
+    @pytest.mark.parametrize(
+        "code",
+        ["invalid_response", "too_many_redirects", "response_too_large", *Objection],
+    )
+    def test_are_none_that_need_an_answer(self, code: str) -> None:
+        assert not is_about_the_network(code)
 
 
 class TestReferences:

@@ -1,7 +1,8 @@
-"""A month of checks on a clock of its own, by the real claims and the real storing, against an oracle."""
+"""A month of checks on a simulated clock, claimed and stored by the real code, compared with an oracle."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,7 +19,6 @@ from monitoring.auth.service import create_team
 from monitoring.backends.database import transaction
 from monitoring.checks.checker import Checker
 from monitoring.checks.claims import claim_due
-from monitoring.checks.probing import Finding
 from monitoring.checks.ranges import Range
 from monitoring.checks.slots import next_slot
 from monitoring.checks.uptime import measure_uptime
@@ -26,13 +26,15 @@ from monitoring.incidents.models import Incident
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import default_configuration
 from monitoring.monitors.models import Monitor, StateChange, Watch
-from monitoring.monitors.watching import restart_watch
+from monitoring.monitors.watch import restart_watch
 from temporary_backends import make_settings, temporary_backends
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from monitoring.checks.claims import Claimed
+    from monitoring.checks.probes.protocol import Finding
+    from monitoring.checks.storing import Checked
 
 pytestmark = pytest.mark.anyio
 
@@ -83,6 +85,18 @@ def write_script(chance: Random) -> Script:
     return Script(outages, sorted(pauses))
 
 
+class StepByStep(Checker):
+    """A checker that does one round when it is told to."""
+
+    async def check_once(self) -> list[Checked]:
+        """Check what is due, as far as there is room, store what was found, and return it."""
+        await self._claim()
+        while self._running:
+            await asyncio.wait(self._running)
+            self._call_line()
+        return await self._gathering.store_all()
+
+
 class World:
     """The clock, the truth, and who looks at it."""
 
@@ -91,7 +105,7 @@ class World:
         self.chance = Random(20261121)  # noqa: S311 - a script that repeats
         self.scripts: dict[UUID, Script] = {}
         many = {"checks_at_once": 5000, "checks_per_team": 5000, "checks_per_host": 5000}
-        self.checker = Checker(make_settings(folder, **many), self.probe, now=lambda: self.now)
+        self.checker = StepByStep(make_settings(folder, **many), self.probe, now=lambda: self.now)
         days = [BEGINNING + number * timedelta(days=1) for number in (5, 12, 19, 26)]
         self.blind = [(days[0], days[0] + timedelta(hours=3)), (days[2], days[2] + MINUTE)]
         self.stopped = [(days[1], days[1] + timedelta(hours=7)), (days[3], days[3] + timedelta(minutes=95))]
@@ -101,10 +115,10 @@ class World:
     async def probe(self, claimed: Claimed) -> Finding:
         script = self.scripts[claimed.monitor_id]
         if any(start <= self.now < end for start, end in self.blind):
-            return Finding(*UNKNOWN)
+            return UNKNOWN
         if script.is_away(self.now, self.chance):
-            return Finding(*DOWN)
-        return Finding(*(DEGRADED if self.chance.random() < 0.1 else UP))
+            return DOWN
+        return DEGRADED if self.chance.random() < 0.1 else UP
 
     async def live_through_the_month(self, monitors: list[Monitor]) -> None:
         """Go from round to round; while something is to be confirmed, ten seconds at a time."""
@@ -128,7 +142,7 @@ class World:
                 continue
             if not any(start <= self.now < end for start, end in self.stopped):
                 for each in await self.checker.check_once():
-                    outcome = str(each.verdict.outcome).replace("degraded", "up")
+                    outcome = str(each.finding.outcome).replace("degraded", "up")
                     self.scripts[each.claimed.monitor_id].checks.append(Check(each.checked_at, outcome))
             is_settling = await Watch.filter(streak__gt=0).exists()
             self.now = min(next_round, self.now + 10 * SECOND) if is_settling else next_round

@@ -23,27 +23,25 @@ from checks.rounds import (
     make_due,
     read_states,
 )
+from incidents.breakdowns import open_incident
 from monitoring.checks.claims import claim_due
-from monitoring.checks.judging import Verdict
+from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.requests import request_check
 from monitoring.checks.results import list_results
 from monitoring.checks.slots import RECHECK, next_slot
 from monitoring.checks.storing import store
 from monitoring.incidents.models import Incident
-from monitoring.incidents.service import open_incident
 from monitoring.monitors.health import GRACE, Outcome
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.service import delete_monitor, update_monitor
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.service import create_webhook
-from monitoring.outbound.exchanges import Exchange, Timings
+from monitoring.outbound.stopwatch import Timings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
-
-    Finding = tuple[Exchange, Verdict]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
@@ -76,9 +74,9 @@ class TestResult:
     async def test_is_what_was_found_in_whole_milliseconds(self) -> None:
         [monitor] = await make_due()
         timings = Timings(dns_ms=0.4, connect_ms=15.5, tls_ms=-0.7, first_byte_ms=31.49, total_ms=95.6)
-        exchange = Exchange(status_code=503, timings=timings)
-        verdict = Verdict(Outcome.DOWN, "unexpected_status", "Answered 503 instead of 2xx")
-        await store(found([await claim_one()], (exchange, verdict), NOON + SECOND), NOON + 2 * SECOND)
+        message = "Answered 503 instead of 2xx"
+        finding = Finding(Outcome.DOWN, "unexpected_status", message, status_code=503, timings=timings)
+        await store(found([await claim_one()], finding, NOON + SECOND), NOON + 2 * SECOND)
         [result] = await list_results(monitor.id, limit=10)
         assert (result.checked_at, result.outcome, result.status_code) == (NOON + SECOND, "down", 503)
         assert (result.dns_ms, result.connect_ms, result.tls_ms, result.first_byte_ms) == (0, 16, 0, 31)
@@ -95,7 +93,7 @@ class TestResult:
 
     async def test_takes_a_message_of_any_length_and_without_what_databases_refuse(self) -> None:
         [monitor] = await make_due()
-        await check((DOWN[0], Verdict(Outcome.DOWN, "tls_invalid", "no\0" + "é" * 1000)))
+        await check(Finding(Outcome.DOWN, "tls_invalid", "no\0" + "é" * 1000))
         [result] = await list_results(monitor.id, limit=10)
         assert result.error_message == "no" + "é" * 253
 
@@ -215,7 +213,7 @@ class TestTransitions:
         moments = await check_every_minute([UP, DOWN, DOWN, DOWN, DOWN])
         [incident] = await Incident.all()
         assert (incident.started_at, incident.confirmed_at) == (moments[1], moments[2])
-        assert (incident.error, incident.error_message) == ("timeout", DOWN[1].message)
+        assert (incident.error, incident.error_message) == ("timeout", DOWN.message)
         assert (incident.monitor_id, incident.team_id) == (monitor.id, monitor.team_id)
         assert await read_status(monitor) == ("down", moments[2])
         assert await read_states(monitor) == [(moments[0], "up"), (moments[1], "down")]

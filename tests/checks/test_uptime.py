@@ -1,4 +1,4 @@
-"""Uptime as it is read; how changes are summed up is a rule of its own (test_timeline)."""
+"""Reading uptime. How state changes are summed is a separate rule (test_timeline)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A web site on a loopback address that notes who looks at it, and how many do at once."""
+"""A web site on a loopback address that records requests, and how many came at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What children of a test's supervisor do."""
+"""The work of a test supervisor's children."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def be_killed(_lifeline: Connection) -> None:
 
 
 def hang(lifeline: Connection) -> NoReturn:
-    """Do not even listen to the parent."""
+    """Hang, without listening to the parent."""
     say_ready(lifeline)
     while True:
         signal.pause()

@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 from typer.testing import CliRunner, Result
 
-import engine_room
+import chosen_backends
 from articles.desk import ObedientEngine, deliver, translate
 from monitoring.articles.translation.engines import PermanentEngineError
 from monitoring.cli.articles import app
-from temporary_backends import SIGNING_KEY, temporary_backends
+from temporary_backends import ENCRYPTION_KEY, SIGNING_KEY, temporary_backends
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,11 +25,12 @@ def refuse_spanish(target: str) -> None:
 
 @pytest.fixture
 def article_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Deliver an article that failed in Spanish, to the service the environment describes."""
+    """Deliver an article to the service that the environment describes. Its Spanish translation failed."""
     environment = {
         "SIGNING_KEYS": SIGNING_KEY,
+        "ENCRYPTION_KEYS": ENCRYPTION_KEY,
         "LOCALES": "es,pt",
-        **engine_room.environment_for(tmp_path),
+        **chosen_backends.environment_for(tmp_path),
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

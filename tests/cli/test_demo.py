@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from monitoring.auth.service import find_team, list_keys
-from monitoring.cli.demo import DEMO_EMAIL, DEMO_TEAM, Demo, ensure_demo, prepare_environment, write_guide
+from monitoring.auth.signing_keys import read_signing_keys
+from monitoring.cli.demo import (
+    DEMO_EMAIL,
+    DEMO_TEAM,
+    Demo,
+    ensure_demo,
+    prepare_environment,
+    warn_of_strangers,
+    write_guide,
+)
 from monitoring.members.invitations import accept_invitation
 from monitoring.members.models import Invitation
 from monitoring.settings import Settings, read_settings
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """Set nothing but the folder, as a newcomer who has one in mind."""
+    """Set nothing but the folder."""
     monkeypatch.setattr(os, "environ", os.environ.copy())
     for row in describe_settings():
         os.environ.pop(row.name, None)
@@ -31,7 +40,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
 
 
 def start(folder: Path, before: Callable[[], Awaitable[Any]] | None = None) -> tuple[Settings, Demo]:
-    """Start the demo, with something done before it."""
+    """Start the demo, after running `before`."""
     prepare_environment()
     settings = read_settings()
 
@@ -42,6 +51,26 @@ def start(folder: Path, before: Callable[[], Awaitable[Any]] | None = None) -> t
             return await ensure_demo(settings)
 
     return settings, asyncio.run(run())
+
+
+class TestTheWarning:
+    @pytest.mark.parametrize(
+        ("host", "networks", "is_warned"),
+        [
+            ("0.0.0.0", "", True),  # noqa: S104 - what is warned of
+            ("::", "", True),
+            ("127.0.0.1", "", False),
+            ("localhost", "", False),
+            ("0.0.0.0", "10.0.0.0/8", False),  # noqa: S104
+        ],
+    )
+    def test_is_given_where_others_can_have_loopback_checked(
+        self, own_log: pytest.LogCaptureFixture, *, host: str, networks: str, is_warned: bool
+    ) -> None:
+        os.environ |= {"HOST": host, "ALLOWED_NETWORKS": networks}
+        prepare_environment()
+        warn_of_strangers(read_settings())
+        assert any("ALLOWED_NETWORKS" in message for message in own_log.messages) == is_warned
 
 
 class TestPreparation:
@@ -55,6 +84,38 @@ class TestPreparation:
         prepare_environment()
         settings = read_settings()
         assert (settings.session_cookie_secure, settings.article_teams) == (True, ("Writers", "Readers"))
+
+
+class TestSigningKey:
+    def test_is_private_and_made_once(self, tmp_path: Path) -> None:
+        prepare_environment()
+        [key] = read_signing_keys(read_settings().signing_keys).values()
+        assert key.algorithm == "RS256"
+        assert (tmp_path / "signing_key").stat().st_mode & 0o777 == 0o600
+        del os.environ["SIGNING_KEYS"]
+        prepare_environment()
+        assert list(read_signing_keys(read_settings().signing_keys)) == [key.key_id]
+
+    def test_of_an_earlier_version_still_verifies(self, tmp_path: Path) -> None:
+        secret = "a secret that an earlier version made"
+        (tmp_path / "signing_key").write_text(secret)
+        for _ in range(2):
+            prepare_environment()
+            keys = list(read_signing_keys(read_settings().signing_keys).values())
+            assert [key.algorithm for key in keys] == ["RS256", "HS256"]
+            assert keys[-1].verifying == secret
+            del os.environ["SIGNING_KEYS"]
+
+
+class TestEncryptionKey:
+    def test_is_private_and_made_once(self, tmp_path: Path) -> None:
+        keys = []
+        for _ in range(2):
+            prepare_environment()
+            keys.append(read_settings().encryption_keys)
+            del os.environ["ENCRYPTION_KEYS"]
+        assert keys[0] == keys[1]
+        assert (tmp_path / "encryption_key").stat().st_mode & 0o777 == 0o600
 
 
 class TestInvitation:

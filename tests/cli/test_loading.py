@@ -1,4 +1,4 @@
-"""What commands load."""
+"""Which modules commands load."""
 
 from __future__ import annotations
 

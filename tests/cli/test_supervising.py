@@ -18,12 +18,12 @@ pytestmark = pytest.mark.anyio
 
 
 def stop_this_process() -> None:
-    """Send what an orchestrator sends to the parent, which is the test's own process here."""
+    """Send an orchestrator's signal to the parent, which is the test's own process here."""
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 class Witness:
-    """Notes what a supervisor says."""
+    """Records what a supervisor reports."""
 
     def __init__(self, on_ready: Callable[[], None] = lambda: None) -> None:
         self.events: list[str] = []
@@ -54,7 +54,7 @@ async def test_children_that_die_soon_are_replaced_more_and_more_slowly(
 ) -> None:
     supervisor, witness = Supervisor(1, be_killed, finishing_seconds=0), Witness()
     running = asyncio.create_task(witness.watch(supervisor))
-    while len(witness.process_ids) < 2:  # noqa: ASYNC110 - it is another process that is waited for
+    while len(witness.process_ids) < 2:  # noqa: ASYNC110 - it waits for another process
         await asyncio.sleep(0.01)
     stop_this_process()
     await running

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner, Result
 
-import engine_room
+import chosen_backends
 from monitoring.audit.models import AuditEntry
 from monitoring.cli import app
-from temporary_backends import SIGNING_KEY, temporary_backends
+from temporary_backends import ENCRYPTION_KEY, SIGNING_KEY, temporary_backends
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make the installation the environment describes, with two plans and one team."""
+    """Make an installation with two plans and one team, and let the environment describe it."""
     environment = {
         "SIGNING_KEYS": SIGNING_KEY,
+        "ENCRYPTION_KEYS": ENCRYPTION_KEY,
         "PLANS": "free=10,team=100",
-        **engine_room.environment_for(tmp_path),
+        **chosen_backends.environment_for(tmp_path),
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

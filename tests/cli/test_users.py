@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner, Result
 
-import engine_room
+import chosen_backends
 from monitoring.audit.models import AuditEntry
 from monitoring.auth.service import create_team
 from monitoring.cli import app
@@ -15,7 +15,7 @@ from monitoring.members.invitations import accept_invitation
 from monitoring.members.refusals import SENTENCES
 from monitoring.members.sessions import begin_session, find_session
 from monitoring.members.sign_in import authenticate
-from temporary_backends import SIGNING_KEY, temporary_backends
+from temporary_backends import ENCRYPTION_KEY, SIGNING_KEY, temporary_backends
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -26,11 +26,12 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(autouse=True)
 def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make the installation the environment describes, with one team."""
+    """Make an installation with one team, and let the environment describe it."""
     environment = {
         "SIGNING_KEYS": SIGNING_KEY,
+        "ENCRYPTION_KEYS": ENCRYPTION_KEY,
         "BASE_URL": "https://status.example.com",
-        **engine_room.environment_for(tmp_path),
+        **chosen_backends.environment_for(tmp_path),
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -65,7 +66,7 @@ def join(folder: Path, email: str) -> None:
 
 
 def assert_refused(result: Result, *words: str) -> None:
-    """Hold that a command ended with 1, one line on standard error, and nothing else."""
+    """Demand that a command exited with 1 and wrote one line to standard error, and nothing else."""
     assert (result.exit_code, result.stdout) == (1, ""), result.output
     assert all(word in result.stderr for word in words), result.stderr
     assert result.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""One bakery a test module, served over real sockets."""
+"""One bakery for each test module, served over real sockets."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What leaves the service: replies held against the document, problems by name, headers on everything."""
+"""What leaves the service: replies checked against the document, problems by name, headers on everything."""
 
 import logging
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What the contract takes for granted about Connexion 3.3, undocumented: an upgrade fails here first."""
+"""Undocumented facts about Connexion 3.3 that the contract relies on: an upgrade fails here first."""
 
 import inspect
 import re
@@ -13,7 +13,9 @@ from connexion.spec import Specification
 from starlette.convertors import StringConvertor
 
 from bakery.service import bakery_document, build_bakery
-from monitoring.contract.endpoint import Endpoint, Endpoints
+from monitoring.contract.connexion_bridge import Endpoints
+from monitoring.contract.endpoint import Endpoint
+from monitoring.contract.skeleton import make_skeleton
 
 
 def test_the_version_is_the_one_these_assumptions_were_read_from() -> None:
@@ -68,7 +70,7 @@ def test_routers_redirect_nowhere() -> None:
 
 
 def test_routes_name_operations_by_literal_path_or_by_pattern() -> None:
-    """What `StrictRouting` reads of them to find operations in one step."""
+    """`StrictRouting` reads this from routes, to find operations in one step."""
     routing = next(
         part for part in build_bakery().middleware_stack or () if isinstance(part, RoutingMiddleware)
     )
@@ -108,6 +110,6 @@ def test_security_knows_every_operation_that_is_served() -> None:
 
 
 def test_a_dict_is_loaded_without_jinja_and_left_as_it_was() -> None:
-    root = dict(bakery_document().root)
-    Specification.load(root)
-    assert root == bakery_document().root
+    skeleton = make_skeleton(bakery_document())
+    Specification.load(skeleton)
+    assert skeleton == make_skeleton(bakery_document())

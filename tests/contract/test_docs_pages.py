@@ -1,4 +1,4 @@
-"""The pages of the docs: whole, sound, and needing nobody else."""
+"""The documentation pages are complete and well-formed, and load nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.docs.pages import (
     CONTENT_SECURITY_POLICY,
     read_guides,
+    render_entrance,
     render_guide,
     render_reference,
 )
@@ -24,11 +25,11 @@ from monitoring.contract.document import Document, Node, Operation, load_documen
 
 DOCUMENT = load_document()
 GUIDES = [guide.name for guide in read_guides(DOCUMENT)]
-# Address -> page. What else the pages link to is served by other operations.
-PAGES = {"/docs": render_reference(DOCUMENT)} | {
+# Address -> page. Other operations serve everything else that the pages link to.
+PAGES = {"/": render_entrance(DOCUMENT), "/docs": render_reference(DOCUMENT)} | {
     f"/docs/{name}": render_guide(DOCUMENT, name) for name in GUIDES
 }
-OTHER_ADDRESSES = {"/openapi.yaml", "/openapi.json"}
+OTHER_ADDRESSES = {"/app", "/openapi.yaml", "/openapi.json"}
 
 VOID_ELEMENTS = {"br", "hr", "img", "input", "link", "meta"}
 LOADING_ATTRIBUTES = {"src", "srcset", "data", "poster", "action", "background", "style"}
@@ -36,7 +37,7 @@ LOADING_ELEMENTS = {"link", "iframe", "object", "embed", "base", "form"}
 
 
 class Reader(HTMLParser):
-    """Reads a page, and fails on an element that is closed before what is in it."""
+    """Reads a page, and fails on an element that is closed before its children."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -75,7 +76,7 @@ every_operation = pytest.mark.parametrize(
 
 
 def section_of(operation: Operation) -> Reader:
-    """Cut out what the reference says of one operation."""
+    """Return the reference's section about one operation."""
     mark = '<section class="operation" aria-labelledby='
     (section,) = (
         part
@@ -215,7 +216,7 @@ class TestEveryPage:
 
 
 def resolve(address: str, target: str) -> str:
-    """Follow a relative link as a browser does."""
+    """Resolve a relative link as a browser does."""
     if not target:
         return address
     folder = address.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""Documents that cannot be served stop the start."""
+"""A document that cannot be served prevents the start."""
 
 from collections.abc import Callable
 from typing import Any

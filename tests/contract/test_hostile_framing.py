@@ -1,4 +1,4 @@
-"""Requests framed wrongly, oddly or in pieces: answered in the document's words, or served like any other."""
+"""Requests framed wrongly, oddly or in pieces get the document's errors, or are served like any other."""
 
 import socket
 from contextlib import suppress
@@ -18,6 +18,13 @@ class TestFraming:
             b"GET\r\n\r\n",
             b"GET / HTTP/9.9\r\nHost: test\r\n\r\n",
             b"GET / HTTP/1.1\r\nHost : test\r\n\r\n",
+            b"GET / HTTP/1.1\r\n\r\n",
+            b"GET / HTTP/1.1\r\nHost: test\r\nHost: test\r\n\r\n",
+            b"GET / HTTP/1.0\r\nHost: test\r\nHost: test\r\n\r\n",
+            *(
+                b"GET / HTTP/1.1\r\nHost: %s\r\n\r\n" % host
+                for host in (b"a b", b"a/b", b"u@a", b"a:b", b'a"', b"[::1", b"\xc3\xa9")
+            ),
             b"POST /receipts HTTP/1.1\r\nHost: test\r\nContent-Length: -1\r\n\r\n",
             b"POST /receipts HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
             b"POST /receipts HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\na",

@@ -1,4 +1,4 @@
-"""Hostile requests over a bare socket: never a 5xx, always the document's error body."""
+"""Hostile requests over a bare socket never get a 5xx, and always the document's error body."""
 
 import pytest
 
@@ -29,13 +29,12 @@ class TestJsonBodies:
             (b'{"name": "a"} {}', "Not JSON"),
             (b"\x00", "Not JSON"),
             (b'{"name": "\\ud800"}', "name: holds characters that cannot be stored"),
-            (b'{"labels": {"a": "\\u0000"}}', "labels.a: holds characters that cannot be stored"),
-            (b'{"\\u0000": 1}', "?: holds characters that cannot be stored"),
+            (b'{"labels": {"a": "\\udc00"}}', "labels.a: holds characters that cannot be stored"),
+            (b'{"\\ud800": 1}', "?: holds characters that cannot be stored"),
             (b'{"name": "a", "name": "b"}', "name: is given twice"),
             (b'{"notes": [{"x": 1, "x": 1}]}', "x: is given twice"),
             (b'{"na\\u006de": "a", "name": "b"}', "name: is given twice"),
             (b'{"notes": 1e999}', "body: holds a number that is too large"),
-            (b'{"notes": 18446744073709551616}', "body: holds a number that is too large"),
             (b'{"notes": ' + b"9" * 5000 + b"}", "body: holds a number that is too large"),
             (b'{"notes": ' + b"[" * 64 + b"]" * 64 + b"}", "body: is nested too deeply"),
             (b"[" * 90_000, "body: is nested too deeply"),
@@ -47,7 +46,6 @@ class TestJsonBodies:
             (b"{}", "name: is required"),
             (b'{"name": "a", "colour": 1}', "colour: is not known"),
             (b'{"name": "a", "inside": {"name": "b", "colour": 1}}', "inside.colour: is not known"),
-            (b'{"name": "a", "id": "x"}', "id: must not be sent"),
             (b'{"name": "a", "weight_grams": 1.5}', "weight_grams: must be integer or null"),
             (b'{"name": "a", "weight_grams": 1}', "weight_grams: must be above 1"),
             (b'{"name": "a", "labels": {"x": "123456"}}', "labels.x: must have at most 5 characters"),
@@ -122,10 +120,9 @@ class TestForms:
             (b"customer=%", "Not a form"),
             (b"customer=%ff", "Not a form"),
             (b"customer=\xff", "Not a form"),
-            (b"customer=%00", "Not a form"),
             (b"&".join(b"f%d=1" % number for number in range(2000)), "Not a form"),
             (b"customer=a&customer=a", "customer: is given twice"),
-            (b"customer=a&x=1&x=1", "x: is given twice"),
+            (b"customer=a&tip=1&tip=1", "tip: is given twice"),
             (b"customer=", "customer: is required"),
             (b"&&&", "customer: is required"),
             (b"customer=a&tip=2", "tip: must be one of 0, 1"),
@@ -140,6 +137,9 @@ class TestForms:
             400,
             {"error": "bad_receipt", "error_description": description},
         )
+
+    def test_may_repeat_what_the_document_does_not_know(self, bakery: Address) -> None:
+        assert self.order(bakery, b"customer=a&x=1&x=2").status == 200
 
     def test_are_decoded(self, bakery: Address) -> None:
         assert self.order(bakery, b"customer=J%C3%BCrg+O%26H&unknown=x").json == {
@@ -170,7 +170,6 @@ class TestQueries:
             ("?=1", ": is not known"),
             ("?limit=%zz", "Malformed request"),
             ("?limit=%ff", "Malformed request"),
-            ("?grain=%00", "Malformed request"),
             ("?" + "&".join(f"q{number}=1" for number in range(2000)), "Malformed request"),
         ],
     )

@@ -1,12 +1,12 @@
-"""Answers of any ASGI application, as they leave the server."""
+"""How the server sends the answers of any ASGI application."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from bakery.service import build_bakery
+from bakery.service import build_closed_bakery
 from raw_http import Address, connect, exchange, read_answer, request, served
 
 GET = request("GET", "/")
@@ -30,27 +30,21 @@ def length(count: int) -> tuple[bytes, bytes]:
 
 @contextmanager
 def saying(*messages: Message | Exception) -> Iterator[Address]:
-    """Serve what says these messages, breaks where there is an exception, and listens only afterwards."""
-    app = build_bakery()
-    lifespan: ASGIApp = app.app
+    """Serve an application that sends these messages, raising exceptions among them, and then listens."""
 
-    async def say(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await lifespan(scope, receive, send)
-            return
+    async def say(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001
         for message in messages:
             if isinstance(message, Exception):
                 raise message
             await send(message)
         await receive()
 
-    app.app = say
-    with served(app) as address:
+    with served(build_closed_bakery(say)) as address:
         yield address
 
 
 def read_to_end(server: Address, raw: bytes = GET) -> bytes:
-    """Ask twice, and return what came before the connection ended: one answer, if that was to end it."""
+    """Ask twice, and return the bytes until the connection ends: one answer, if that should end it."""
     received = read_all(server, raw + raw)
     assert received.count(b"HTTP/1.1 ") == 1
     return received

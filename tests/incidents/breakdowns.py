@@ -1,4 +1,4 @@
-"""Monitors break down and recover, at moments that tests know."""
+"""Lets monitors go down and recover, at times that tests know."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from monitoring.incidents.models import Resolution
-from monitoring.incidents.service import open_incident, resolve_incident
+from monitoring.incidents.service import Opening, open_incidents, resolve_incident
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -19,8 +19,22 @@ RESOLVED_AT = CONFIRMED_AT + timedelta(minutes=5)
 SENTENCE = "Answered 503 instead of 2xx"
 
 
+async def open_incident(
+    monitor: MonitorSubject, *, started_at: datetime, confirmed_at: datetime, error: str, error_message: str
+) -> list[UUID]:
+    """Open an incident, unless one is open already, and announce it. Returns deliveries to nudge."""
+    opening = Opening(
+        monitor=monitor,
+        started_at=started_at,
+        confirmed_at=confirmed_at,
+        error=error,
+        error_message=error_message,
+    )
+    return await open_incidents([opening])
+
+
 async def break_down(monitor: MonitorSubject) -> list[UUID]:
-    """Open an incident, as checks would."""
+    """Open an incident as checks would."""
     return await open_incident(
         monitor,
         started_at=STARTED_AT,

@@ -20,7 +20,7 @@ INCIDENTS = "/api/incidents"
 
 
 def let_break(service: RunningService, monitor: dict[str, Any], *, recovers: bool = False) -> None:
-    """Let a monitor have an incident."""
+    """Give a monitor an incident."""
 
     async def fail() -> None:
         row = await Monitor.get(id=monitor["id"])
@@ -38,7 +38,7 @@ def list_incidents(player: httpx.Client, **query: Any) -> list[dict[str, Any]]:
 
 
 def make_paused(player: Player) -> dict[str, Any]:
-    """Create a monitor that nobody checks: its incidents are the test's."""
+    """Create a paused monitor, so that only the test opens its incidents."""
     return create(player, paused=True)
 
 

@@ -36,7 +36,7 @@ async def _backends(tmp_path: Path) -> AsyncIterator[None]:
 
 
 async def watch(team_id: UUID | None = None) -> KnownMonitor:
-    """Create a monitor, of a team with one webhook if none is given."""
+    """Create a monitor. Without `team_id`, its team is new and has one webhook."""
     if team_id is None:
         team_id = (await create_team(f"Team {uuid4()}", "free", 10)).id
         await create_webhook(team_id, {"url": "https://pager.example.com/"})

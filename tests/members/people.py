@@ -1,4 +1,4 @@
-"""People of the tests: how they join, what they are called, and what is remembered of them."""
+"""People of the tests: how they join, their names, and what the audit log says about them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANOTHER_PASSWORD = "staple of correct horses"
 
 
 async def join(team: Team, email: str, role: Role = Role.MEMBER) -> User:
-    """Invite somebody, who accepts at once."""
+    """Invite somebody and accept the invitation."""
     invited = await invite(team.id, email, role, by=COMMAND_LINE)
     return await accept_invitation(invited.code, email.partition("@")[0].title(), PASSWORD)
 

@@ -35,7 +35,7 @@ DORA = "dora@example.com"
 
 
 async def try_to_accept(code: str) -> str:
-    """Return what came of it: who joined, or the name of the refusal."""
+    """Return the result: who joined, or the name of the refusal."""
     try:
         return (await accept_invitation(code, "Dora", PASSWORD)).email
     except Refused as refusal:

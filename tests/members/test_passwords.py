@@ -8,13 +8,21 @@ import pytest
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
+from monitoring.contract.problems import Problem
 from monitoring.members import passwords
-from monitoring.members.passwords import HASHES_AT_ONCE, hash_password, is_outdated, is_same_password
+from monitoring.members.passwords import (
+    HASHES_AT_ONCE,
+    PLACES,
+    PLACES_OF_STRANGERS,
+    hash_password,
+    is_outdated,
+    is_same_password,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("full_strength")]
 
 
 class TestHash:
@@ -105,9 +113,47 @@ class TestWork:
 
         monkeypatch.setattr(passwords, "_hasher", Slow())
         hashing = asyncio.gather(*(hash_password("the same words") for _ in range(5)))
-        while most < HASHES_AT_ONCE:  # noqa: ASYNC110 - threads have no event for it
+        while most < HASHES_AT_ONCE:  # noqa: ASYNC110 - threads set no event here
             await asyncio.sleep(0.01)
         threads = [thread for thread in threading.enumerate() if thread.name.startswith("passwords")]
         gate.set()
         assert await hashing == ["a hash"] * 5
         assert most == len(threads) == HASHES_AT_ONCE == 2
+
+
+class TestTheQueue:
+    async def test_is_bounded_and_strangers_never_fill_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        gate = threading.Event()
+
+        class Held(PasswordHasher):
+            def hash(self, *_: object, **__: object) -> str:
+                return "a hash"
+
+            def verify(self, *_: object) -> Literal[True]:
+                assert gate.wait(timeout=60)
+                return True
+
+        passwords._nobodys_hash()  # noqa: SLF001 - made by the hasher that was there before
+        monkeypatch.setattr(passwords, "_hasher", Held())
+
+        def compare(count: int, *, is_known: bool) -> list[asyncio.Task[bool]]:
+            work = (is_same_password("the same words", "a hash", is_known=is_known) for _ in range(count))
+            return [asyncio.create_task(each) for each in work]
+
+        async def refused_of(tasks: list[asyncio.Task[bool]], count: int) -> None:
+            refused, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED, timeout=60)
+            assert len(refused) == count
+            assert {str(task.exception()) for task in refused} == {str(Problem("service_unavailable"))}
+
+        strangers = compare(PLACES_OF_STRANGERS + 3, is_known=False)
+        await refused_of(strangers, 3)
+        known = compare(PLACES - PLACES_OF_STRANGERS + 2, is_known=True)
+        await refused_of(known, 2)
+        cancelled = [task for task in strangers if not task.done()][-1]
+        cancelled.cancel()
+        await asyncio.wait([cancelled])
+        [late] = compare(1, is_known=True)
+        gate.set()
+        waited = [task for task in (*strangers, *known) if not task.done()]
+        assert await asyncio.gather(*waited, late) == [True] * PLACES
+        assert await is_same_password("the same words", "a hash", is_known=False)

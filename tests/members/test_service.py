@@ -41,7 +41,7 @@ ALICE, BOB = "alice@example.com", "bob@example.com"
 
 
 async def name_refusals(*acts: Awaitable[None]) -> list[str]:
-    """Do things at once and return the names of the refusals."""
+    """Do these things at the same time and return the names of the refusals."""
     results = await asyncio.gather(*acts, return_exceptions=True)
     assert all(result is None or isinstance(result, Refused) for result in results), results
     return sorted(result.name for result in results if isinstance(result, Refused))

@@ -56,6 +56,7 @@ class TestAuthenticate:
         assert await authenticate(bob.email, PASSWORD) is None
 
 
+@pytest.mark.usefixtures("full_strength")
 class TestHashWithParametersOfYesterday:
     async def test_is_replaced_at_the_next_sign_in(self, alice: User) -> None:
         weak = WEAK.hash(PASSWORD)

@@ -1,18 +1,34 @@
-"""Configurations to test with: one that is in order, and Hypothesis's own."""
+"""Valid configurations for tests: the defaults, and those that Hypothesis makes up."""
 
+import re
 from typing import Any
 
 from hypothesis import strategies as st
 
+from monitoring.contract.document import published_document
 from monitoring.monitors.configuration import default_configuration
+from monitoring.monitors.request_headers import show_headers
 from monitoring.monitors.rules import complete
 
 URL = "https://shop.example.com/health"
 
 
 def configuration_with(**fields: Any) -> dict[str, Any]:
-    """Everything at its default but these fields."""
+    """Return the default configuration with these fields changed."""
     return complete({"url": URL, **fields}, default_configuration())
+
+
+_MONITOR_CREATE = published_document().root["components"]["schemas"]["MonitorCreate"]
+_INVISIBLE = re.compile(_MONITOR_CREATE["properties"]["name"]["not"]["pattern"])
+
+
+def _is_visible(name: str) -> bool:
+    return bool(name.strip()) and not _INVISIBLE.search(name)
+
+
+def as_shown(configuration: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration as answers show it."""
+    return {**configuration, "request_headers": show_headers(configuration["request_headers"])}
 
 
 def _text(max_characters: int, min_characters: int = 0) -> st.SearchStrategy[str]:
@@ -31,9 +47,9 @@ def _headers(values: st.SearchStrategy[Any], max_headers: int) -> st.SearchStrat
     return st.lists(headers, unique_by=lambda header: header[0].lower(), max_size=max_headers).map(dict)
 
 
-# Every field's values, such that any combination of them is accepted.
+# Values for every field. Any combination of them is valid.
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
-    "name": _text(100, 1).filter(str.strip),
+    "name": _text(100, 1).filter(_is_visible),
     "url": st.builds(
         "{}://{}{}".format,
         st.sampled_from(["http", "https"]),
@@ -60,7 +76,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "tags": st.lists(st.from_regex(r"[a-z0-9][a-z0-9_-]{0,39}", fullmatch=True), unique=True, max_size=10),
 }
 
-REQUIRED_FIELDS = ("url", "method")  # GET, the default, would not go with every body
+REQUIRED_FIELDS = ("url", "method")  # the default method, GET, allows no body
 creations = st.fixed_dictionaries(
     {name: FIELDS[name] for name in REQUIRED_FIELDS},
     optional={name: values for name, values in FIELDS.items() if name not in REQUIRED_FIELDS},

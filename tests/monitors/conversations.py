@@ -1,4 +1,4 @@
-"""What the tests say again and again: create a monitor, read it, an answer is this error of the document."""
+"""Steps that many tests share: create a monitor, read it, compare an answer with an error of the document."""
 
 from __future__ import annotations
 

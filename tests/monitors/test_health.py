@@ -1,4 +1,4 @@
-"""Checks are written as letters, one a minute: U up, S slow, D down, ? unknown, and _ an hour of silence."""
+"""Checks are written as letters, one a minute: U up, S slow, D down, ? unknown, _ an hour without checks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Span = tuple[datetime, datetime]
 
 @dataclass
 class Watched:
-    """A monitor checked once a minute, kept as a service would keep it."""
+    """A monitor that is checked once a minute, with its state kept as the service keeps it."""
 
     failure_threshold: int
     recovery_threshold: int
@@ -245,7 +245,7 @@ thresholds = st.integers(1, 4)
 
 @st.composite
 def sequences(draw: st.DrawFn) -> list[Check]:
-    """Outcomes in runs, so that thresholds are reached, at irregular moments."""
+    """Outcomes at irregular times, in runs that are long enough to reach thresholds."""
     runs = draw(st.lists(st.tuples(st.sampled_from("UUSDDD?"), st.integers(1, 5)), min_size=1, max_size=12))
     checks, now = [], CREATED_AT
     for letter in "".join(letter * length for letter, length in runs):
@@ -255,7 +255,7 @@ def sequences(draw: st.DrawFn) -> list[Check]:
 
 
 class Hindsight:
-    """The same rules without any memory: searched for in the text of all checks, in which | is a gap."""
+    """The same rules without state: searched for in the text of all checks, in which | is a gap."""
 
     def __init__(self, checks: list[Check], failure_threshold: int, recovery_threshold: int) -> None:
         self.failures = re.compile(f"D{{{failure_threshold}}}")

@@ -50,7 +50,7 @@ class TestPages:
         page = alice.get(MONITORS, params={"limit": 2}).json()
         assert [monitor["id"] for monitor in page["monitors"]] == [fourth["id"], third["id"]]
         create(alice)
-        alice.delete(path_of(third))  # the very monitor the cursor names
+        alice.delete(path_of(third))  # the monitor that the cursor names
         assert list_ids(alice, cursor=page["next_cursor"]) == [second["id"], first["id"]]
 
     def test_hold_fifty_unless_asked_otherwise(self, alice: Player) -> None:
@@ -88,15 +88,12 @@ class TestPages:
         assert [monitor["next_check_at"] is None for monitor in alone] == [True, False]
         assert alone[0]["last_checked_at"] == f"2026-11-20T07:40:00.{microsecond:06}Z"
 
-    @pytest.mark.parametrize("cursor", ["x", "A" * 23, "AAAAAAAAAAAAAAAAAAAAAB"])
-    def test_refuse_a_cursor_of_somebodys_own_making(
-        self, alice: Player, catalogue: Catalogue, cursor: str
-    ) -> None:
-        assert is_problem(alice.get(MONITORS, params={"cursor": cursor}), catalogue, "cursor_invalid")
-
     @pytest.mark.parametrize(
         ("field", "query"),
         [
+            ("cursor", {"cursor": "x"}),
+            ("cursor", {"cursor": "A" * 23}),
+            ("cursor", {"cursor": "AAAAAAAAAAAAAAAAAAAAAB"}),
             ("limit", {"limit": 0}),
             ("limit", {"limit": 101}),
             ("limit", {"limit": "ten"}),

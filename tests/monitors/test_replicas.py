@@ -1,4 +1,4 @@
-"""Several processes on one database: together they keep what each of them promises."""
+"""Several processes on one database keep the same promises together as one alone."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_a_write_done_once_and_an_audited_one_do_not_wait_for_each_other(
                 await service.update_monitor(team.id, monitor.id, {"paused": True})
                 audited_holds_the_watch.set()
                 await other_holds_the_team.wait()
-                await asyncio.sleep(0.1)  # the other waits for the watch by now
+                await asyncio.sleep(0.1)  # by now the other waits for the watch
                 await record(team.id, COMMAND_LINE, Action.MONITOR_PAUSED, monitor.name, monitor.id)
 
         async def rename() -> Reply:
@@ -75,7 +75,7 @@ async def test_a_write_done_once_and_an_audited_one_do_not_wait_for_each_other(
 
 
 def create_at_once(players: list[httpx.Client], **headers: str) -> list[httpx.Response]:
-    """Send the same request to both services again and again, all at the same time."""
+    """Send the same request to both services several times at once."""
     with ThreadPoolExecutor(REQUESTS) as pool:
         return list(
             pool.map(

@@ -64,12 +64,10 @@ class TestUpdateMonitor:
         assert _patch(alice, monitor, request_headers={"accept": "b"})["request_headers"] == {"accept": "b"}
         assert _patch(alice, monitor, request_headers={"ACCEPT": None})["request_headers"] == {}
 
-    def test_refuses_to_set_a_request_header_twice(self, alice: Player, catalogue: Catalogue) -> None:
+    def test_sets_the_last_of_two_request_headers_that_differ_in_case(self, alice: Player) -> None:
         monitor = create(alice, request_headers={"Accept": "a"})
-        patch = {"request_headers": {"Accept": "b", "accept": "c"}}
-        answer = alice.patch(path_of(monitor), json=patch)
-        assert is_problem(answer, catalogue, "request_header_repeated", name="accept")
-        assert read(alice, monitor) == monitor
+        changed = _patch(alice, monitor, request_headers={"Accept": "b", "accept": "c"})
+        assert changed["request_headers"] == {"accept": "c"}
 
     def test_that_changes_nothing_moves_neither_version_nor_time(self, alice: Player) -> None:
         monitor = create(alice, tags=["shop"], request_headers={"Accept": "text/html"})
@@ -102,10 +100,9 @@ class TestUpdateMonitor:
     @pytest.mark.parametrize(
         ("problem_name", "before", "patch"),
         [
-            ("timeout_not_below_interval", {"timeout_seconds": 40}, {"interval_seconds": 40}),
             ("request_body_without_content", {"method": "POST", "request_body": "x"}, {"method": None}),
             ("request_headers_too_many", {"request_headers": dict.fromkeys(["X-A", "X-B"], "")}, None),
-            ("url_host_invalid", {}, {"url": "http://127.1"}),
+            ("keyword_without_body", {"required_keyword": "ok"}, {"method": "HEAD"}),
         ],
     )
     def test_refuses_a_patch_that_does_not_go_with_the_rest(
@@ -118,7 +115,8 @@ class TestUpdateMonitor:
     ) -> None:
         monitor = create(alice, **before)
         patch = patch or {"request_headers": {f"X-{number}": "" for number in range(19)}}
-        assert is_problem(alice.patch(path_of(monitor), json=patch), catalogue, problem_name)
+        answer = alice.patch(path_of(monitor), json=patch)
+        assert is_problem(answer, catalogue, problem_name, field="required_keyword")
         assert read(alice, monitor) == monitor
 
     @pytest.mark.parametrize(
@@ -183,24 +181,18 @@ class TestPausing:
 
 
 class TestIfMatch:
-    @pytest.mark.parametrize("if_match", ['"1"', "*", '"0", "1"'])
+    @pytest.mark.parametrize("if_match", ['"1"', "1", "*", '"0", "1"'])
     def test_lets_a_change_of_the_current_version_through(self, alice: Player, if_match: str) -> None:
         monitor = create(alice)
         answer = alice.patch(path_of(monitor), json={"name": "Checkout"}, headers={"If-Match": if_match})
         assert answer.status_code == 200
 
-    @pytest.mark.parametrize("if_match", ['"2"', 'W/"1"', '""', '"0", "2"'])
+    @pytest.mark.parametrize("if_match", ['"2"', 'W/"1"', '""', '"0", "2"', '"1', "**", 'w/"1"'])
     def test_stops_every_other_change(self, alice: Player, catalogue: Catalogue, if_match: str) -> None:
         monitor = create(alice)
         answer = alice.patch(path_of(monitor), json={"name": "Checkout"}, headers={"If-Match": if_match})
         assert is_problem(answer, catalogue, "monitor_changed")
         assert read(alice, monitor) == monitor
-
-    @pytest.mark.parametrize("if_match", ["1", '"1', '"1" "2"', '"1",', "**", 'w/"1"'])
-    def test_that_is_none_is_refused(self, alice: Player, if_match: str) -> None:
-        answer = alice.patch(path_of(create(alice)), json={"name": "a"}, headers={"If-Match": if_match})
-        assert answer.status_code == 400
-        assert answer.json()["error"].startswith("If-Match: ")
 
     def test_lets_exactly_one_of_several_changes_at_once_through(
         self, alice: Player, catalogue: Catalogue

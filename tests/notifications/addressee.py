@@ -1,4 +1,4 @@
-"""A team's server that receives notifications, and what tests do with messages to it."""
+"""A team's server that receives notifications, and what tests do with its messages."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from uuid import uuid4
 
 from monitoring.auth.service import create_team
 from monitoring.backends.current import current_backends
+from monitoring.notifications.channels.sending import open_sender
 from monitoring.notifications.deliveries import Announcement, announce
 from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
-from monitoring.notifications.sending import open_sender
 from monitoring.notifications.service import create_webhook
 from monitoring.notifications.tasks import deliver_notification
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
-    from monitoring.notifications.sending import Sender
+    from monitoring.notifications.channels.sending import Sender
 
 HAPPENED_AT = datetime(2026, 11, 20, 9, 40, 0, 183000, tzinfo=UTC)
 

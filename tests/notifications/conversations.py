@@ -1,4 +1,4 @@
-"""What the tests say again and again about webhooks: register one, read it, list its deliveries."""
+"""Steps that many tests share: register a webhook, read it, list its deliveries."""
 
 from __future__ import annotations
 

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from cryptography.fernet import Fernet
 from prometheus_client import REGISTRY
 from standardwebhooks import Webhook
 
+from monitoring.notifications.channels.webhook import UNREADABLE
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.deliveries import queue_test, redeliver
 from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
 from monitoring.notifications.rules import MAX_ATTEMPTS
+from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.service import delete_webhook, update_webhook
 from monitoring.notifications.tasks import deliver_notification
 from monitoring.outbound.exchanges import Exchange
@@ -59,7 +62,7 @@ class TestMessage:
         delivery = await deliver(await announce_to(webhook, {"monitor": {"name": "Bücher"}}))
         (received,) = addressee.received
         assert (received.method, received.path) == ("POST", "/hooks")
-        assert Webhook(webhook.secret).verify(received.body, dict(received.headers)) == {
+        assert Webhook(read_secret(webhook)).verify(received.body, dict(received.headers)) == {
             "type": "incident.opened",
             "timestamp": "2026-11-20T09:40:00.183000Z",
             "data": {"monitor": {"name": "Bücher"}},
@@ -67,6 +70,29 @@ class TestMessage:
         assert received.headers["webhook-id"] == str(delivery.id)
         assert received.headers["content-type"] == "application/json"
         assert received.headers["user-agent"].startswith("monitoring-service/")
+
+    async def test_is_signed_with_a_secret_that_an_earlier_release_stored_plain(
+        self, addressee: Addressee
+    ) -> None:
+        webhook = await register(addressee.url)
+        webhook.secret = read_secret(webhook)
+        await webhook.save()
+        await deliver(await announce_to(webhook))
+        (received,) = addressee.received
+        assert Webhook(webhook.secret).verify(received.body, dict(received.headers))
+
+    async def test_is_not_sent_while_no_key_decrypts_the_secret(
+        self, addressee: Addressee, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        webhook = await register(addressee.url)
+        await NotificationWebhook.filter(id=webhook.id).update(
+            secret=Fernet(Fernet.generate_key()).encrypt(b"a").decode()
+        )
+        delivery = await deliver(await announce_to(webhook))
+        assert (delivery.status, delivery.error_message) == ("pending", UNREADABLE)
+        assert wait_of(delivery) > timedelta()
+        assert addressee.received == []
+        assert f"Nothing is sent to the webhook {webhook.id}" in caplog.text
 
     async def test_that_was_answered_2xx_is_delivered(self, addressee: Addressee) -> None:
         before = datetime.now(UTC)
@@ -101,7 +127,7 @@ class TestMessage:
         delivery = await deliver(await announce_to(webhook))
         await make_due(delivery.id)
         await deliver(delivery)
-        assert webhook.secret.removeprefix("whsec_") not in caplog.text
+        assert read_secret(webhook).removeprefix("whsec_") not in caplog.text
 
 
 @pytest.mark.usefixtures("backends")
@@ -150,7 +176,7 @@ class TestRetry:
         passed_seconds = int(second.headers["webhook-timestamp"]) - int(first.headers["webhook-timestamp"])
         assert passed_seconds >= 60
         for received in (first, second):
-            Webhook(webhook.secret).verify(received.body, dict(received.headers))
+            Webhook(read_secret(webhook)).verify(received.body, dict(received.headers))
 
     async def test_follows_a_redirect_which_is_not_followed(self, addressee: Addressee) -> None:
         addressee.answers.append(307)

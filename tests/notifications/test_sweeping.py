@@ -10,11 +10,12 @@ import pytest
 from intercepted_messages import intercept_messages
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.leases import NUDGE_INTERVAL
 from monitoring.notifications import sweeping
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
-from monitoring.notifications.turns import MOST_AT_ONCE_A_WEBHOOK, NUDGE_INTERVAL
+from monitoring.notifications.turns import MOST_AT_ONCE_A_WEBHOOK
 from notifications.addressee import HAPPENED_AT, announce_to, deliver, make_due, register
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from monitoring.notifications.channels.sending import open_sender
 from monitoring.notifications.claims import NO_ROOM_WAIT, claim_delivery
 from monitoring.notifications.deliveries import announce, queue_test
 from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
-from monitoring.notifications.sending import open_sender
 from monitoring.notifications.service import create_webhook
 from monitoring.notifications.tasks import nudge
 from monitoring.notifications.turns import MOST_AT_ONCE_A_TEAM, MOST_AT_ONCE_A_WEBHOOK, call_next

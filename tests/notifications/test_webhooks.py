@@ -9,9 +9,10 @@ from uuid import UUID
 import httpx
 import pytest
 
+from backends.dump import dump_database
 from cast import Player, form_team
+from monitoring.notifications.channels.webhook import GONE
 from monitoring.notifications.models import NotificationWebhook
-from monitoring.notifications.rules import GONE
 from monitors.conversations import is_problem
 from notifications.conversations import URL, WEBHOOKS, list_ids, path_of, read, register, without_secret
 from running_service import running_service
@@ -57,6 +58,19 @@ class TestCreate:
         assert all(answer.is_success for answer in later)
         assert not any(webhook["secret"] in answer.text or "secret" in answer.text for answer in later)
 
+    def test_lets_no_cache_keep_the_answer_that_shows_the_secret(self, alice: Player) -> None:
+        for _ in range(2):
+            answer = alice.post(WEBHOOKS, json={"url": URL}, headers=KEY)
+            assert answer.headers["Cache-Control"] == "no-store"
+
+    def test_stores_the_secret_encrypted_also_in_the_answer_kept_for_repetitions(
+        self, service: RunningService, alice: Player
+    ) -> None:
+        secret = alice.post(WEBHOOKS, json={"url": URL}, headers=KEY).json()["secret"]
+        stored = service.run(dump_database())
+        assert "pager.example.com" in stored
+        assert secret.removeprefix("whsec_") not in stored
+
     def test_gives_every_webhook_a_secret_of_its_own(self, alice: Player) -> None:
         assert register(alice)["secret"] != register(alice)["secret"]
 
@@ -66,17 +80,13 @@ class TestCreate:
         assert first.content == second.content
         assert list_ids(alice) == [first.json()["id"]]
 
-    @pytest.mark.parametrize("url", ["http://127.1/", "http://2130706433/", "https://example.1/"])
-    def test_refuses_a_host_that_is_a_number_in_disguise(
-        self, alice: Player, catalogue: Catalogue, url: str
-    ) -> None:
-        assert is_problem(alice.post(WEBHOOKS, json={"url": url}), catalogue, "url_host_invalid")
-
     @pytest.mark.parametrize(
         "fields",
         [
             {"url": "ftp://pager.example.com"},
+            {"url": "http://2130706433/"},
             {"name": "  "},
+            {"name": "\u200b\u202e"},
             {"events": []},
             {"events": ["incident.opened"] * 2},
             {"events": ["test"]},
@@ -133,9 +143,6 @@ class TestList:
         webhook = register(alice)
         assert list_ids(bob) == [webhook["id"]]
         assert list_ids(charlie) == []
-
-    def test_refuses_a_cursor_it_did_not_give_out(self, alice: Player, catalogue: Catalogue) -> None:
-        assert is_problem(alice.get(WEBHOOKS, params={"cursor": "x"}), catalogue, "cursor_invalid")
 
 
 class TestGet:
@@ -202,13 +209,10 @@ class TestUpdate:
         assert first.content == second.content
         assert read(alice, webhook)["name"] == "b"
 
-    def test_refuses_a_host_that_is_a_number_in_disguise(self, alice: Player, catalogue: Catalogue) -> None:
-        webhook = register(alice)
-        answer = alice.patch(path_of(webhook), json={"url": "http://0x7f.1/"})
-        assert is_problem(answer, catalogue, "url_host_invalid")
-        assert read(alice, webhook) == without_secret(webhook)
-
-    @pytest.mark.parametrize("patch", [{}, {"url": None}, {"events": []}, {"name": " "}, {"secret": "x"}])
+    @pytest.mark.parametrize(
+        "patch",
+        [{}, {"url": None}, {"url": "http://0x7f.1/"}, {"events": []}, {"name": " "}, {"secret": "x"}],
+    )
     def test_refuses_what_the_document_does_not_allow(self, alice: Player, patch: dict[str, Any]) -> None:
         assert alice.patch(path_of(register(alice)), json=patch).status_code == 400
 

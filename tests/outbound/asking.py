@@ -1,4 +1,4 @@
-"""Short ways to ask a client, and to look at its process."""
+"""Short ways to use a client, and to inspect its process."""
 
 from __future__ import annotations
 
@@ -6,19 +6,28 @@ import asyncio
 import os
 import resource
 import socket
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from monitoring.outbound.exchanges import Exchange, FailureCode, OutboundRequest, Timings
+from monitoring.outbound.client import HttpClient
+from monitoring.outbound.dialer import open_dialer
+from monitoring.outbound.exchanges import Exchange, OutboundRequest
+from monitoring.outbound.failures import FailureCode
+from monitoring.outbound.stopwatch import Timings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from monitoring.outbound.client import HttpClient
+    from collections.abc import AsyncIterator, Callable, Iterator
 
 TIMEOUT_SECONDS = 10
 NOTHING = Timings()
+
+
+@asynccontextmanager
+async def open_http_client(**given: Any) -> AsyncIterator[HttpClient]:
+    """Open a client with a dialer of its own."""
+    async with open_dialer(**given) as dialer:
+        yield HttpClient(dialer)
 
 
 async def ask(client: HttpClient, url: str, **given: Any) -> Exchange:

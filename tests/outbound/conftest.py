@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from monitoring.outbound.client import HttpClient, open_http_client
+from outbound.asking import open_http_client
 from outbound.name_server import NameServer, name_server
 from outbound.scripted_servers import ScriptedServer, scripted_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from monitoring.outbound.client import HttpClient
 
 
 @pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])

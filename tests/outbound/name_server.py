@@ -1,4 +1,4 @@
-"""A DNS server on loopback that knows what a test tells it (RFC 1035)."""
+"""A DNS server on loopback with the records that a test gives it (RFC 1035)."""
 
 from __future__ import annotations
 

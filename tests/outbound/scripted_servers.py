@@ -1,4 +1,4 @@
-"""Servers on loopback that say exactly the bytes a test wants said, and remember what they were asked."""
+"""Servers on loopback that answer with exactly the bytes a test wants, and record requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes of a request, whatever the other side does."""
+"""The result of a request, whatever the other side does."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from monitoring.outbound.answers import AnswerReader
-from monitoring.outbound.client import open_http_client
-from monitoring.outbound.exchanges import FailureCode, OutboundRequest
-from outbound.asking import ask, code_of, is_blocked, open_sockets, until
+from monitoring.outbound.exchanges import OutboundRequest
+from monitoring.outbound.failures import FailureCode
+from outbound.asking import ask, code_of, is_blocked, open_http_client, open_sockets, until
 from outbound.scripted_servers import (
     answer,
     dripping,
@@ -464,7 +464,7 @@ class TestManyAtOnce:
     async def test_wait_for_a_connection_to_spare_and_their_time_does_not_run_meanwhile(
         self, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("monitoring.outbound.client.MAX_CONNECTIONS", 2)
+        monkeypatch.setattr("monitoring.outbound.dialer.MAX_CONNECTIONS", 2)
         server.scripts["/silent"] = silence
         async with open_http_client(allowed_networks=("127.0.0.2/32",)) as client:
             exchanges = await asyncio.gather(

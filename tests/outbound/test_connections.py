@@ -1,4 +1,4 @@
-"""TCP and TLS: which address is taken, and which certificate is believed."""
+"""TCP and TLS: which address is used, and which certificates are accepted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ import pytest
 import trustme
 
 from monitoring.outbound import connections
-from monitoring.outbound.client import open_http_client
 from monitoring.outbound.connections import MAX_ADDRESSES_TRIED, choose
-from monitoring.outbound.exchanges import FailureCode
-from outbound.asking import ask, code_of, open_sockets, until
+from monitoring.outbound.failures import FailureCode
+from outbound.asking import ask, code_of, open_http_client, open_sockets, until
 from outbound.scripted_servers import answer, impolite_server, redirect, scripted_server
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.outbound.encodings import MAX_GZIP_MEMBERS, decode
-from monitoring.outbound.exchanges import FailureCode
-from monitoring.outbound.failures import ExchangeFailed
+from monitoring.outbound.failures import ExchangeFailed, FailureCode
 
 CAP = 1000
 

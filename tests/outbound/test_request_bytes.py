@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import pytest
 
 from monitoring.outbound.redirects import Hop
@@ -13,14 +15,18 @@ def write(method: str = "GET", body: bytes | None = None, headers: dict[str, str
 
 class TestRequest:
     def test_is_http_1_1_on_a_connection_of_its_own(self) -> None:
-        assert write() == (
-            b"GET /a?b=c HTTP/1.1\r\n"
-            b"Host: shop.example:8080\r\n"
-            b"User-Agent: monitoring-service/0.1.0\r\n"
-            b"Accept: */*\r\n"
-            b"Accept-Encoding: gzip, deflate\r\n"
-            b"Connection: close\r\n"
-            b"\r\n"
+        assert (
+            write()
+            == (
+                b"GET /a?b=c HTTP/1.1\r\n"
+                b"Host: shop.example:8080\r\n"
+                b"User-Agent: monitoring-service/%b\r\n"
+                b"Accept: */*\r\n"
+                b"Accept-Encoding: gzip, deflate\r\n"
+                b"Connection: close\r\n"
+                b"\r\n"
+            )
+            % version("monitoring-service").encode()
         )
 
     def test_has_the_headers_of_the_caller_in_latin_1(self) -> None:

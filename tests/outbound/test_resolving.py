@@ -1,4 +1,4 @@
-"""What names resolve to, when they do, and that it is judged before anything is connected to."""
+"""Resolving names: what they resolve to, when, and that addresses are judged before any connection."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from monitoring.outbound.client import open_http_client
-from monitoring.outbound.exchanges import FailureCode
+from monitoring.outbound.failures import FailureCode
 from monitoring.outbound.resolving import Resolver
-from outbound.asking import ask, code_of, is_blocked, no_descriptor_left, until
+from outbound.asking import ask, code_of, is_blocked, no_descriptor_left, open_http_client, until
 from outbound.scripted_servers import redirect
 
 if TYPE_CHECKING:

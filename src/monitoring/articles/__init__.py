@@ -1,1 +1,1 @@
-"""Articles from a publisher: taken in, kept in the blog storage, translated into every locale."""
+"""Articles from a publisher: we take them in, keep them in the blog storage and translate them."""

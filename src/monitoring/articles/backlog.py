@@ -1,4 +1,4 @@
-"""How much waits to be translated, and for how long: the gauges that are read from database and queue."""
+"""Measures how many translations wait, and for how long, from the database and the queue."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNDONE_STATUSES = (*OPEN_STATUSES, TranslationStatus.FAILED)
 
 
 async def measure_backlog() -> None:
-    """Count what waits in the configured locales and in the queues. Raises `DatabaseUnavailable`."""
+    """Count translations that wait in the configured locales, and messages. Raises `DatabaseUnavailable`."""
     backends = current_backends()
     locales = backends.settings.locales
     rows = {(row["locale"], row["status"]): row for row in await _count_undone(locales)}
@@ -44,7 +44,7 @@ async def measure_backlog() -> None:
 
 
 async def _count_undone(locales: Sequence[str]) -> list[dict[str, Any]]:
-    """Count by locale and status; `since` is when the oldest revision among them came."""
+    """Count by locale and status. `since` is when the oldest revision among them arrived."""
     undone = Translation.filter(status__in=UNDONE_STATUSES, locale__in=locales)
     counted = undone.annotate(count=Count("id"), since=Min("article__updated_at"))
     return await counted.group_by("locale", "status").values("locale", "status", "count", "since")

@@ -1,4 +1,4 @@
-"""From the settings to the translation engine they name."""
+"""Makes the translation engine that the settings name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEEDED = {
 
 
 def make_engine(settings: Settings) -> Engine | None:
-    """Make the engine of the settings, if they name one. Raises `SettingsError`, saying what it lacks."""
+    """Make the engine that the settings name, if any. Raises `SettingsError`, which says what is missing."""
     engine = _make_unchecked(settings)
     if engine is None:
         return None
@@ -30,7 +30,7 @@ def make_engine(settings: Settings) -> Engine | None:
 
 
 def _make_unchecked(settings: Settings) -> Engine | None:
-    """Import and make only that engine: the packages of some take a third of a second."""
+    """Import only the chosen engine: the packages of some take a third of a second to import."""
     missing = [name for name in _NEEDED.get(settings.translator, ()) if not getattr(settings, name)]
     if missing:
         raise SettingsError(

@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from monitoring.articles import service
-from monitoring.articles.deliveries import is_test_delivery
 from monitoring.articles.representations import represent_accepted, represent_article, represent_ignored
+from monitoring.articles.submissions import is_test_submission
 from monitoring.articles.tasks import ask_for_translation
 from monitoring.backends.current import current_backends
 from monitoring.contract.endpoint import checked_before_body
@@ -18,19 +18,19 @@ from monitoring.metrics import DELIVERIES
 
 
 async def _demand_blog_storage() -> None:
-    """Refuse deliveries that could not be kept, before they are read."""
+    """Refuse a submission before its body is read if there is nowhere to keep it."""
     if current_backends().blog_storage is None:
         raise Problem("blog_storage_not_configured")
 
 
 @checked_before_body(_demand_blog_storage)
 async def deliver_article(body: dict[str, Any]) -> Reply:
-    """Take an article in, and ask for its translation once everything is kept."""
-    if is_test_delivery(body):
+    """Take an article in, and ask for its translation once everything is stored."""
+    if is_test_submission(body):
         DELIVERIES.labels("test").inc()
         return Reply(represent_ignored(), 202)
-    receipt = await service.receive_delivery(body)
-    DELIVERIES.labels(receipt.verdict).inc()
+    receipt = await service.receive_submission(body)
+    DELIVERIES.labels(receipt.kind).inc()
     article_id = str(receipt.article.id)
     if receipt.is_new_revision:
         await ask_for_translation(article_id)
@@ -41,7 +41,7 @@ async def deliver_article(body: dict[str, Any]) -> Reply:
 
 
 async def get_article(article_id: str) -> Reply:
-    """Answer how far an article's translations are."""
+    """Answer with an article and the state of its translations."""
     log_article(UUID(article_id))
     article = await service.find_article(UUID(article_id))
     if article is None:

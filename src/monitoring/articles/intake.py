@@ -1,4 +1,4 @@
-"""How new articles are taken in: those that are delivered at the same time, in one transaction."""
+"""Takes in new articles: those that arrive at the same time share one transaction, a round."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from tortoise.exceptions import IntegrityError
 
 from monitoring.articles.models import Article
-from monitoring.articles.storage import put_originals, round_transaction, turn_seconds
+from monitoring.articles.storage import (
+    put_originals,
+    refuse_for_lack_of_turns,
+    round_transaction,
+    turn_seconds,
+)
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import (
     BackendUnavailable,
@@ -30,85 +35,89 @@ if TYPE_CHECKING:
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
-    from monitoring.articles.deliveries import Delivery
+    from monitoring.articles.submissions import Submission
     from monitoring.backends.rounds import Take
 
-# What becomes of a delivery in a round: its article, or why that was not stored, or nothing: it goes alone.
+# What a round does with a submission: it makes an article, or says why it could not store one, or leaves it
+# to a transaction of its own (None).
 Outcome: TypeAlias = "Article | StorageUnavailable | None"
 
-# The second time, what another process was faster with is known.
+# If another process was faster with an article, the second attempt finds that article.
 ATTEMPTS = 2
 
 log = logging.getLogger(__name__)
 
 
-async def take_in_by_the_round(delivery: Delivery) -> Article | None:
-    """Take in a new article, in one transaction with others that are delivered at the same time.
+async def take_in_by_the_round(submission: Submission) -> Article | None:
+    """Take in a new article, in one transaction with others that arrive at the same time.
 
-    None says that nothing was decided and the delivery has to go alone: it is no plainly new article, or the
-    round failed, of which another delivery may be the cause. Raises `StorageUnavailable` or
-    `DatabaseUnavailable`.
+    Returns None if nothing was decided and the submission needs a transaction of its own: either the article
+    may be known already, or the round failed, perhaps because of another submission. Raises
+    `StorageUnavailable` or `DatabaseUnavailable`.
     """
     rounds = current_backends().rounds
     try:
-        return await rounds.join(_take_in, delivery, delivery.size_bytes, turn_seconds())
+        return await rounds.join(_take_in, submission, submission.size_bytes, turn_seconds())
     except TimeoutError as error:
-        raise StorageUnavailable("no round had its turn in time") from error
+        raise refuse_for_lack_of_turns(error) from error
 
 
-async def _take_in(take: Take[Delivery]) -> Sequence[Outcome]:
-    deliveries: Sequence[Delivery] = ()
+async def _take_in(take: Take[Submission]) -> Sequence[Outcome]:
+    submissions: Sequence[Submission] = ()
     try:
         for _ in range(ATTEMPTS):
             with suppress(IntegrityError, TransactionConflict):
                 async with round_transaction() as connection:
-                    deliveries = deliveries or take()
-                    articles = await _make_new_articles(connection, deliveries)
+                    submissions = submissions or take()
+                    articles = await _make_new_articles(connection, submissions)
                     not_stored = await _store_articles(connection, list(filter(None, articles)))
                 return [article and not_stored.get(article.id, article) for article in articles]
     except BackendUnavailable:
         raise
     except Exception:
-        if not deliveries:
+        if not submissions:
             raise
-        log.exception("A round of %d deliveries failed: each goes alone", len(deliveries))
-    return [None] * len(deliveries or take())
+        log.exception("A round of %d submissions failed: each goes alone", len(submissions))
+    return [None] * len(submissions or take())
 
 
 async def _make_new_articles(
-    connection: BaseDBAsyncClient, deliveries: Sequence[Delivery]
+    connection: BaseDBAsyncClient, submissions: Sequence[Submission]
 ) -> list[Article | None]:
-    """Make an article of every delivery that none is known for; of two that would be one, of the first."""
-    taken_folders = await find_taken_folders(connection, deliveries)
+    """Make an article for each submission of an unknown one; of two with the same identity, for the first."""
+    taken_folders = await find_taken_folders(connection, submissions)
     now = datetime.now(UTC)
     articles: list[Article | None] = []
-    for delivery in deliveries:
-        if delivery.identity in taken_folders:
+    for submission in submissions:
+        if submission.identity in taken_folders:
             articles.append(None)
             continue
-        article = make_article(delivery, taken_folders.values(), now)
-        taken_folders[delivery.identity] = article.slug
+        article = make_article(submission, taken_folders.values(), now)
+        taken_folders[submission.identity] = article.slug
         articles.append(article)
     return articles
 
 
 async def _store_articles(connection: BaseDBAsyncClient, articles: Sequence[Article]) -> dict[UUID, Outcome]:
-    """Store rows and files of new articles; rows whose file was refused are taken out again, and told."""
+    """Store rows and files of new articles. Returns what became of those whose file was refused."""
     if not articles:
         return {}
-    # In an order that all processes keep: two of them wait for each other at most in one direction.
+    # Every process inserts in this order, so that two of them cannot deadlock.
     await insert_articles(connection, sorted(articles, key=lambda article: article.identity))
     refused = await put_originals(articles)
     if refused:
         await Article.filter(id__in=list(refused)).delete()  # and their translations with them
-    # Something lies there that no row tells of: who goes alone looks at it, and replaces just that.
+    # If a file without a row lies there, the submission goes alone: it then looks at that file and replaces
+    # it.
     return {id_: None if isinstance(error, StorageChanged) else error for id_, error in refused.items()}
 
 
-async def find_taken_folders(connection: BaseDBAsyncClient, deliveries: Sequence[Delivery]) -> dict[str, str]:
-    """Find the deliveries' articles, and those in the folders that they could have: folders by identity."""
-    identities = [delivery.identity for delivery in deliveries]
-    folders = [folder for delivery in deliveries for folder in delivery.folders()]
+async def find_taken_folders(
+    connection: BaseDBAsyncClient, submissions: Sequence[Submission]
+) -> dict[str, str]:
+    """Find the submissions' articles, and the articles in folders that they could have. By identity."""
+    identities = [submission.identity for submission in submissions]
+    folders = [folder for submission in submissions for folder in submission.folders()]
     if not identities:
         return {}
     sql = _select_taken(len(identities), len(folders))
@@ -125,18 +134,18 @@ def _select_taken(identities: int, folders: int) -> str:
     )
 
 
-def make_article(delivery: Delivery, taken_folders: Collection[str], now: datetime) -> Article:
-    """Make a new article, in the best of its folders that is not taken."""
+def make_article(submission: Submission, taken_folders: Collection[str], now: datetime) -> Article:
+    """Make a new article in its best folder that is still free."""
     return new_row(
         Article,
-        identity=delivery.identity,
-        slug=next(folder for folder in delivery.folders() if folder not in taken_folders),
-        title=delivery.payload["article"].get("title"),
+        identity=submission.identity,
+        slug=next(folder for folder in submission.folders() if folder not in taken_folders),
+        title=submission.payload["article"].get("title"),
         revision=1,
-        content_hash=delivery.content_hash,
-        source_time=delivery.source_time,
-        source_time_field=delivery.source_time_field,
-        payload=delivery.payload,
+        content_hash=submission.content_hash,
+        source_time=submission.source_time,
+        source_time_field=submission.source_time_field,
+        payload=submission.payload,
         received_at=now,
         updated_at=now,
         nudged_at=now,
@@ -146,7 +155,7 @@ def make_article(delivery: Delivery, taken_folders: Collection[str], now: dateti
 async def insert_articles(connection: BaseDBAsyncClient, articles: Sequence[Article]) -> None:
     """Insert new articles, and queue every locale of each.
 
-    Raises `IntegrityError` if another was faster with one of them, or has taken its folder.
+    Raises `IntegrityError` if another process inserted one of them first, or took its folder.
     """
     await insert_together(connection, *articles)
     locales = current_backends().settings.locales
@@ -163,7 +172,7 @@ async def insert_translations(
     revision: int,
     due_at: datetime,
 ) -> None:
-    """Queue locales that articles have no row for yet. Raises `IntegrityError` if one has."""
+    """Queue locales that have no row yet. Raises `IntegrityError` if one of them has."""
     given = nested_rowset(connection, {"article_id": "uuid", "locale": "text", "id": "uuid"}, "$3")
     sql = (
         "INSERT INTO translations (id, article_id, locale, revision, due_at, status, attempts)"  # noqa: S608

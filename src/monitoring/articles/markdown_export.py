@@ -42,5 +42,5 @@ def export_page(page: Mapping[str, Any]) -> str:
 
 
 def _on_one_line(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Join lines: not every reader of front matter understands text of several."""
+    """Join lines: not every reader of front matter understands a value of several lines."""
     return " ".join(value.split()) if isinstance(value, str) else value

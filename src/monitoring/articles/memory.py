@@ -1,4 +1,4 @@
-"""The translation memory: what an engine has said once is not asked again."""
+"""The translation memory: an engine is not asked twice for the same segment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from monitoring.articles.models import TranslationMemory
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Databases bound the values of one statement at about 32,000, and others want their turn in between.
+# Databases limit the values of one statement to about 32,000, and others need their turn in between.
 BATCH_SIZE = 1000
 
 
@@ -24,7 +24,7 @@ async def recall_segments(engine: str, locale: str, segment_hashes: Sequence[str
 
 
 async def remember_segments(engine: str, locale: str, learned: Mapping[str, str]) -> None:
-    """Remember translated segments; what is remembered already stays. Sorted, so that no two can deadlock."""
+    """Remember translated segments; a segment that is known keeps its text. Sorted, to avoid deadlocks."""
     rows = [
         TranslationMemory(engine=engine, locale=locale, segment_hash=segment_hash, text=text)
         for segment_hash, text in sorted(learned.items())

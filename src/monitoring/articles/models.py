@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TranslationStatus(StrEnum):
-    """As the document names them. The first two are open: a worker may take them once they are due."""
+    """As the document names them. The first two are open: a worker may claim them once they are due."""
 
     QUEUED = "queued"
     TRANSLATING = "translating"
@@ -37,12 +37,12 @@ class Article(Model):
     revision = fields.IntField(default=0)
     content_hash = fields.CharField(max_length=64)
     source_time: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
-    # The field of the delivery that told the time: times of two fields are not compared.
+    # The field of the submission that the time comes from: times of different fields are not compared.
     source_time_field = fields.CharField(max_length=20, null=True)
     payload: JsonTextField[dict[str, Any]] = JsonTextField()
     received_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
-    # When a message was last sent for its translations: the sweeper then leaves it alone for a while.
+    # When somebody last sent a message for its translations. The sweep then leaves it alone for a while.
     nudged_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
     translations: fields.ReverseRelation[Translation]
@@ -63,7 +63,8 @@ class Translation(Model):
     revision = fields.IntField()
     status = fields.CharField(max_length=11, default=TranslationStatus.QUEUED.value)
     attempts = fields.IntField(default=0)
-    # When a worker may take it: the next attempt while queued, the end of the lease while translating.
+    # When a worker may claim it: the time of the next attempt, or the end of the lease while it is
+    # translated.
     due_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     claim = fields.UUIDField(null=True)
     reason = fields.CharField(max_length=500, null=True)

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def represent_accepted(article: Article, locales: Sequence[str]) -> dict[str, Any]:
-    """Write `ArticleAccepted` for a delivery that was taken in."""
+    """Write `ArticleAccepted` for a submission that was taken in."""
     return {"article_id": str(article.id), "status": "accepted", "locales": list(locales)}
 
 
 def represent_ignored() -> dict[str, Any]:
-    """Write `ArticleAccepted` for a test delivery."""
+    """Write `ArticleAccepted` for a test submission."""
     return {"article_id": None, "status": "ignored", "locales": []}
 
 
 def represent_article(article: Article) -> dict[str, Any]:
-    """Write `Article`, its translations in the order of their locales. They have been fetched."""
+    """Write `Article` with its translations, which the caller has fetched, sorted by locale."""
     translations = sorted(article.translations, key=lambda translation: translation.locale)
     return {
         "id": str(article.id),

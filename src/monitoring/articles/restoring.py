@@ -1,4 +1,4 @@
-"""Makes the blog storage again from the rows, after it was lost or has moved."""
+"""Rebuilds the blog storage from the rows, after it was lost or has moved."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Restored:
-    """How many files were missing: originals that were put again, translations that were queued again."""
+    """How many files were missing: originals that were stored again, translations that were queued again."""
 
     originals: int = 0
     translations: int = 0
 
 
 async def restore_files(article_id: UUID | None = None) -> Restored:
-    """Put every missing original and queue every missing translation, of one article or of all.
+    """Store every missing original and queue every missing translation, of one article or of all.
 
-    What is there stays. Idempotent; may run beside the service. Raises `StorageUnavailable`.
+    Files that exist stay as they are. Idempotent; may run beside the service. Raises `StorageUnavailable`.
     """
     restored = Restored()
     if article_id:

@@ -1,4 +1,4 @@
-"""What becomes of a delivery, and of an attempt that failed. Pure: clock and chance are passed in."""
+"""What follows from a submission, and from a failed attempt. Pure: clock and chance are passed in."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from datetime import datetime
 
-# Where a delivery tells its time, the best first: when it was sent, else when the article was published.
-# Times of two fields are never compared.
+# Where a submission may tell its time, the best first: when it was sent, else when the article was published.
+# Times of different fields are never compared.
 SOURCE_TIME_FIELDS = ("timestamp", "published_at", "article.published_at")
 
 FIRST_RETRY_SECONDS = 15.0
 MIN_RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 900.0
-MAX_ASKED_SECONDS = 3600.0  # an engine that asks for more is tried anyway
+MAX_ASKED_SECONDS = 3600.0  # an engine that asks for more time is tried after this anyway
 MAX_REASON_CHARACTERS = 500
 
 WORKER_STOPPED = "A worker stopped while translating this"
@@ -23,8 +23,8 @@ STORAGE_AWAY = "The blog storage did not take the translation"
 UNEXPECTED = "Something unexpected went wrong; the worker's log has it"
 
 
-class Verdict(StrEnum):
-    """What a delivery is to the article it belongs to."""
+class SubmissionKind(StrEnum):
+    """What a submission means for its article."""
 
     NEW_REVISION = auto()
     DUPLICATE = auto()
@@ -32,44 +32,45 @@ class Verdict(StrEnum):
 
 
 class Revision(Protocol):
-    """What is compared of a delivery and of the revision that is kept."""
+    """The parts of a submission, and of the stored revision, that are compared."""
 
     @property
     def content_hash(self) -> str:
-        """What was delivered, hashed."""
+        """The hash of the content."""
 
     @property
     def source_time(self) -> datetime | None:
-        """When the publisher made it, if that is known."""
+        """When the publisher made it, if we know."""
 
     @property
     def source_time_field(self) -> str | None:
-        """Which of `SOURCE_TIME_FIELDS` tells that time."""
+        """Which of `SOURCE_TIME_FIELDS` the time comes from."""
 
 
-def judge_delivery(delivery: Revision, kept: Revision | None) -> Verdict:
-    """Compare a delivery with the revision that is kept, if any.
+def compare_with_kept(submission: Revision, kept: Revision | None) -> SubmissionKind:
+    """Compare a submission with the stored revision, if there is one.
 
-    Only an earlier time in the same field makes a delivery stale; otherwise the order of arrival counts.
+    Only an earlier time in the same field makes a submission stale. Otherwise the order of arrival counts.
     """
     if kept is None:
-        return Verdict.NEW_REVISION
-    if delivery.content_hash == kept.content_hash:
-        return Verdict.DUPLICATE
-    if delivery.source_time is None or kept.source_time is None:
-        return Verdict.NEW_REVISION
-    is_comparable = delivery.source_time_field == kept.source_time_field
-    is_stale = is_comparable and delivery.source_time < kept.source_time
-    return Verdict.STALE if is_stale else Verdict.NEW_REVISION
+        return SubmissionKind.NEW_REVISION
+    if submission.content_hash == kept.content_hash:
+        return SubmissionKind.DUPLICATE
+    if submission.source_time is None or kept.source_time is None:
+        return SubmissionKind.NEW_REVISION
+    is_comparable = submission.source_time_field == kept.source_time_field
+    is_stale = is_comparable and submission.source_time < kept.source_time
+    return SubmissionKind.STALE if is_stale else SubmissionKind.NEW_REVISION
 
 
-def latest_source_time(delivery: Revision, kept: Revision) -> tuple[datetime, str] | tuple[None, None]:
-    """Say up to when the article is known, and by which field: the latest time of the best field told so far.
+def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, str] | tuple[None, None]:
+    """Return the latest time of the best field that any submission has told so far, and that field.
 
-    A duplicate confirms it, and what tells no time, or a lesser field's, leaves it.
+    A duplicate may move the time forward. A submission without a time, or with a lesser field's, changes
+    nothing.
     """
     for field in SOURCE_TIME_FIELDS:
-        told = [one.source_time for one in (delivery, kept) if one.source_time_field == field]
+        told = [one.source_time for one in (submission, kept) if one.source_time_field == field]
         if times := list(filter(None, told)):
             return max(times), field
     return None, None
@@ -79,7 +80,7 @@ def retry_delay_seconds(attempts: int, chance: float, asked_seconds: float = 0) 
     """Say how long to wait after the given number of attempts; `chance` is in 0..1.
 
     Exponential with full jitter, from 5 seconds to 15 minutes: eight attempts take half an hour on average.
-    At least what the engine has asked for, up to an hour.
+    The wait is at least what the engine has asked for, up to an hour.
     """
     longest = min(FIRST_RETRY_SECONDS * 3.0 ** min(attempts - 1, 10), MAX_RETRY_SECONDS)
     backoff = MIN_RETRY_SECONDS + chance * (longest - MIN_RETRY_SECONDS)

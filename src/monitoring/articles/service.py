@@ -1,4 +1,4 @@
-"""Articles in, articles out: every function is one transaction or one statement."""
+"""Takes articles in and reads them: every function is one transaction or one statement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from uuid import UUID
 from tortoise.exceptions import IntegrityError
 from tortoise.expressions import Subquery
 
-from monitoring.articles.deliveries import Delivery, read_delivery
 from monitoring.articles.intake import (
     find_taken_folders,
     insert_articles,
@@ -23,8 +22,9 @@ from monitoring.articles.intake import (
     take_in_by_the_round,
 )
 from monitoring.articles.models import Article, Translation, TranslationStatus
-from monitoring.articles.rules import Verdict, judge_delivery, latest_source_time
+from monitoring.articles.rules import SubmissionKind, compare_with_kept, latest_source_time
 from monitoring.articles.storage import SOURCE_LOCALE, find_versions, page_transaction, put_page
+from monitoring.articles.submissions import Submission, read_submission
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
     from monitoring.backends.pages import Page
 
-# A nudge at the beginning of time: the sweeper's next round takes the article.
+# As if the last message had been sent at the beginning of time: the next sweep finds the article.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
-# One statement over all articles would take longer than a statement may, some day.
+# A single statement over all articles would one day exceed the time limit of a statement.
 ARTICLES_A_PAGE = 200
 
 LISTED_FIELDS = ("id", "slug", "title", "revision", "received_at", "updated_at")
@@ -54,88 +54,87 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """An article after a delivery, and what the delivery was to it."""
+    """An article after a submission, and what the submission meant for it."""
 
     article: Article
-    verdict: Verdict
+    kind: SubmissionKind
 
     @property
     def is_new_revision(self) -> bool:
-        """Whether the delivery made work."""
-        return self.verdict is Verdict.NEW_REVISION
+        """Whether the submission has to be translated."""
+        return self.kind is SubmissionKind.NEW_REVISION
 
 
-async def receive_delivery(payload: dict[str, Any]) -> Receipt:
-    """Take an article in. When this returns, the original is stored and every translation is a row.
+async def receive_submission(payload: dict[str, Any]) -> Receipt:
+    """Take an article in. When this returns, the original is stored and every translation has a row.
 
-    Idempotent. Raises `StorageUnavailable` or `DatabaseUnavailable`; the delivery has then changed no row.
+    Idempotent. Raises `StorageUnavailable` or `DatabaseUnavailable`; then the submission has changed no row.
     """
-    delivery = read_delivery(payload, datetime.now(UTC))
-    if article := await take_in_by_the_round(delivery):
+    submission = read_submission(payload, datetime.now(UTC))
+    if article := await take_in_by_the_round(submission):
         log_article(article.id)
-        return Receipt(article, Verdict.NEW_REVISION)
-    # Two first deliveries at once are told apart by the unique columns: the loser finds the winner's row. Of
-    # two that lock each other out, the one that is undone lets the other go first.
+        return Receipt(article, SubmissionKind.NEW_REVISION)
+    # When an article arrives twice at once, the unique columns let one submission win, and the other then
+    # finds its row. When two transactions lock each other out, the one that was undone waits for the other.
     for _ in range(MAX_CONFLICTS):
         with suppress(IntegrityError, TransactionConflict):
-            return await _receive_alone(delivery)
+            return await _receive_alone(submission)
         await asyncio.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - jitter is no secret
-    return await _receive_alone(delivery)
+    return await _receive_alone(submission)
 
 
-async def _receive_alone(delivery: Delivery) -> Receipt:
+async def _receive_alone(submission: Submission) -> Receipt:
     now = datetime.now(UTC)
     async with page_transaction() as connection:
-        taken_folders = await find_taken_folders(connection, [delivery])
-        if delivery.identity in taken_folders:
-            receipt = await _take_again(delivery, now)
+        taken_folders = await find_taken_folders(connection, [submission])
+        if submission.identity in taken_folders:
+            receipt = await _take_again(submission, now)
         else:
-            article = make_article(delivery, taken_folders.values(), now)
+            article = make_article(submission, taken_folders.values(), now)
             receipt = await _take_in(connection, article)
-    if receipt.verdict is Verdict.STALE:
+    if receipt.kind is SubmissionKind.STALE:
         log.info(
-            "A delivery is stale: its %s is %s, and %s is known",
-            delivery.source_time_field,
-            delivery.source_time,
+            "A submission is stale: its %s is %s, and %s is known",
+            submission.source_time_field,
+            submission.source_time,
             receipt.article.source_time,
         )
     return receipt
 
 
 async def _take_in(connection: BaseDBAsyncClient, article: Article) -> Receipt:
-    """Take in what is new. Raises `IntegrityError` if another was faster, or took the folder."""
+    """Take in a new article. Raises `IntegrityError` if another process was faster, or took the folder."""
     log_article(article.id)
     versions = await find_versions(article.slug, SOURCE_LOCALE)
     await insert_articles(connection, [article])
     await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
-    return Receipt(article, Verdict.NEW_REVISION)
+    return Receipt(article, SubmissionKind.NEW_REVISION)
 
 
-async def _take_again(delivery: Delivery, now: datetime) -> Receipt:
-    article = await Article.select_for_update().get(identity=delivery.identity)
+async def _take_again(submission: Submission, now: datetime) -> Receipt:
+    article = await Article.select_for_update().get(identity=submission.identity)
     log_article(article.id)
-    verdict = judge_delivery(delivery, article)
+    kind = compare_with_kept(submission, article)
     versions = await find_versions(article.slug, SOURCE_LOCALE)
-    if verdict is Verdict.NEW_REVISION:
+    if kind is SubmissionKind.NEW_REVISION:
         article.revision += 1
-        article.title = delivery.payload["article"].get("title")
-        article.content_hash = delivery.content_hash
-        article.payload = delivery.payload
+        article.title = submission.payload["article"].get("title")
+        article.content_hash = submission.content_hash
+        article.payload = submission.payload
         article.updated_at = article.nudged_at = now
-    article.source_time, article.source_time_field = latest_source_time(delivery, article)
+    article.source_time, article.source_time_field = latest_source_time(submission, article)
     await article.save()
     await queue_translations(article, current_backends().settings.locales, now)
-    # Inside the transaction, so that of two deliveries at once the older cannot store its file last.
+    # Inside the transaction: when two submissions arrive at once, the older cannot store its file last.
     await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
-    return Receipt(article, verdict)
+    return Receipt(article, kind)
 
 
 async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:
     """Queue every locale that is missing or behind the article's revision, within the caller's transaction.
 
-    Returns whether there was any.
-    A worker in the middle of an earlier revision loses its claim, and with it the right to store its work.
-    Locales that are no longer wanted stay as they are.
+    Returns whether there was any. A worker that is translating an earlier revision loses its claim, and with
+    it the right to store its work. Locales that are no longer configured stay as they are.
     """
     rows = Translation.filter(article_id=article.id, locale__in=locales)
     known = {row.locale for row in await rows.only("locale")}
@@ -163,18 +162,18 @@ async def find_article(article_id: UUID) -> Article | None:
 async def list_articles(limit: int, status: str | None = None, after_id: UUID | None = None) -> Page[Article]:
     """Return up to `limit` articles with their translations, newest first, from the one after `after_id` on.
 
-    With a status, those that have a translation in it. What was delivered is not read: a page of that may be
-    a hundred megabytes.
+    With a status, returns the articles that have a translation in that status. The payloads are not read: a
+    page of them may be a hundred megabytes.
     """
     articles = Article.all().only(*LISTED_FIELDS)
-    if status:  # no join: its duplicates would have to be sorted out, by every column
+    if status:  # a join would repeat articles, and removing the repetitions would sort every column
         with_status = Translation.filter(status=status)
         articles = articles.filter(id__in=Subquery(with_status.values("article_id")))
     return await read_page(articles.prefetch_related("translations"), limit, after_id)
 
 
 async def page_through_articles() -> AsyncIterator[dict[UUID, int]]:
-    """Go through all articles in the order of their ids; yields pages of revisions by article id."""
+    """Go through all articles in the order of their ids. Yields pages of revisions by article id."""
     articles, last_id = Article.all().order_by("id").limit(ARTICLES_A_PAGE), UUID(int=0)
     while revisions := dict(await articles.filter(id__gt=last_id).values_list("id", "revision")):
         yield revisions
@@ -182,9 +181,9 @@ async def page_through_articles() -> AsyncIterator[dict[UUID, int]]:
 
 
 async def retry_failed(article_id: UUID | None = None, locale: str | None = None) -> int:
-    """Queue failed translations again, with all their attempts, and return how many there were.
+    """Queue failed translations again with a full number of attempts. Returns how many there were.
 
-    The sweeper of whatever process works on this database sends for them.
+    The sweep of any process that works on this database then sends messages for them.
     """
     failed = Translation.filter(status=TranslationStatus.FAILED)
     if article_id:

@@ -1,4 +1,4 @@
-"""The layout of the blog storage: a folder an article, a file a locale. See docs/blog-storage.md."""
+"""The layout of the blog storage: one folder an article, one file a locale. See docs/blog-storage.md."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOURCE_LOCALE = "en"
 
 
 class Translated(TypedDict, total=False):
-    """How a locale was translated; of the source, nothing is to be told."""
+    """How a locale was translated. All of it is absent for the source locale."""
 
     engine: str
     is_demonstration: bool
@@ -39,38 +39,43 @@ class Translated(TypedDict, total=False):
 
 
 def turn_seconds() -> float:
-    """Return for how long a turn is worth waiting for. Raises `StorageUnavailable`."""
+    """Return how long it is worth waiting for a turn. Raises `StorageUnavailable`."""
     return _configured_storage().turn_seconds
+
+
+def refuse_for_lack_of_turns(error: TimeoutError) -> StorageUnavailable:
+    """Make the error for a delivery that had no turn in time."""
+    return _configured_storage().refuse_for_lack_of_turns(error)
 
 
 @asynccontextmanager
 async def page_transaction() -> AsyncIterator[BaseDBAsyncClient]:
-    """Begin a transaction that will put pages, when it is its turn. Raises `StorageUnavailable`."""
+    """Wait for a turn, then begin a transaction that will store pages. Raises `StorageUnavailable`."""
     async with _configured_storage().turn(), transaction() as connection:
         yield connection
 
 
 @asynccontextmanager
 async def round_transaction() -> AsyncIterator[BaseDBAsyncClient]:
-    """Begin a transaction that will put pages of many articles, likewise. Raises `StorageUnavailable`."""
+    """Do the same for a transaction that will store pages of many articles. Raises `StorageUnavailable`."""
     async with _configured_storage().turn_for_many(), transaction() as connection:
         yield connection
 
 
 async def find_versions(slug: str, locale: str) -> Versions:
-    """Say what is stored for a locale, for a put that replaces just that. Raises `StorageUnavailable`."""
+    """Return the stored versions of a locale, for `put_page` to replace. Raises `StorageUnavailable`."""
     storage = _configured_storage()
     return {path: await storage.find_version(path) for path in _paths(slug, locale)}
 
 
 async def find_missing_locales(slug: str, locales: Sequence[str]) -> set[str]:
-    """Say which of an article's locales lack a file. Raises `StorageUnavailable`."""
+    """Return which of an article's locales lack a file. Raises `StorageUnavailable`."""
     stored = set(await _configured_storage().list(slug))
     return {locale for locale in locales if not stored.issuperset(_paths(slug, locale))}
 
 
 async def find_page(slug: str, locale: str) -> dict[str, Any] | None:
-    """Return what is stored of a locale, as `put_page` writes it; None if nothing, or nothing legible, is.
+    """Return the stored page of a locale, as `put_page` writes it, or None if there is none that we can read.
 
     Others may write into the storage too. Raises `StorageUnavailable`.
     """
@@ -88,24 +93,24 @@ async def find_page(slug: str, locale: str) -> dict[str, Any] | None:
 async def put_page(
     article: Article,
     locale: str,
-    delivery: Mapping[str, Any],
+    submission: Mapping[str, Any],
     *,
     replacing: Versions,
     **translated: Unpack[Translated],
 ) -> None:
-    """Store one locale of the article's revision, in place of these versions. Raises `StorageUnavailable`.
+    """Store one locale of the article's revision in place of these versions. Raises `StorageUnavailable`.
 
-    Between finding the versions and this, the caller has asked the database whether the page is its own: what
-    stalls in between and comes late, its lock lost, finds other versions and is refused.
+    The caller finds the versions first, and then asks the database whether the page is still its own. If it
+    stalls in between and loses its lock, others have replaced the versions, and the late put is refused.
     """
-    page = _describe_page(article, locale, delivery, **translated)
+    page = _describe_page(article, locale, submission, **translated)
     storage = _configured_storage()
     for path in _paths(article.slug, locale):
         await storage.put(path, _write_page(path, page), replacing[path])
 
 
 async def put_originals(articles: Sequence[Article]) -> dict[UUID, StorageUnavailable]:
-    """Store the English pages of new articles, together. Returns why some were not stored, by article."""
+    """Store the English pages of new articles together. Returns why some were not stored, by article."""
     refused: dict[UUID, StorageUnavailable] = {}
     pages = {article.id: _describe_page(article, SOURCE_LOCALE, article.payload) for article in articles}
     for paths in zip(*(_paths(article.slug, SOURCE_LOCALE) for article in articles), strict=True):
@@ -117,7 +122,7 @@ async def put_originals(articles: Sequence[Article]) -> dict[UUID, StorageUnavai
 
 
 def _describe_page(
-    article: Article, locale: str, delivery: Mapping[str, Any], **translated: Unpack[Translated]
+    article: Article, locale: str, submission: Mapping[str, Any], **translated: Unpack[Translated]
 ) -> dict[str, Any]:
     return {
         "article_id": str(article.id),
@@ -130,7 +135,7 @@ def _describe_page(
         "engine": translated.get("engine"),
         "is_demonstration": translated.get("is_demonstration", False),
         "untranslated_segments": translated.get("untranslated_segments", 0),
-        "delivery": delivery,
+        "delivery": submission,
     }
 
 
@@ -139,7 +144,7 @@ def _write_page(path: str, page: Mapping[str, Any]) -> bytes:
 
 
 def _paths(slug: str, locale: str) -> list[str]:
-    """Name a locale's files. The export first: once the JSON names a revision, everything of it is there."""
+    """Name a locale's files, the export first: when the JSON names a revision, all its files are there."""
     page = f"{slug}/{locale}.json"
     if current_backends().settings.blog_export == "markdown":
         return [f"{slug}/{locale}.md", page]

@@ -1,9 +1,9 @@
-"""Finds work that no message asks for: lost messages, dead workers, engines that came back, new locales."""
+"""Finds translations that no message asks for: after lost messages and dead workers, and for new locales."""
 
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from tortoise.expressions import Subquery
@@ -15,46 +15,34 @@ from monitoring.articles.service import NEVER, page_through_articles, queue_tran
 from monitoring.articles.tasks import translate_article
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.leases import NUDGE_INTERVAL, is_idle, sweep_idle
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from uuid import UUID
 
-MAX_ARTICLES_A_SWEEP = 200
+    from tortoise.queryset import QuerySet
 
-# How long a message may take to be worked on before it is thought lost; a message too many costs one query.
-NUDGE_INTERVAL = timedelta(seconds=30)
+MAX_ARTICLES_A_SWEEP = 200
 
 
 async def sweep() -> int:
-    """Send a message for every article with due work that none was sent for lately. Returns how many.
-
-    Sends nothing while the queue is away or has enough of them: workers slower than the sweep would
-    never catch up.
-    """
-    if current_backends().settings.translator == "none" or await translate_article.has_enough_messages(
-        MAX_ARTICLES_A_SWEEP
-    ):
+    """Send a message for every idle article with a due translation. Returns how many."""
+    if current_backends().settings.translator == "none":
         return 0
-    article_ids = await _claim_idle_articles(datetime.now(UTC))
-    for article_id in article_ids:
-        await translate_article.send(str(article_id))
-    return len(article_ids)
+    return await sweep_idle(translate_article, _find_idle_articles, MAX_ARTICLES_A_SWEEP)
 
 
-async def _claim_idle_articles(now: datetime) -> list[UUID]:
-    """Choose articles and note that messages go out: of sweeps at once, each gets articles of its own."""
+async def _find_idle_articles(now: datetime) -> QuerySet[Article]:
     due = Translation.filter(is_due(now))
-    idle = Article.filter(id__in=Subquery(due.values("article_id")), nudged_at__lte=now - NUDGE_INTERVAL)
-    async with transaction():
-        locked = idle.select_for_update(skip_locked=True).limit(MAX_ARTICLES_A_SWEEP)
-        article_ids = [article.id for article in await locked.only("id")]
-        await Article.filter(id__in=article_ids).update(nudged_at=now)
-    return article_ids
+    return Article.filter(is_idle(now), id__in=Subquery(due.values("article_id")))
 
 
 async def release_abandoned_claims() -> None:
-    """Free what a killed process had claimed or had messages for. At the start of a process that is alone."""
+    """Free the rows that a killed process had claimed, and forget the messages that it held.
+
+    Only for the start of a process that is alone on its database.
+    """
     async with transaction():
         await Translation.filter(status=TranslationStatus.TRANSLATING).update(
             status=TranslationStatus.QUEUED, claim=None, due_at=datetime.now(UTC), reason=WORKER_STOPPED
@@ -63,9 +51,10 @@ async def release_abandoned_claims() -> None:
 
 
 async def queue_missing_locales() -> int:
-    """Queue locales that articles lack because LOCALES has grown, and return for how many articles.
+    """Queue the locales that articles lack because LOCALES has grown. Returns for how many articles.
 
-    At the start, since it reads all articles' states. Of several processes at once, one queues an article.
+    Called once, when a process starts, because it reads the state of every article. When several processes
+    start at once, each article is queued by one of them.
     """
     locales, queued_count = current_backends().settings.locales, 0
     async for article_id in _find_articles_behind(locales):

@@ -1,4 +1,4 @@
-"""What can be done that the audit log keeps."""
+"""The actions that the audit log records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Action(StrEnum):
-    """One name for each kind of act. They are stored: new ones may come, none is renamed."""
+    """One name for each kind of action. The names are stored: add new ones, but rename none."""
 
     TEAM_CREATED = "team.created"
     PLAN_CHANGED = "team.plan_changed"
@@ -19,6 +19,8 @@ class Action(StrEnum):
     PASSWORD_CHANGED = "password.changed"  # noqa: S105 - what was done
     PASSWORD_RESET = "password.reset"  # noqa: S105 - what was done
     SIGNED_IN = "session.signed_in"
+    SIGN_IN_REFUSED = "session.sign_in_refused"
+    SIGN_IN_LIMITED = "session.sign_in_limited"
     SIGNED_OUT = "session.signed_out"
     SIGNED_OUT_EVERYWHERE = "session.signed_out_everywhere"
     KEY_CREATED = "key.created"

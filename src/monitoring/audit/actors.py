@@ -1,4 +1,4 @@
-"""Who acts: a person in the app, or whoever has the command line."""
+"""Who acts: a person in the app, or somebody at the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who is named for an act: the email of a person, and the address the request came from."""
+    """Whom the audit log names: a person's email, and the address their request came from."""
 
     name: str
     user_id: UUID | None = None
@@ -19,3 +19,8 @@ class Actor:
 
 
 COMMAND_LINE = Actor("command line")
+
+
+def somebody(address: str) -> Actor:
+    """Name a person who did not show who they are."""
+    return Actor("somebody", address=address)

@@ -20,7 +20,7 @@ class AuditEntry(Model):
     """One act. It names who and what it was about as they were called then, and outlives both."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
-    # Any: teams are in the room above.
+    # Any, because this room may not import teams.
     team: fields.ForeignKeyRelation[Any] = fields.ForeignKeyField(
         "monitoring.Team", related_name="audit_entries"
     )

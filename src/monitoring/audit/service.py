@@ -1,4 +1,4 @@
-"""The audit log is written in the transaction of the act: neither is there without the other."""
+"""The audit log. An entry is written in the transaction of its action, so neither exists alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 async def record(
     team_id: UUID, actor: Actor, action: Action, subject: str = "", subject_id: object = None
 ) -> None:
-    """Note an act, in the caller's transaction. `subject` is cut to 255 characters."""
+    """Record an action, in the caller's transaction. `subject` is cut to 255 characters."""
     await AuditEntry.create(
         team_id=team_id,
         happened_at=datetime.now(UTC),

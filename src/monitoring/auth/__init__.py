@@ -1,1 +1,1 @@
-"""Who is calling, and what they may do: teams, API keys, tokens, the webhook secret, rate limits."""
+"""Who calls, and what they may do: teams, API keys, tokens, the webhook secret, rate limits."""

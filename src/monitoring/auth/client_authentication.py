@@ -1,4 +1,4 @@
-"""How a client says who it is at the token endpoint (RFC 6749 §2.3.1): in the form or in HTTP Basic."""
+"""How a client authenticates at the token endpoint: in the form or with HTTP Basic (RFC 6749 §2.3.1)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_client_credentials(authorization: str | None, form: Mapping[str, str]) 
 
 
 def _decode_basic(encoded: str) -> ClientCredentials:
-    """Both halves are form-encoded before they are joined; what cannot be read authenticates nobody."""
+    """Decode both halves, which are form-encoded. Unreadable credentials come back empty."""
     try:
         client_id, _, client_secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
     except ValueError:  # not ASCII, not base64 or not UTF-8

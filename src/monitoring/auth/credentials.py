@@ -12,7 +12,7 @@ SECRET_PREFIX = "mon_secret_"  # noqa: S105 - a prefix, so that scanners for lea
 CLIENT_ID_RANDOM_BYTES = 18  # 24 URL-safe characters
 SECRET_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
-# What a secret is compared with when there is no key: the same work, and never equal.
+# A secret is compared with this when there is no key: the same work, and never equal.
 NO_KEY_SHA256 = "0" * 64
 
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -24,7 +24,7 @@ def generate_client_id() -> str:
 
 
 def is_client_id(text: str) -> bool:
-    """Say whether a key can have this identifier. Others are not looked for: databases refuse some."""
+    """Say whether a key can have this identifier. Nobody looks for others: databases refuse some of them."""
     return _CLIENT_ID.fullmatch(text) is not None
 
 

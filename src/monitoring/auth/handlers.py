@@ -1,47 +1,94 @@
-"""The token endpoint and its metadata."""
+"""The endpoints for tokens: issue, introspect, revoke, and publish what others need to verify them."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
+from monitoring.auth import revocations
 from monitoring.auth.client_authentication import read_client_credentials
 from monitoring.auth.limits import client_network, count_request
-from monitoring.auth.representations import represent_metadata, represent_token
+from monitoring.auth.representations import (
+    represent_introspection,
+    represent_keys,
+    represent_metadata,
+    represent_token,
+)
+from monitoring.auth.revocations import AnotherClientsTokenError, find_active_token
 from monitoring.auth.scopes import narrow_scopes
 from monitoring.auth.service import authenticate_key
+from monitoring.auth.signing_keys import read_signing_keys
 from monitoring.auth.tokens import sign_token
 from monitoring.backends.current import current_backends
+from monitoring.contract.cacheable import CACHE_CONTROL
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply
+from monitoring.contract.replies import NO_STORE, Reply
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
+
+    from monitoring.auth.client_authentication import ClientCredentials
+    from monitoring.auth.models import ApiKey
+
+
+# docs/running.md tells operators to wait this long between publishing a key and signing with it.
+JWKS_HEADERS = {"Cache-Control": CACHE_CONTROL}
+
+
+async def get_oauth_metadata() -> Reply:
+    """Describe the authorization server (RFC 8414)."""
+    return Reply(represent_metadata(current_backends().settings.base_url))
+
+
+async def get_jwks() -> Reply:
+    """Publish the public keys that verify tokens (RFC 7517). Secrets have none."""
+    keys = read_signing_keys(current_backends().settings.signing_keys).values()
+    return Reply(represent_keys(key.public_jwk for key in keys if key.public_jwk), headers=JWKS_HEADERS)
 
 
 async def issue_token(body: dict[str, str] | None, request: Request) -> Reply:
     """Exchange client credentials for a bearer token (RFC 6749 §4.4)."""
     form, settings = body or {}, current_backends().settings
-    credentials = read_client_credentials(request.headers.get("authorization"), form)
-    # Counted before the key is verified, so guessing is limited too.
-    await count_request(
-        request,
-        settings.rate_limit_token,
-        f"address:{client_network(request)}",
-        f"client_id:{credentials.client_id[:128]}",
-    )
+    credentials = await _count_client(request, form)
+    key = await _demand_key(credentials)
     if form.get("grant_type", "client_credentials") != "client_credentials":
         raise Problem("oauth_unsupported_grant_type")
-    key = await authenticate_key(credentials.client_id, credentials.client_secret)
-    if key is None:
-        raise Problem("oauth_invalid_client")
     scopes = narrow_scopes(key.scopes, form.get("scope"))
     if scopes is None:
         raise Problem("oauth_invalid_scope")
     token = sign_token(settings, key.client_id, scopes, now_seconds=int(time.time()))
-    return Reply(represent_token(token, scopes), headers={"Cache-Control": "no-store"})
+    return Reply(represent_token(token, scopes), headers=NO_STORE)
 
 
-async def get_oauth_metadata() -> Reply:
-    """Describe the token endpoint (RFC 8414)."""
-    return Reply(represent_metadata(current_backends().settings.base_url))
+async def introspect_token(body: dict[str, str], request: Request) -> Reply:
+    """Say whether a token of the caller's team is active, and what it says (RFC 7662)."""
+    key = await _demand_key(await _count_client(request, body))
+    claims = await find_active_token(key.team_id, body["token"])
+    return Reply(represent_introspection(claims), headers=NO_STORE)
+
+
+async def revoke_token(body: dict[str, str], request: Request) -> Reply:
+    """Revoke a token of the caller's own (RFC 7009)."""
+    key = await _demand_key(await _count_client(request, body))
+    try:
+        await revocations.revoke_token(key, body["token"])
+    except AnotherClientsTokenError:
+        raise Problem("oauth_another_clients_token") from None
+    return Reply.empty(200, NO_STORE)
+
+
+async def _count_client(request: Request, form: Mapping[str, str]) -> ClientCredentials:
+    """Read the client's credentials and count the request."""
+    credentials = read_client_credentials(request.headers.get("authorization"), form)
+    # By address only: everybody may know a client_id, and could use up a limit of its own.
+    await count_request(request, current_backends().settings.rate_limit_token, client_network(request))
+    return credentials
+
+
+async def _demand_key(credentials: ClientCredentials) -> ApiKey:
+    key = await authenticate_key(credentials.client_id, credentials.client_secret)
+    if key is None:
+        raise Problem("oauth_invalid_client")
+    return key

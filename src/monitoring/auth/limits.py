@@ -1,11 +1,11 @@
-"""Rate limits: counted, announced on the answer, and refused when exceeded."""
+"""Rate limits: requests are counted, the answer says what is left, and too many are refused."""
 
 from __future__ import annotations
 
-from ipaddress import ip_network
 from typing import TYPE_CHECKING
 
 from monitoring.backends.current import current_backends
+from monitoring.contract.caller_networks import network_of, plain_address
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import add_reply_header
 from monitoring.metrics import RATE_LIMIT_HITS
@@ -18,20 +18,27 @@ if TYPE_CHECKING:
 
 
 async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys: str) -> None:
-    """Count a request under each key and announce the tightest. Raises `Problem("rate_limited")`.
+    """Count a request under each key and announce the tightest limit. Raises `Problem("rate_limited")`."""
+    await count_under(request, *((policy, key) for key in keys))
 
-    What one key refuses is not counted under those after it: nobody uses up what is another's.
+
+async def count_under(request: HTTPConnection, *limits: tuple[RateLimitPolicy, str]) -> list[Allowance]:
+    """Count a request under keys that have a policy each, and announce the tightest. Raises `Problem`.
+
+    Once a key's limit refuses the request, the keys after it do not count it: no caller can use up the
+    limit of another.
     """
     counters, allowances = current_backends().counters, []
-    for key in keys:
+    for policy, key in limits:
         allowances.append(await counters.hit(policy, key))
         if not allowances[-1].allowed:
             break
     demand_allowance(request, min(allowances, key=_room_left))
+    return allowances
 
 
 def demand_allowance(request: HTTPConnection, allowance: Allowance) -> None:
-    """Announce what is left of a limit. Raises `Problem("rate_limited")` if nothing is."""
+    """Announce what is left of a limit. Raises `Problem("rate_limited")` if it is exceeded."""
     for name, value in allowance.headers().items():
         add_reply_header(request.scope, name, value)
     if not allowance.allowed:
@@ -41,17 +48,14 @@ def demand_allowance(request: HTTPConnection, allowance: Allowance) -> None:
 
 def client_address(request: HTTPConnection) -> str:
     """Return the caller's address, as the server sees it behind its trusted proxies."""
-    return request.client.host if request.client else "unknown"
+    return plain_address(request.client.host) if request.client else "unknown"
 
 
 def client_network(request: HTTPConnection) -> str:
-    """Return what is counted as one caller: an address, of IPv6 its /64, which a customer has as a whole."""
-    address = client_address(request)
-    if ":" not in address:
-        return address
-    return str(ip_network(f"{address.partition('%')[0]}/64", strict=False))
+    """Return what counts as one caller: the address, or its /64 in IPv6."""
+    return network_of(client_address(request))
 
 
 def _room_left(allowance: Allowance) -> tuple[bool, int, int]:
-    # Of two exceeded limits the one that lasts longer tells when to come back.
+    # If two limits are exceeded, the one that lasts longer says when to come back.
     return allowance.allowed, allowance.remaining, -allowance.reset_seconds

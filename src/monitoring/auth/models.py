@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tortoise import fields
 from tortoise.models import Model
 
+from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ class Team(Model):
     """Owns monitors and keys. Whoever makes or deletes a monitor counts it here, in the same transaction."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
-    name = fields.CharField(max_length=100, unique=True)
+    name = fields.CharField(max_length=MAX_NAME_CHARACTERS, unique=True)
     plan = fields.CharField(max_length=40)
     max_monitors = fields.IntField()
     monitors_count = fields.IntField(default=0)
@@ -36,7 +37,7 @@ class ApiKey(Model):
     team_id: UUID
     client_id = fields.CharField(max_length=64, unique=True)
     secret_sha256 = fields.CharField(max_length=64)
-    name = fields.CharField(max_length=100)
+    name = fields.CharField(max_length=MAX_NAME_CHARACTERS)
     scopes: JsonTextField[list[str]] = JsonTextField()
     created_by = fields.CharField(max_length=255, null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
@@ -46,3 +47,13 @@ class ApiKey(Model):
     class Meta:
         table = "api_keys"
         indexes = (("team_id", "id"),)
+
+
+class RevokedToken(Model):
+    """A token that its own client gave up before it ended, by its `jti`. Dropped some time after that end."""
+
+    token_id = fields.CharField(max_length=64, primary_key=True)
+    expires_at: UtcDatetimeField[datetime] = UtcDatetimeField(db_index=True)
+
+    class Meta:
+        table = "revoked_tokens"

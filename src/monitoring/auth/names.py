@@ -1,25 +1,37 @@
-"""What people may call themselves, their keys and their teams."""
+"""Names of people, keys and teams: which are allowed, and what stands in for one that nobody gave."""
 
 from __future__ import annotations
 
 import unicodedata
+from typing import TYPE_CHECKING
 
+from monitoring.outbound.hosts import host_of
+
+if TYPE_CHECKING:
+    from monitoring.contract.configurations import Configuration
+
+# As the document's `name` fields say too.
 MAX_NAME_CHARACTERS = 100
 
-# Controls, halves of surrogate pairs and line ends would break the lines of whatever lists names.
+# Controls, halves of surrogate pairs and line ends would break the lines of a list of names.
 _BREAKING = {"Cc", "Cs", "Zl", "Zp"}
-# Those that turn the direction of writing (UAX 9) would turn what stands beside a name.
+# Characters that turn the direction of writing (UAX 9) would also turn the text beside a name.
 _TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 _VISIBLE = tuple("LNPS")  # letters, numbers, punctuation, symbols
 
 
 def is_name(text: str) -> bool:
-    """Say whether this is a name: 1 to 100 characters, one of them visible, and none that breaks a line."""
+    """Say whether this is a name: 1 to 100 characters, at least one visible, none that disturbs its line."""
     return (
         len(text) <= MAX_NAME_CHARACTERS
         and any(unicodedata.category(character).startswith(_VISIBLE) for character in text)
         and not any(map(_is_disturbing, text))
     )
+
+
+def name_after_host(configuration: Configuration) -> str:
+    """Name something after the host of its URL, cut where that is too long for a name."""
+    return host_of(configuration["url"])[:MAX_NAME_CHARACTERS]
 
 
 def _is_disturbing(character: str) -> bool:

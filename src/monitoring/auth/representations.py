@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from monitoring.auth.scopes import SCOPES
-from monitoring.auth.tokens import LIFETIME_SECONDS
+from monitoring.auth.tokens import AUDIENCE, LIFETIME_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from monitoring.auth.tokens import TokenClaims
+
+_CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
 
 
 def represent_token(token: str, scopes: Sequence[str]) -> dict[str, Any]:
@@ -21,12 +25,40 @@ def represent_token(token: str, scopes: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def represent_introspection(claims: TokenClaims | None) -> dict[str, Any]:
+    """Write an `Introspection`. Of a token that is not active nothing is told."""
+    if claims is None:
+        return {"active": False}
+    return {
+        "active": True,
+        "scope": " ".join(scope for scope in SCOPES if scope in claims.scopes),
+        "client_id": claims.client_id,
+        "token_type": "Bearer",
+        "exp": claims.expires_at_seconds,
+        "iat": claims.issued_at_seconds,
+        "sub": claims.client_id,
+        "aud": AUDIENCE,
+        "iss": claims.issuer,
+        "jti": claims.token_id,
+    }
+
+
+def represent_keys(public_jwks: Iterable[Mapping[str, str]]) -> dict[str, Any]:
+    """Write a `JsonWebKeySet`."""
+    return {"keys": list(public_jwks)}
+
+
 def represent_metadata(base_url: str) -> dict[str, Any]:
     """Write an `AuthorizationServerMetadata`."""
     return {
         "issuer": base_url,
         "token_endpoint": f"{base_url}/api/oauth/token",
-        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
+        "token_endpoint_auth_methods_supported": _CLIENT_AUTHENTICATION,
+        "jwks_uri": f"{base_url}/.well-known/jwks.json",
+        "introspection_endpoint": f"{base_url}/api/oauth/introspect",
+        "introspection_endpoint_auth_methods_supported": _CLIENT_AUTHENTICATION,
+        "revocation_endpoint": f"{base_url}/api/oauth/revoke",
+        "revocation_endpoint_auth_methods_supported": _CLIENT_AUTHENTICATION,
         "grant_types_supported": ["client_credentials"],
         "response_types_supported": [],
         "scopes_supported": list(SCOPES),

@@ -1,4 +1,4 @@
-"""What Connexion asks before a request goes on: the bearer token, and the publisher's secret."""
+"""What Connexion checks before it lets a request in: the bearer token, and the publisher's secret."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*)")  # RFC 6750 §2.1
 
 
 class BearerSecurity(SecurityHandler):
-    """`bearerAuth`: a token of a living key that has the operation's scope, within the key's rate limit."""
+    """`bearerAuth`: a living key's token, with the operation's scope, within the key's rate limit."""
 
     async def let_in(self, request: Request, scheme: Node) -> Caller:  # noqa: ARG002 - one scheme only
-        """Return the caller. The scope is the operation's `x-required-scope`: http schemes list none."""
+        """Return the caller. The operation's `x-required-scope` names the scope: http schemes list none."""
         backends, claims = current_backends(), _read_token(request)
         allowance = await backends.counters.hit(backends.settings.rate_limit_api, claims.client_id)
         caller = await _find_caller(claims, allowance.mark)
@@ -41,7 +41,7 @@ class BearerSecurity(SecurityHandler):
 
 
 class WebhookSecurity(SecurityHandler):
-    """`webhookSecret`: the operator's secret; a bearer token beside it must be valid if it is sent."""
+    """`webhookSecret`: the operator's secret. A bearer token sent beside it must be valid too."""
 
     async def let_in(self, request: Request, scheme: Node) -> Caller | None:
         """Return the token's caller, or None when the secret came alone."""
@@ -66,18 +66,21 @@ def _read_token(request: Request) -> TokenClaims:
 
 
 async def _find_caller(claims: TokenClaims, mark: Mark | None = None) -> Caller:
-    """Demand that the token's key still lives."""
-    key = await find_living_key(claims.client_id, mark)
+    """Demand that the token's key still lives, and that the token was not revoked."""
+    try:
+        key = await find_living_key(claims, mark)
+    except InvalidTokenError:
+        raise Problem("token_invalid") from None
     if key is None:
         raise Problem("api_key_invalid")
-    return Caller(key.client_id, key.team_id, claims.scopes & frozenset(key.scopes))
+    return Caller(key.client_id, key.team_id, claims.scopes & key.scopes)
 
 
 async def _demand_webhook_secret(request: Request, header_name: str) -> None:
     """Compare with every configured secret, each in constant time.
 
-    Only wrong secrets count against the limit: a publisher behind the same proxy as a stranger is never
-    locked out, and 16 characters and more cannot be guessed at any rate.
+    Only wrong secrets count against the limit, so a stranger behind the publisher's proxy never locks it out.
+    Secrets have at least 16 characters: no rate suffices to guess them.
     """
     settings = current_backends().settings
     if not settings.webhook_secrets:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
+import orjson
 from tortoise.exceptions import IntegrityError
 
 from monitoring.audit.actions import Action
@@ -21,44 +23,68 @@ from monitoring.auth.credentials import (
     is_same_secret,
 )
 from monitoring.auth.models import ApiKey, Team
+from monitoring.auth.tokens import InvalidTokenError
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7
+from monitoring.backends.statements import spell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from uuid import UUID
 
     from monitoring.audit.actors import Actor
+    from monitoring.auth.tokens import TokenClaims
     from monitoring.backends.counters import Mark
 
-# "Last used" is good to the hour, which spares a write with every request.
+# "Last used" is exact to the hour, which saves a write with every request.
 LAST_USED_GRAIN = timedelta(hours=1)
+
+# One statement answers both questions, because without Redis every request asks them.
+_READ_LIVING_KEY = """
+    SELECT team_id, scopes, last_used_at,
+        EXISTS (SELECT 1 FROM revoked_tokens WHERE token_id = $2) AS is_token_revoked
+    FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL
+"""
+
+_READ_LIVING_SHA256 = """
+    SELECT COALESCE(
+        (SELECT secret_sha256 FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL), $2
+    ) AS secret_sha256
+"""
 
 
 class KeyExistsError(Exception):
-    """There is a key of this id already."""
+    """There already is a key with this id."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedKey:
-    """A new key with its secret, which is nowhere else and cannot be read again."""
+    """A new key with its secret, which is not stored and cannot be read again."""
 
     key: ApiKey
     client_secret: str
 
 
-async def create_team(name: str, plan: str, max_monitors: int, by: Actor = COMMAND_LINE) -> Team:
+@dataclass(frozen=True, slots=True)
+class LivingKey:
+    """What a request needs to know about its key."""
+
+    client_id: str
+    team_id: UUID
+    scopes: frozenset[str]
+
+
+async def create_team(name: str, plan: str, max_monitors: int) -> Team:
     """Create a team. Raises `IntegrityError` if the name is taken."""
     async with transaction():
         team = await Team.create(
             name=name, plan=plan, max_monitors=max_monitors, created_at=datetime.now(UTC)
         )
-        await record(team.id, by, Action.TEAM_CREATED, name, team.id)
+        await record(team.id, COMMAND_LINE, Action.TEAM_CREATED, name, team.id)
         return team
 
 
-async def change_plan(name: str, plan: str, max_monitors: int, by: Actor = COMMAND_LINE) -> Team | None:
+async def change_plan(name: str, plan: str, max_monitors: int) -> Team | None:
     """Move a team to a plan; None if there is no such team. Monitors beyond a smaller plan stay."""
     async with transaction():
         team = await Team.select_for_update(no_key=True).get_or_none(name=name)
@@ -66,7 +92,7 @@ async def change_plan(name: str, plan: str, max_monitors: int, by: Actor = COMMA
             return None
         changes = {"plan": plan, "max_monitors": max_monitors}
         await team.update_from_dict(changes).save(update_fields=changes)
-        await record(team.id, by, Action.PLAN_CHANGED, plan, team.id)
+        await record(team.id, COMMAND_LINE, Action.PLAN_CHANGED, plan, team.id)
         return team
 
 
@@ -80,7 +106,7 @@ async def create_key(
 ) -> CreatedKey:
     """Create a key; any number of them can live at once.
 
-    Whoever chose a `key_id` gets one key for it, however often it is sent: again raises `KeyExistsError`.
+    A `key_id` that the caller chooses makes one key only: using it again raises `KeyExistsError`.
     """
     secret = generate_client_secret()
     try:
@@ -102,12 +128,12 @@ async def create_key(
 
 
 async def find_team(name: str) -> Team | None:
-    """Return the team of this name."""
+    """Return the team with this name."""
     return await Team.get_or_none(name=name)
 
 
 async def list_keys(team_id: UUID | None = None) -> list[ApiKey]:
-    """Return a team's keys, or everybody's, oldest first, revoked ones too."""
+    """Return a team's keys, or everybody's, revoked ones included, oldest first."""
     keys = ApiKey.filter(team_id=team_id) if team_id else ApiKey.all()
     return await keys.order_by("id").select_related("team")
 
@@ -123,7 +149,7 @@ async def find_key(client_id: str, team_id: UUID | None) -> ApiKey | None:
 async def revoke_key(
     client_id: str, *, team_id: UUID | None = None, by: Actor = COMMAND_LINE
 ) -> ApiKey | None:
-    """Revoke a key from the very next request on; None if the team has no such key. Twice is once."""
+    """Revoke a key from the very next request on; None if the team has no such key. Idempotent."""
     async with transaction():
         key = await find_key(client_id, team_id)
         if key is None:
@@ -137,24 +163,43 @@ async def revoke_key(
 
 
 async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
-    """Return the living key these credentials belong to. Refusing one that may exist costs the same work."""
-    key = await ApiKey.get_or_none(client_id=client_id) if is_client_id(client_id) else None
-    is_right = is_same_secret(client_secret, key.secret_sha256 if key else NO_KEY_SHA256)
-    return key if key and is_right and key.revoked_at is None else None
+    """Return the living key of these credentials.
 
-
-async def find_living_key(client_id: str, mark: Mark | None = None) -> ApiKey | None:
-    """Return the key unless it is revoked, and note that it was used. Asked with every request.
-
-    With the mark of the request's own hit it may be remembered: until the next revocation, of whichever key.
+    Unknown, revoked and wrong ones cost the same work to refuse: one statement that answers with one row, and
+    one comparison.
     """
-    read = partial(_read_living_key, client_id)
-    return await current_backends().remembered.recall_or_read(client_id, mark, read)
+    connection = current_backends().database.context.db()
+    name = client_id if is_client_id(client_id) else ""
+    [row] = await connection.execute_query_dict(spell(connection, _READ_LIVING_SHA256), [name, NO_KEY_SHA256])
+    if not is_same_secret(client_secret, row["secret_sha256"]):
+        return None
+    return await ApiKey.get_or_none(client_id=client_id, revoked_at=None)
 
 
-async def _read_living_key(client_id: str) -> ApiKey | None:
-    key = await ApiKey.get_or_none(client_id=client_id, revoked_at=None)
-    now = datetime.now(UTC)
-    if key and (key.last_used_at is None or now - key.last_used_at > LAST_USED_GRAIN):
-        await ApiKey.filter(id=key.id).update(last_used_at=now)
-    return key
+async def find_living_key(claims: TokenClaims, mark: Mark | None = None) -> LivingKey | None:
+    """Return the key of a token unless it is revoked, and note that it was used. Called with every request.
+
+    Raises `InvalidTokenError` if the token itself was revoked. `mark` comes from the request's own hit. With
+    it, the key may be remembered until any key or token is revoked.
+    """
+    read = partial(_read_living_key, claims)
+    name = f"{claims.client_id} {claims.token_id}"
+    return await current_backends().remembered.recall_or_read(name, mark, read)
+
+
+async def _read_living_key(claims: TokenClaims) -> LivingKey | None:
+    connection = current_backends().database.context.db()
+    rows = await connection.execute_query_dict(
+        spell(connection, _READ_LIVING_KEY), [claims.client_id, claims.token_id]
+    )
+    if not rows:
+        return None
+    [row] = rows
+    if row["is_token_revoked"]:
+        raise InvalidTokenError
+    now, last_used_at = datetime.now(UTC), row["last_used_at"]
+    if isinstance(last_used_at, str):  # as SQLite keeps it
+        last_used_at = datetime.fromisoformat(last_used_at)
+    if last_used_at is None or now - last_used_at > LAST_USED_GRAIN:
+        await ApiKey.filter(client_id=claims.client_id).update(last_used_at=now)
+    return LivingKey(claims.client_id, UUID(str(row["team_id"])), frozenset(orjson.loads(row["scopes"])))

@@ -1,15 +1,20 @@
-"""Bearer tokens: JWT (RFC 7519) under HS256, signed with the first signing key and verified with any."""
+"""Bearer tokens: JWT (RFC 7519) of the profile for access tokens (RFC 9068).
+
+The first signing key signs, and any of them verifies.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import jwt
+from jwt.utils import base64url_decode, base64url_encode
+
+from monitoring.auth.signing_keys import HS256, SigningKey, read_signing_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,46 +24,57 @@ if TYPE_CHECKING:
     from monitoring.settings import Settings
 
 LIFETIME_SECONDS = 86_400  # 24 hours, by the published interface
-ALGORITHM = "HS256"
-# Fixed names: a token outlives a change of the public address.
-ISSUER = "monitoring-service"
+TOKEN_TYPE = "at+jwt"  # noqa: S105 - a media type (RFC 9068 §2.1)
 AUDIENCE = "monitoring-api"
 
-# Tokens that are in use. Those this service signs have some 500 characters.
+# The issuer of tokens that a secret signs, which nobody else verifies. Replicas of earlier versions accept no
+# other, and they still run while a new version is deployed.
+SECRET_ISSUER = "monitoring-service"  # noqa: S105 - a name
+
+# How many tokens in use are remembered. Those that this service signs have some 900 characters.
 REMEMBERED_TOKENS = 4096
-MAX_TOKEN_CHARACTERS = 2048
+MAX_TOKEN_CHARACTERS = 4096
+
+_REQUIRED = ["iss", "aud", "sub", "iat", "exp", "jti", "scope"]
 
 
 class InvalidTokenError(Exception):
-    """The token is expired, tampered with, or none of ours."""
+    """The token is expired, revoked, tampered with, or not one of ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
     """What a verified token says. It ends at `expires_at_seconds` (Unix time)."""
 
+    token_id: str
     client_id: str
     scopes: frozenset[str]
+    issuer: str
+    issued_at_seconds: int
     expires_at_seconds: int
 
 
 def sign_token(settings: Settings, client_id: str, scopes: Sequence[str], now_seconds: int) -> str:
     """Sign a token that is valid for 24 hours from `now_seconds` (Unix time)."""
-    key = settings.signing_keys[0].get_secret_value()
+    key = next(iter(read_signing_keys(settings.signing_keys).values()))
     claims = {
-        "iss": ISSUER,
+        "iss": SECRET_ISSUER if key.algorithm == HS256 else settings.base_url,
         "aud": AUDIENCE,
         "sub": client_id,
+        "client_id": client_id,
         "iat": now_seconds,
         "exp": now_seconds + LIFETIME_SECONDS,
         "jti": uuid4().hex,
         "scope": " ".join(scopes),
     }
-    return jwt.encode(claims, key, ALGORITHM, headers={"kid": _key_id(key)})
+    return jwt.encode(claims, key.signing, key.algorithm, headers={"kid": key.key_id, "typ": TOKEN_TYPE})
 
 
 def verify_token(settings: Settings, token: str) -> TokenClaims:
-    """Check signature, issuer, audience and time. Raises `InvalidTokenError`."""
+    """Check signature, audience and time. Raises `InvalidTokenError`.
+
+    It does not say whether the token or its key was revoked: `service.find_living_key` asks the database.
+    """
     if len(token) > MAX_TOKEN_CHARACTERS:
         raise InvalidTokenError
     claims = _read_token(settings.signing_keys, token)
@@ -67,24 +83,47 @@ def verify_token(settings: Settings, token: str) -> TokenClaims:
     return claims
 
 
-# What a signature covers never changes: of a token that was good, only its end has to be asked for again.
+# A signed token never changes, so one that was valid only has to be checked for its end again.
 @lru_cache(maxsize=REMEMBERED_TOKENS)
 def _read_token(signing_keys: tuple[SecretStr, ...], token: str) -> TokenClaims:
     try:
-        keys = {_key_id(key): key for key in (secret.get_secret_value() for secret in signing_keys)}
-        claims = jwt.decode(
-            token,
-            keys[jwt.get_unverified_header(token)["kid"]],
-            algorithms=[ALGORITHM],
-            audience=AUDIENCE,
-            issuer=ISSUER,
-            options={"require": ["iss", "aud", "sub", "iat", "exp", "jti", "scope"]},
-        )
+        _demand_canonical(token)
+        header = jwt.get_unverified_header(token)
+        claims = _decode(read_signing_keys(signing_keys)[header["kid"]], header, token)
     except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:
         raise InvalidTokenError from error
-    return TokenClaims(str(claims["sub"]), frozenset(str(claims["scope"]).split()), int(claims["exp"]))
+    return TokenClaims(
+        token_id=str(claims["jti"]),
+        client_id=str(claims["sub"]),
+        scopes=frozenset(str(claims["scope"]).split()),
+        issuer=str(claims["iss"]),
+        issued_at_seconds=int(claims["iat"]),
+        expires_at_seconds=int(claims["exp"]),
+    )
 
 
-def _key_id(key: str) -> str:
-    """Name a signing key without giving anything of it away."""
-    return hashlib.sha256(f"kid:{key}".encode()).hexdigest()[:16]
+def _demand_canonical(token: str) -> None:
+    """Refuse other spellings of a token, such as with padding, which PyJWT would read (RFC 7515 §2)."""
+    for segment in token.split("."):
+        if base64url_encode(base64url_decode(segment)).decode() != segment:
+            raise InvalidTokenError
+
+
+def _decode(key: SigningKey, header: dict[str, Any], token: str) -> dict[str, Any]:
+    """Verify with the key's own algorithm, and check the claims.
+
+    The issuer of a token that a private key signed is not compared. The key signs nothing else, so the token
+    is ours whatever the service's address was, and it stays valid when BASE_URL changes.
+    """
+    is_secret = key.algorithm == HS256
+    if not is_secret and header.get("typ") != TOKEN_TYPE:
+        raise InvalidTokenError
+    claims: dict[str, Any] = jwt.decode(
+        token,
+        key.verifying,
+        algorithms=[key.algorithm],
+        audience=AUDIENCE,
+        issuer=SECRET_ISSUER if is_secret else None,
+        options={"require": _REQUIRED if is_secret else [*_REQUIRED, "client_id"]},
+    )
+    return claims

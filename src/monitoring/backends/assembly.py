@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from monitoring.backends.counters import Counters, open_counters
 from monitoring.backends.current import _current, current_backends
 from monitoring.backends.database import Database, open_database
-from monitoring.backends.engines.configuration import MODEL_MODULES
+from monitoring.backends.database_clients.configuration import MODEL_MODULES
 from monitoring.backends.objects import BlogStorage, open_blog_storage
 from monitoring.backends.queue import TaskQueue
 from monitoring.backends.remembered import Remembered
@@ -74,16 +74,16 @@ async def open_backends(
         stack.callback(queue.close)
         counters = await stack.enter_async_context(open_counters(settings.redis_url))
         database = await stack.enter_async_context(open_database(settings, model_modules))
-        is_shared = bool(settings.redis_url) or is_postgres(database.context.db())
         backends = Backends(
             settings=settings,
             database=database,
-            # Transactions that put hold a connection meanwhile; the other half is for those that do not.
+            # A transaction that puts holds a connection meanwhile; the other half is for all others.
             blog_storage=open_blog_storage(
                 settings.blog_storage_url, max(1, settings.database_pool_max_connections // 2)
             ),
             counters=counters,
-            remembered=Remembered(counters, is_shared=is_shared),
+            # SQLite is quick to read, and a command that has only its file could tell nobody of a change.
+            remembered=Remembered(counters, remembers=is_postgres(database.context.db())),
             queue=queue,
             rounds=rounds,
         )

@@ -1,6 +1,6 @@
 """Rate-limit windows, shared through Redis. While Redis is away every process counts for itself.
 
-What all processes have to know at once rides on the same round trip: a mark, which `announce` changes.
+The same round trip brings what all processes must know at once: a mark, which `announce` changes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from monitoring.backends.outage import Outage
+from monitoring.backends.redis_address import address_of
 from monitoring.backends.redis_script import RedisScript
 from monitoring.settings import RateLimitPolicy
 
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
 __all__ = ["Allowance", "Counters", "Mark", "RateLimitPolicy", "open_counters"]
 
 TIMEOUT_SECONDS = 0.25
+MAX_WINDOWS = 100_000
 
 _MARK = "monitoring:mark"
 
-# Count, start the window at the first hit, and say what is left of it and what the mark is: one round trip,
-# atomic. A mark that got lost, with all that Redis knew, comes back as none there has been before.
+# Count, start the window at the first hit, and return what is left of it and the mark: one atomic round trip.
+# If Redis lost everything, the mark too, it makes a mark that there has never been.
 _HIT = """
 local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
@@ -47,15 +49,15 @@ end
 return redis.status_reply(table.concat({count, redis.call('PTTL', KEYS[1]), mark}, ' '))
 """
 
-# As Redis told it, and over which connection: what Redis knew may be lost with a connection.
+# The mark that Redis returned, and the number of the connection: Redis may lose its data with a connection.
 Mark = tuple[int, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a policy still allows after this hit. `reset_seconds` is rounded up: it is never too early.
+    """What a policy still allows after this hit. `reset_seconds` is rounded up: never too early.
 
-    Between two hits of the same mark nothing was announced; None while nobody can tell.
+    Nothing was announced between two hits with the same mark. The mark is None without Redis.
     """
 
     policy: RateLimitPolicy
@@ -80,7 +82,10 @@ class Counters:
         self, redis_url: SecretStr | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._memory = _MemoryWindows(clock)
-        self._outage = Outage("Redis is away: rate limits count in each process for itself", clock=clock)
+        place = f" at {address_of(redis_url.get_secret_value())}" if redis_url else ""
+        self._outage = Outage(
+            f"Redis{place} is away: rate limits count in each process for itself", clock=clock
+        )
         self._connections = 0
         self._client = redis_url and redis.asyncio.Redis.from_url(
             redis_url.get_secret_value(),
@@ -98,7 +103,8 @@ class Counters:
             policy=policy,
             allowed=count <= policy.limit,
             remaining=max(0, policy.limit - count),
-            reset_seconds=max(1, math.ceil(reset_seconds)),
+            # Rounding can make the rest of a window a hair longer than the window.
+            reset_seconds=max(1, min(policy.window_seconds, math.ceil(reset_seconds))),
             mark=mark,
         )
 
@@ -137,7 +143,10 @@ class Counters:
 
 
 class _MemoryWindows:
-    """Windows of one process. Those of a policy end in the order they began: clearing needs no search."""
+    """Windows of one process. A policy's windows end in the order they began, so clearing needs no search.
+
+    A policy has at most `MAX_WINDOWS`. Beyond that the oldest, which would end first, is forgotten.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -148,6 +157,8 @@ class _MemoryWindows:
     def hit(self, policy: RateLimitPolicy, key: str) -> tuple[int, float]:
         now, windows = self._clock(), self._windows[policy]
         while windows and next(iter(windows.values()))[1] <= now:
+            windows.popitem(last=False)
+        if len(windows) >= MAX_WINDOWS and key not in windows:
             windows.popitem(last=False)
         count, ends_at = windows.get(key, (0, now + policy.window_seconds))
         windows[key] = count + 1, ends_at

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, contextmanager
+import os
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from tortoise import context as tortoise_context
 from tortoise.context import TortoiseContext
 from tortoise.migrations.executor import MigrationExecutor
 from tortoise.transactions import in_transaction
 
-from monitoring.backends.engines.configuration import MODEL_MODULES, configure_tortoise
+from monitoring.backends.database_clients.configuration import MODEL_MODULES, configure_tortoise
+from monitoring.backends.tortoise_bridge import activated, make_table_of_migrations
+from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Sequence
+    from contextlib import AbstractContextManager
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 # Two processes that migrate PostgreSQL at once take turns; the number is arbitrary and ours.
 _MIGRATION_LOCK = 7_023_417_065
 
-# Tortoise keeps what it knows about models process-wide; apps in other threads wait while it is written.
+# Tortoise describes models in process-wide variables: other threads wait while one of them opens a database.
 _initialising = Lock()
 
 
@@ -35,15 +38,9 @@ class Database:
 
     context: TortoiseContext
 
-    @contextmanager
-    def activate(self) -> Iterator[None]:
+    def activate(self) -> AbstractContextManager[None]:
         """Make this the database of the models, in this task and those it starts."""
-        # TortoiseContext's own `with` keeps its token on the object: two requests at once would mix them up.
-        token = tortoise_context._current_context.set(self.context)  # noqa: SLF001
-        try:
-            yield
-        finally:
-            tortoise_context._current_context.reset(token)  # noqa: SLF001
+        return activated(self.context)
 
     async def check(self) -> None:
         """Ask the database for a sign of life. Raises `DatabaseUnavailable`."""
@@ -58,7 +55,7 @@ async def open_database(
     configuration = configure_tortoise(settings, model_modules)
     file_path = configuration["connections"].get("sqlite", {}).get("credentials", {}).get("file_path")
     if file_path:
-        Path(file_path).parent.mkdir(parents=True, exist_ok=True)
+        make_private_file(Path(file_path), settings)
     database = Database(TortoiseContext())
     with database.activate(), _initialising:
         await database.context.init(config=configuration)
@@ -67,6 +64,24 @@ async def open_database(
     finally:
         with database.activate():
             await database.context.close_connections()
+
+
+def make_private_file(file: Path, settings: Settings) -> None:
+    """Keep SQLite's file, and a folder made for it, from other users of the machine: it holds secrets.
+
+    SQLite gives -wal and -shm files the mode of the database. Raises `SettingsError` if it cannot be written.
+    """
+    name = "DATA_DIR" if file.parent == settings.data_dir else "DATABASE_URL"
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise SettingsError(f"{name}: {file} cannot be written ({error.strerror})") from error
+    if not os.access(file.parent, os.W_OK):
+        raise SettingsError(f"{name}: {file.parent} cannot be written")
+    for each in (file, *(file.with_name(file.name + suffix) for suffix in ("-wal", "-shm"))):
+        with suppress(FileNotFoundError, PermissionError):  # it may be another user's
+            each.chmod(0o600)
 
 
 @asynccontextmanager
@@ -92,8 +107,7 @@ async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODUL
                 if connection.capabilities.dialect == "postgres":
                     await connection.execute_query(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
                 executor = MigrationExecutor(connection, configure_tortoise(settings, model_modules)["apps"])
-                # The executor reads its table before it makes it, which would end PostgreSQL's transaction.
-                await executor.recorder.ensure_schema(executor._schema_editor(atomic=False))  # noqa: SLF001
+                await make_table_of_migrations(executor)
                 await executor.migrate(
                     direction="forward",
                     progress=lambda event, _, name: applied.append(name) if event == "apply_done" else None,
@@ -105,7 +119,7 @@ async def find_pending_migrations(settings: Settings) -> list[str]:
     """Return the names of migrations that were not applied yet. Raises `DatabaseUnavailable`."""
     async with open_database(settings) as database:
         with database.activate():
-            # Tortoise takes a failing query for "nothing applied"; the end of a transaction tells it apart.
+            # Tortoise takes a failing query for "nothing applied"; ending the transaction raises the error.
             async with transaction() as connection:
                 executor = MigrationExecutor(connection, configure_tortoise(settings)["apps"])
                 return [step.migration.name for step in await executor.plan()]

@@ -1,4 +1,4 @@
-"""Files that are whole and stay: after a power cut the old or the new content is there."""
+"""Files that survive a power cut: afterwards either the old or the new content is there, whole."""
 
 from __future__ import annotations
 
@@ -14,20 +14,23 @@ if TYPE_CHECKING:
 
 MAX_NAME_BYTES = 255
 
+SIGN_OF_LIFE = "sign-of-life"
+SIGN_OF_LIFE_BYTES = 4096  # a block: less may fit where no file fits any more
+
 
 def write_durably(files: Iterable[tuple[str, bytes]]) -> dict[str, OSError]:
-    """Write, sync and rename all, then sync the folders, each once. Returns what failed, and with what.
+    """Write, sync and rename all files, then sync each folder once. Returns the errors, by path.
 
     obstore's LocalStore renames but never syncs, which can leave an empty file under the final name. Paths
-    are strings, since pathlib would be a third of what a file costs. Raises `OSError` if a folder cannot be
-    synced: of no file it is known then whether it stays.
+    are strings, since pathlib would be a third of a file's cost. Raises `OSError` if a folder cannot be
+    synced: then any of the files may still be lost.
     """
-    # In an order that all keep: who waits for a draft of another's holds none that the other waits for.
+    # All callers keep this order, so that two who wait for each other's drafts cannot lock each other out.
     under_way = {target: _write(target, content) for target, content in sorted(files)}
     failed: dict[str, OSError] = {}
     changed_folders: dict[str, None] = {}  # a set that keeps the order
     try:
-        while under_way:  # one step of each at a time, so that the disk writes its journal the least often
+        while under_way:  # one step of each file at a time, so that the disk writes its journal less often
             for target, writing in list(under_way.items()):
                 try:
                     next(writing)
@@ -39,15 +42,28 @@ def write_durably(files: Iterable[tuple[str, bytes]]) -> dict[str, OSError]:
                     continue
                 del under_way[target]
     finally:
-        for writing in under_way.values():  # whoever tries again must not wait for a draft of this time
+        for writing in under_way.values():  # so that the next attempt need not wait for these drafts
             writing.close()
     for folder in changed_folders:
         _sync_folder(folder)
     return failed
 
 
+def try_to_write(folder: str) -> None:
+    """Write a small file durably and remove it again. Raises `OSError`, for example when the disk is full."""
+    _make_folder(folder)
+    draft = os.path.join(folder, _name_draft(SIGN_OF_LIFE))
+    with _opened_alone(draft) as descriptor:
+        try:
+            _write_all(descriptor, bytes(SIGN_OF_LIFE_BYTES))
+            os.fsync(descriptor)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(draft)
+
+
 def _write(target: str, content: bytes) -> Generator[None, None, list[str]]:
-    """Write, sync and rename one file, step by step; returns the folders in which something was made."""
+    """Write, sync and rename one file, step by step; returns the folders that have a new entry."""
     folder, name = os.path.split(target)
     extended_folders = _make_folder(folder)
     draft = os.path.join(folder, _name_draft(name))
@@ -68,9 +84,9 @@ def _write(target: str, content: bytes) -> Generator[None, None, list[str]]:
 
 
 def _name_draft(name: str) -> str:
-    """Name the draft of a target. Whoever tries again writes over what a killed process has left of it.
+    """Name the draft of a target. The next attempt overwrites what a killed process has left of it.
 
-    No two targets of a folder share one: who writes both at once would wait for itself.
+    No two targets of a folder share a draft: a caller who writes both would wait for itself.
     """
     draft = f".draft-{name}"
     if len(os.fsencode(draft)) > MAX_NAME_BYTES:
@@ -79,7 +95,7 @@ def _name_draft(name: str) -> str:
 
 
 def _make_folder(folder: str) -> list[str]:
-    """Make a folder, and those above it that are missing; returns the folders in which one was made."""
+    """Make a folder and its missing parents; returns the folders that have a new entry."""
     above = os.path.dirname(folder)
     try:
         os.mkdir(folder)
@@ -98,24 +114,25 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 
 def _begin_to_sync(descriptor: int) -> None:
-    """Have the kernel write what it has of a file, and return at once: a disk writes several at a time.
+    """Let the kernel begin to write a file to the disk, and return at once: a disk writes several at a time.
 
-    "Not needed any more" is how that is said; what is not on the disk yet stays in memory (posix_fadvise(2)).
+    The advice says that the file is not needed any more; its unwritten part stays in memory
+    (posix_fadvise(2)).
     """
     if sys.platform == "linux":
-        with suppress(OSError):  # advice; it is `fsync` that counts
+        with suppress(OSError):  # only advice: `fsync` follows
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 @contextmanager
 def _opened_alone(path: str) -> Iterator[int]:
-    """Open an empty file for writing, made when missing, that no other thread or process has open so."""
+    """Open an empty file for writing. No other thread or process has it open in this way."""
     while True:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             opened = os.fstat(descriptor)
-            if _is_still_at(path, opened):  # whoever had it before has most likely renamed it
+            if _is_still_at(path, opened):  # most likely not, if another has just written and renamed it
                 if opened.st_size:
                     os.ftruncate(descriptor, 0)
                 yield descriptor

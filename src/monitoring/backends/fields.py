@@ -26,7 +26,7 @@ def uuid7() -> UUID:
 
 
 def uuid7_text() -> str:
-    """Make such an id as text, where many are made: Python's own UUID would be most of the cost."""
+    """Make such an id as text. Where many are made, Python's own UUID would be most of the cost."""
     return str(uuid_utils.uuid7())
 
 
@@ -43,7 +43,7 @@ class UtcDatetimeField(fields.DatetimeField[Moment]):
         return _in_utc(value) if isinstance(value, datetime) else None
 
     def to_db_value(self, value: Any, instance: type[Model] | Model) -> Any:  # noqa: ANN401
-        """Turn the moment to UTC, so that text sorts and compares as time does."""
+        """Convert the moment to UTC, so that its text sorts and compares as time does."""
         return super().to_db_value(_in_utc(value) if isinstance(value, datetime) else value, instance)
 
 

@@ -15,6 +15,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import JsonTextField, uuid7
 from monitoring.backends.statements import is_postgres, spell
+from monitoring.backends.tortoise_bridge import columns_of, field_of, make_row, note_saved, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,21 +27,18 @@ Row = TypeVar("Row", bound=Model)
 
 
 def new_row(model: type[Row], **values: object) -> Row:
-    """Make a row as `construct` does, for a model whose id is all that is made anew by default.
+    """Make a row as `construct` does, for a model of which only the id needs a new default each time.
 
-    Its other defaults are looked up once. `construct` does that for every row, the most of what it takes.
+    The other defaults are looked up once. `construct` does that for every row, which is most of its cost.
     """
-    row = model.__new__(model)
-    vars(row).update(_blank(model), id=uuid7(), _await_when_save={})
-    vars(row).update(values)
-    return row
+    return make_row(model, _blank(model), {"id": uuid7(), **values})
 
 
 async def insert_together(connection: BaseDBAsyncClient, *rows: Model) -> None:
     """Insert rows within the caller's transaction, those of one table beside each other.
 
-    PostgreSQL takes all in one statement, in which foreign keys may name rows that come with it. Moments are
-    in UTC, and nothing is checked that the database does not check.
+    PostgreSQL takes all in one statement, in which foreign keys may name rows of the same statement. Moments
+    must be in UTC, and only the database checks values.
     """
     tables = [(model, list(group)) for model, group in groupby(rows, type)]
     statements = [tables] if is_postgres(connection) else [[table] for table in tables]
@@ -48,22 +46,23 @@ async def insert_together(connection: BaseDBAsyncClient, *rows: Model) -> None:
         sql = _insert_all(tuple((model, len(group)) for model, group in statement))
         values = [value for _, group in statement for row in group for value in _values_of(connection, row)]
         await connection.execute_query_dict(spell(connection, sql), values)
-    _note_saved(rows)
+    for row in rows:
+        note_saved(row)
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """An UPDATE with RETURNING that changes the row which lets others in, or none; and its values."""
+    """An UPDATE with RETURNING, and its values. It changes one row, or none: then nothing may be inserted."""
 
     update: str
     values: Sequence[Any]
 
 
 async def insert_guarded(guard: Guard, *rows: Model) -> bool:
-    """Update what guards the rows and insert them, or do nothing and return False: no transaction is needed.
+    """Run the guard and insert the rows, or do nothing and return False. It needs no transaction.
 
-    PostgreSQL takes all of it in one statement; who waits there for the guard's row sees what the others
-    have made of it.
+    PostgreSQL takes both in one statement. A caller who waits there for the guard's row then sees what the
+    others have made of it.
     """
     connection = current_backends().database.context.db()
     if is_postgres(connection):
@@ -71,7 +70,8 @@ async def insert_guarded(guard: Guard, *rows: Model) -> bool:
         values = [value for row in rows for value in _values_of(connection, row)]
         if not await connection.execute_query_dict(sql, [*guard.values, *values]):
             return False
-        _note_saved(rows)
+        for row in rows:
+            note_saved(row)
         return True
     async with transaction() as connection:
         if not await connection.execute_query_dict(spell(connection, guard.update), list(guard.values)):
@@ -89,7 +89,7 @@ def _blank(model: type[Model]) -> dict[str, Any]:
 def _insert_all_guarded(update: str, values: int, models: Sequence[type[Model]]) -> str:
     numbers = count(values + 1)
     *others, last = [
-        f"INSERT INTO {_table_of(model)} ({', '.join(_columns_of(model))})"  # noqa: S608 - names of our own
+        f"INSERT INTO {table_of(model)} ({', '.join(_columns_of(model))})"  # noqa: S608 - names of our own
         f" SELECT {', '.join(f'${next(numbers)}' for _ in _columns_of(model))} FROM guard"
         for model in models
     ]
@@ -108,16 +108,7 @@ def _insert_all(tables: Sequence[tuple[type[Model], int]]) -> str:
 def _insert(model: type[Model], rows: int, numbers: count[int]) -> str:
     names = _columns_of(model)
     values = ", ".join(f"({', '.join(f'${next(numbers)}' for _ in names)})" for _ in range(rows))
-    return f"INSERT INTO {_table_of(model)} ({', '.join(names)}) VALUES {values}"  # noqa: S608 - as above
-
-
-def _note_saved(rows: Sequence[Model]) -> None:
-    for row in rows:
-        row._saved_in_db = True  # noqa: SLF001 - as `save` does
-
-
-def _table_of(model: type[Model]) -> str:
-    return model._meta.db_table  # noqa: SLF001 - as Tortoise's own contributions do
+    return f"INSERT INTO {table_of(model)} ({', '.join(names)}) VALUES {values}"  # noqa: S608 - as above
 
 
 def _values_of(connection: BaseDBAsyncClient, row: Model) -> list[Any]:
@@ -128,15 +119,12 @@ def _values_of(connection: BaseDBAsyncClient, row: Model) -> list[Any]:
     return values
 
 
-@cache
-def _columns_of(model: type[Model]) -> list[str]:
-    """Name the columns of a model, which are the names of its fields."""
-    return list(model._meta.fields_db_projection)  # noqa: SLF001 - there is no public list of them
+_columns_of = cache(columns_of)
 
 
 @cache
 def _writers_of(model: type[Model], on_postgres: bool) -> list[tuple[int, Callable[[Any], Any]]]:  # noqa: FBT001 - for the cache
-    fields = [model._meta.fields_map[name] for name in _columns_of(model)]  # noqa: SLF001 - as above
+    fields = [field_of(model, name) for name in _columns_of(model)]
     return [
         *(
             (position, _write_json)

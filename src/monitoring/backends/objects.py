@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import time
 from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
+from urllib.parse import urlsplit
 
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PreconditionError
 from obstore.store import LocalStore, MemoryStore, from_url
 
-from monitoring.backends.durable_files import write_durably
-from monitoring.backends.errors import StorageChanged, StorageUnavailable
+from monitoring.backends.durable_files import SIGN_OF_LIFE, try_to_write, write_durably
+from monitoring.backends.errors import StorageChanged, StorageUnavailable, describe_error
+from monitoring.backends.outage import SETTLING_SECONDS, Outage, outage_of
 from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
@@ -23,12 +27,13 @@ if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
     from pydantic import SecretStr
 
-Version: TypeAlias = "PutMode"  # what must still be under a path when something is put there
+Version: TypeAlias = "PutMode"  # what must still be stored under a path when something is put there
 
-# A publisher gives up after some five seconds, so the storage must be given up on before that: whatever
-# requests an operation is made of, the search for credentials included.
+# A publisher gives up after about five seconds, so we give up on the storage before that. This is the limit
+# for a whole operation: for all its requests, and for finding credentials.
 _GIVE_UP_SECONDS = 4
 _TURN_SECONDS = 1
+_WRITE_AGAIN_SECONDS = 60
 _CLIENT_OPTIONS: ClientConfig = {
     "connect_timeout": timedelta(seconds=_GIVE_UP_SECONDS / 2),
     "timeout": timedelta(seconds=_GIVE_UP_SECONDS),
@@ -37,6 +42,8 @@ _CLIENT_OPTIONS: ClientConfig = {
 _RETRIES: RetryConfig = {"max_retries": 1, "retry_timeout": timedelta(seconds=_GIVE_UP_SECONDS)}
 
 _STATUS = re.compile(r"status code: (\d{3})")
+_NO_ANSWER = re.compile(r"kind: Timeout|TimedOut")
+_NO_CONNECTION = re.compile(r'Os \{[^}]*message: "([^"]+)"|error: "(failed to lookup address[^"]*)"')
 _NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}"
 _PATH = re.compile(rf"{_NAME}(?:/{_NAME}){{0,15}}")
 
@@ -48,19 +55,24 @@ class BlogStorage:
     (`[A-Za-z0-9._-]` names, none of which begins with a dot, separated by `/`) is a `ValueError`.
     """
 
-    def __init__(self, store: ObjectStore, max_turns: int = 5) -> None:
+    def __init__(self, store: ObjectStore, place: str, max_turns: int = 5) -> None:
         self._store = store
+        self.outage = outage_of(f"The blog storage {place}")
+        self._crowding = Outage(
+            f"Deliveries wait for the blog storage {place} for too long", settling_seconds=SETTLING_SECONDS
+        )
         self._turns = asyncio.Semaphore(max_turns)
         self._disk = asyncio.Lock()
+        self._writes_again_at = 0.0
         self._folder = Path(store.prefix) if isinstance(store, LocalStore) and store.prefix else None
-        # A thread that writes a file cannot be given up on: it would go on, late and unasked.
+        # A folder has no limit: its thread cannot be stopped, and would write the file late.
         self._patience_seconds = None if self._folder else _GIVE_UP_SECONDS
 
     async def find_version(self, path: str) -> Version:
         """Say what is under the path now, for a `put` that must not replace anything newer."""
         if self._folder:
             return "overwrite"  # a folder has no conditions
-        async with _unavailable_if_it_fails(self._patience_seconds):
+        async with self._unavailable_if_it_fails():
             try:
                 return _is_still(await self._store.head_async(_checked(path)))
             except (NotFoundError, FileNotFoundError):
@@ -69,21 +81,21 @@ class BlogStorage:
     async def put(self, path: str, content: bytes, replacing: Version | None = None) -> None:
         """Store the content under the path, in place of this version, or of what is there now.
 
-        Whoever has to know that nobody else writes reads the version first and makes sure of it then: a put
-        that comes late is refused. One put a path at a time; what failed may still have been stored.
+        A caller who must be the only writer reads the version first and then checks that it is: a late put is
+        refused. Call it once at a time for a path. A put that failed may still have been stored.
         """
         if self._folder:
             if refused := await self._write_files(self._folder, {path: content}):
                 raise refused[path]
             return
         version = replacing or await self.find_version(path)
-        async with _unavailable_if_it_fails(self._patience_seconds):
+        async with self._unavailable_if_it_fails():
             await self._put_if(version, _checked(path), content)
 
     async def put_new(self, contents: Mapping[str, bytes]) -> dict[str, StorageUnavailable]:
-        """Store contents where nothing is yet, all at once. Returns why some were not stored, by path.
+        """Store contents at paths where nothing is stored yet, all at once. Returns the failures, by path.
 
-        What is there already is a `StorageChanged`, but in a folder, which has no conditions.
+        A path that is taken is a `StorageChanged`, except in a folder, which has no conditions.
         """
         if self._folder:
             return await self._write_files(self._folder, contents)
@@ -99,32 +111,43 @@ class BlogStorage:
 
     @property
     def turn_seconds(self) -> float:
-        """For how long a turn is worth waiting for.
+        """How long to wait for a turn.
 
-        A second: who puts into a storage that hangs must not hold up everybody else. For a disk four, since
-        it may be slow with what goes on there beside, and hardly ever hangs.
+        A second: puts into a storage that hangs must not hold up all others. Four for a disk, which may be
+        slow because of other work, and hardly ever hangs.
         """
         return _GIVE_UP_SECONDS if self._folder else _TURN_SECONDS
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Take one of the turns there are, for what holds on to something else while it puts."""
-        async with _unavailable_if_it_fails(self.turn_seconds):
-            await self._turns.acquire()
+        """Take one of a limited number of turns, to put while holding something scarce like a connection."""
+        try:
+            async with asyncio.timeout(self.turn_seconds):
+                await self._turns.acquire()
+        except TimeoutError as error:
+            raise self.refuse_for_lack_of_turns(error) from error
+        self._crowding.end()
         try:
             yield
         finally:
             self._turns.release()
 
+    def refuse_for_lack_of_turns(self, error: TimeoutError) -> StorageUnavailable:
+        """Make the error for a caller that had no turn in time, because all those before it wait."""
+        if self.outage.is_on:
+            return StorageUnavailable("no turn in time", self.outage)
+        self._crowding.begin(error)
+        return StorageUnavailable("no turn in time", self._crowding)
+
     @asynccontextmanager
     async def turn_for_many(self) -> AsyncIterator[None]:
-        """Take a turn for much at once. In a folder one at a time: a disk does more of it the less often."""
+        """Take a turn to put many objects. In a folder one at a time: few large batches suit a disk best."""
         async with self._disk if self._folder else nullcontext(), self.turn():
             yield
 
     async def get(self, path: str) -> bytes | None:
         """Read what is stored under the path, or None."""
-        async with _unavailable_if_it_fails(self._patience_seconds):
+        async with self._unavailable_if_it_fails():
             try:
                 found = await self._store.get_async(_checked(path))
                 return bytes(await found.bytes_async())
@@ -132,19 +155,32 @@ class BlogStorage:
                 return None
 
     async def check(self) -> None:
-        """Ask the storage for a sign of life: a list, since a bucket that is missing has no object either."""
-        await self.list("sign-of-life")
+        """Try to write something small: a disk that is full still answers whoever reads.
+
+        In a bucket it is one object that stays, since the service may delete nothing there. It is written
+        once a minute, as each write costs money; in between, the bucket is asked for a list.
+        """
+        if self._folder:
+            async with self._unavailable_if_it_fails():
+                await asyncio.to_thread(try_to_write, str(self._folder))
+            return
+        if time.monotonic() < self._writes_again_at:
+            await self.list(SIGN_OF_LIFE)
+            return
+        async with self._unavailable_if_it_fails():
+            await self._put_if("overwrite", SIGN_OF_LIFE, b"This service can write here.\n")
+        self._writes_again_at = time.monotonic() + _WRITE_AGAIN_SECONDS
 
     async def list(self, folder: str) -> list[str]:
         """List the paths below a folder, sorted."""
-        async with _unavailable_if_it_fails(self._patience_seconds):
+        async with self._unavailable_if_it_fails():
             objects = await self._store.list(_checked(folder)).collect_async()
             paths = (found["path"] for found in objects)
-            return sorted(path for path in paths if _PATH.fullmatch(path))  # no drafts of a killed process
+            return sorted(path for path in paths if _PATH.fullmatch(path))  # no drafts of killed processes
 
     async def delete(self, path: str) -> None:
         """Delete what is stored under the path, if anything."""
-        async with _unavailable_if_it_fails(self._patience_seconds):
+        async with self._unavailable_if_it_fails():
             with suppress(NotFoundError, FileNotFoundError):
                 await self._store.delete_async(_checked(path))
 
@@ -152,10 +188,12 @@ class BlogStorage:
         self, folder: Path, contents: Mapping[str, bytes]
     ) -> dict[str, StorageUnavailable]:
         files = [(f"{folder}/{_checked(path)}", content) for path, content in contents.items()]
-        async with _unavailable_if_it_fails(self._patience_seconds):
+        async with self._unavailable_if_it_fails():
             failed = await asyncio.to_thread(write_durably, files)
+            for error in failed.values():
+                self._note(error)
         return {
-            target.removeprefix(f"{folder}/"): StorageUnavailable(_describe(error))
+            target.removeprefix(f"{folder}/"): StorageUnavailable(_describe(error), self.outage)
             for target, error in failed.items()
         }
 
@@ -165,11 +203,26 @@ class BlogStorage:
         except NotImplementedError:  # AWS_CONDITIONAL_PUT=disabled, for servers that refuse conditions
             await self._store.put_async(path, content, use_multipart=False)
 
+    @asynccontextmanager
+    async def _unavailable_if_it_fails(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._patience_seconds):
+                yield
+        except (AlreadyExistsError, PreconditionError) as error:
+            raise StorageChanged(_describe(error)) from error
+        except (BaseError, OSError) as error:  # TimeoutError is an OSError
+            self._note(error)
+            raise StorageUnavailable(_describe(error), self.outage) from error
+        self.outage.end()
+
+    def _note(self, error: Exception) -> None:
+        self.outage.begin(StorageUnavailable(_describe(error)))
+
 
 def open_blog_storage(url: SecretStr | None, max_turns: int = 5) -> BlogStorage | None:
     """Open the storage of the URL; None when none is configured. A local folder is made when missing.
 
-    Raises `SettingsError` for a URL that names no storage; one that is away is no error yet.
+    Raises `SettingsError` for a URL that names no storage. A storage that is away is no error yet.
 
     Credentials of cloud storages come from their usual environment variables (AWS_*, GOOGLE_*, AZURE_*).
     """
@@ -178,30 +231,40 @@ def open_blog_storage(url: SecretStr | None, max_turns: int = 5) -> BlogStorage 
     location = url.get_secret_value()
     try:
         if location.startswith("file://"):
-            return BlogStorage(LocalStore.from_url(location, mkdir=True), max_turns)
+            return BlogStorage(LocalStore.from_url(location, mkdir=True), _place(location), max_turns)
         if location.startswith("memory://"):
-            return BlogStorage(MemoryStore(), max_turns)
+            return BlogStorage(MemoryStore(), "in memory", max_turns)
         store = from_url(location, client_options=_CLIENT_OPTIONS, retry_config=_RETRIES)
-        return BlogStorage(store, max_turns)
+        return BlogStorage(store, _place(location), max_turns)
     except (BaseError, OSError, ValueError) as error:
         raise SettingsError(f"BLOG_STORAGE_URL: cannot be opened ({type(error).__name__})") from error
 
 
-@asynccontextmanager
-async def _unavailable_if_it_fails(patience_seconds: float | None) -> AsyncIterator[None]:
-    try:
-        async with asyncio.timeout(patience_seconds):
-            yield
-    except (AlreadyExistsError, PreconditionError) as error:
-        raise StorageChanged(_describe(error)) from error
-    except (BaseError, OSError) as error:  # TimeoutError is an OSError
-        raise StorageUnavailable(_describe(error)) from error
+def _place(location: str) -> str:
+    """Say where a storage is: its folder, or its bucket with the server that was named for it."""
+    url = urlsplit(location)
+    if url.scheme == "file":
+        return f"in {url.path}"
+    bucket = f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
+    endpoint = os.environ.get("AWS_ENDPOINT_URL") if url.scheme == "s3" else None
+    return f"at {urlsplit(endpoint).netloc.rpartition('@')[2]}, {bucket}" if endpoint else f"at {bucket}"
 
 
 def _describe(error: Exception) -> str:
-    """Name the kind of error and the status. The whole text has URLs, and of some clouds what signs them."""
-    status = _STATUS.search(str(error))
-    return type(error).__name__ + (f" (HTTP {status[1]})" if status else "")
+    """Name the kind of error and what we know of its cause.
+
+    The whole text has URLs, some of them with signatures, so only what is known to be harmless is taken.
+    """
+    if isinstance(error, OSError):
+        return describe_error(OSError(error.errno, error.strerror)) if error.errno else describe_error(error)
+    text = str(error)
+    if status := _STATUS.search(text):
+        return f"{type(error).__name__} (HTTP {status[1]})"
+    if reason := _NO_CONNECTION.search(text):
+        return f"{type(error).__name__}: {reason[1] or reason[2]}"
+    if _NO_ANSWER.search(text):
+        return f"{type(error).__name__}: no answer in time"
+    return type(error).__name__
 
 
 def _is_still(found: ObjectMeta) -> UpdateVersion:

@@ -13,8 +13,10 @@ import redis
 from dramatiq.brokers.stub import StubBroker
 
 from monitoring.backends.errors import BackendUnavailable, QueueUnavailable
-from monitoring.backends.outage import Outage
+from monitoring.backends.outage import Outage, note_refusal
+from monitoring.backends.redis_address import address_of
 from monitoring.backends.redis_broker import NAMESPACE, PatientBroker
+from monitoring.tracing import carry, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,13 +26,14 @@ if TYPE_CHECKING:
 
     from monitoring.backends.rounds import Rounds, Take
     from monitoring.backends.tasks import Task
+    from monitoring.tracing import Carrier
 
     _Delayed: TypeAlias = tuple[Message[Any], int | None]  # by so many milliseconds
 
 SEND_TIMEOUT_SECONDS = 1.0
 IDLE_POLL_MS = 250
 
-# For what threads still have to tell Redis, and again for what consumers give back; else it is done at once.
+# How long threads may take to finish their commands to Redis, and consumers to give messages back.
 LAST_COMMANDS_TIMEOUT_MS = 2000
 
 log = logging.getLogger(__name__)
@@ -43,7 +46,8 @@ class TaskQueue:
     """
 
     def __init__(self, redis_url: SecretStr | None, tasks: Sequence[Task], rounds: Rounds) -> None:
-        self._outage = Outage("The queue is away: the sweeper will send what was not sent")
+        place = f" at {address_of(redis_url.get_secret_value())}" if redis_url else ""
+        self._outage = Outage(f"The queue{place} is away: the sweeper will send what was not sent")
         self._broker: StubBroker | PatientBroker = (
             PatientBroker(redis_url.get_secret_value(), self._outage)
             if redis_url
@@ -57,16 +61,17 @@ class TaskQueue:
             declare(self._actor_of(task))
 
     async def send(self, task: Task, args: Sequence[str], delay_seconds: float = 0) -> None:
-        """Send a message. Never raises and never takes long; a failure is one warning an outage."""
-        message = self._broker.get_actor(task.name).message(*args)
+        """Send a message. Never raises and never takes long; failures are logged once per outage."""
         delay_ms = round(delay_seconds * 1000) or None
-        if isinstance(self._broker, StubBroker):
-            self._broker.enqueue(message, delay=delay_ms)
-        else:
-            await self._rounds.join(self._send_together, (message, delay_ms))
+        with span(f"send {task.queue_name}", "producer", _describe(task, "send")):
+            message = self._broker.get_actor(task.name).message(*args, **carry())
+            if isinstance(self._broker, StubBroker):
+                self._broker.enqueue(message, delay=delay_ms)
+            else:
+                await self._rounds.join(self._send_together, (message, delay_ms))
 
     async def _send_together(self, take: Take[_Delayed]) -> list[None]:
-        """Send messages from one thread: to get there costs more than to send one."""
+        """Send messages from one thread: switching to a thread costs more than sending a message."""
         messages = take()
         if isinstance(self._broker, PatientBroker) and self._outage.may_try():
             try:
@@ -85,14 +90,14 @@ class TaskQueue:
                 raise QueueUnavailable(type(error).__name__) from error
 
     async def depths(self) -> dict[str, int]:
-        """Count the messages that nobody has finished, by queue; delayed ones are in `<queue>.DQ`.
+        """Count unfinished messages by queue; delayed ones are in `<queue>.DQ`.
 
         Raises `QueueUnavailable`.
         """
         names = self._broker.get_declared_queues() | self._broker.get_declared_delay_queues()
         if isinstance(self._broker, StubBroker):
             return {name: self._broker.queues[name].unfinished_tasks for name in names}
-        # Bodies stay until they are acknowledged; the lists of ids are empty as soon as workers prefetch.
+        # A message's body stays until it is acknowledged; the lists of ids are empty once workers prefetch.
         counting = self._broker.client.pipeline(transaction=False)
         for name in names:
             counting.hlen(f"{NAMESPACE}:{name}.msgs")
@@ -104,8 +109,8 @@ class TaskQueue:
     def start_worker(self, threads: int) -> None:
         """Consume messages in threads of this process; their tasks run on the running loop.
 
-        Each queue has so many threads of its own, or as many as its tasks ask for: none waits for another's.
-        Every task starts in a copy of the caller's context: what is active here is active there.
+        Each queue has this many threads of its own, or as many as its tasks ask for, so that no queue waits
+        for another. Every task starts in a copy of the caller's context, with the same active backends.
         """
         if self._worker:
             raise RuntimeError("the worker of this queue is running already")
@@ -114,9 +119,9 @@ class TaskQueue:
         self._worker.start()  # only now: its threads look for it at the first message
 
     async def stop_worker(self, finishing_seconds: float = 0.0) -> None:
-        """Take no more messages, and let running tasks finish for so long.
+        """Take no more messages, and give running tasks this long to finish.
 
-        Those that do not are cancelled, at once if this is; their messages are sent again.
+        Those that do not finish are cancelled, as all are when this call is; their messages are sent again.
         """
         if self._worker:
             try:
@@ -128,13 +133,13 @@ class TaskQueue:
         """Let go of connections."""
         self._broker.close()
         if isinstance(self._broker, PatientBroker):
-            # Connections in use are those of threads that a silent Redis holds up.
+            # Connections in use belong to threads that wait for a silent Redis.
             self._broker.client.connection_pool.disconnect(inuse_connections=False)
 
     def _actor_of(self, task: Task) -> Callable[..., None]:
-        def run_in_thread(*args: str) -> None:
-            if self._worker and not self._worker.run(task, args):
-                self._broker.enqueue(self._broker.get_actor(task.name).message(*args))
+        def run_in_thread(*args: str, **trace: str) -> None:
+            if self._worker and not self._worker.run(task, args, trace):
+                self._broker.enqueue(self._broker.get_actor(task.name).message(*args, **trace))
 
         return run_in_thread
 
@@ -156,20 +161,21 @@ class _Worker:
     def start(self) -> None:
         for each in self._dramatiq:
             each.start()
-            # What it left there only watches for queues to come, and the next one's would be a warning.
+            # A worker adds middleware that watches for new queues, of which we have none. A second one would
+            # log a warning.
             each.broker.middleware.clear()
 
-    def run(self, task: Task, args: Sequence[str]) -> bool:
-        """Run the task on the loop and wait for it; False if the stop came first. For Dramatiq's threads."""
+    def run(self, task: Task, args: Sequence[str], trace: Carrier) -> bool:
+        """Run the task on the loop and wait; False if the stop came first. Dramatiq's threads call this."""
         try:
-            return asyncio.run_coroutine_threadsafe(self._run_tracked(task, args), self._loop).result()
-        except CancelledError:  # the whole loop is being ended
+            return asyncio.run_coroutine_threadsafe(self._run_tracked(task, args, trace), self._loop).result()
+        except CancelledError:  # the loop is closing
             return False
 
-    async def _run_tracked(self, task: Task, args: Sequence[str]) -> bool:
+    async def _run_tracked(self, task: Task, args: Sequence[str], trace: Carrier) -> bool:
         if self._is_stopping:
             return False
-        running = self._loop.create_task(task.function(*args), context=self._context.copy())
+        running = self._loop.create_task(_process(task, args, trace), context=self._context.copy())
         self._in_flight.add(running)
         try:
             await asyncio.wait([running])
@@ -180,7 +186,7 @@ class _Worker:
         try:
             running.result()
         except BackendUnavailable as error:
-            log.warning("A message of %s is left to the sweep: %s", task.name, error)
+            note_refusal("task", error)
         return True
 
     async def stop(self, finishing_seconds: float) -> None:
@@ -203,8 +209,24 @@ class _Worker:
             )
 
 
+async def _process(task: Task, args: Sequence[str], trace: Carrier) -> None:
+    """Run a task in the trace of the message's sender."""
+    with span(f"process {task.queue_name}", "consumer", _describe(task, "process"), parent=trace):
+        await task.function(*args)
+
+
+def _describe(task: Task, operation: str) -> dict[str, str]:
+    """Describe what is done with a message, as OpenTelemetry's semantic conventions do."""
+    return {
+        "messaging.system": "dramatiq",
+        "messaging.destination.name": task.queue_name,
+        "messaging.operation.type": operation,
+        "messaging.operation.name": task.name,
+    }
+
+
 def _consume_queue(broker: Broker, queue_name: str, threads: int) -> dramatiq.Worker:
     worker = dramatiq.Worker(broker, queues={queue_name}, worker_timeout=IDLE_POLL_MS, worker_threads=threads)
-    # Messages in flight count: none waits here for minutes while another process has a thread to spare.
+    # As many as there are threads: no message waits here while another process has an idle thread.
     worker.queue_prefetch = threads
     return worker

@@ -34,9 +34,9 @@ AWAY = (BrokerConnectionError, redis.RedisError, OSError)
 
 
 class PatientBroker(RedisBroker):
-    """Left to itself, Dramatiq logs a critical error every three seconds, for each queue.
+    """A broker that raises nothing because Redis is away: the sweeper sends what could not be sent.
 
-    Nothing here raises because Redis is away: a message that could not be sent is the sweeper's to send.
+    Dramatiq's own logs a critical error every three seconds, for each queue.
     """
 
     def __init__(self, redis_url: str, outage: Outage) -> None:
@@ -66,7 +66,7 @@ class PatientBroker(RedisBroker):
         return message
 
     def enqueue_all(self, messages: Iterable[tuple[Message[Any], int | None]]) -> None:
-        """Send messages with their delays in milliseconds, up to the first that Redis is away for."""
+        """Send messages with their delays in milliseconds, until one fails because Redis is away."""
         with suppress(*AWAY):
             for message, delay in messages:
                 super().enqueue(message, delay=delay)
@@ -88,38 +88,38 @@ class _PatientConsumer(Consumer):
         return None
 
     def ack(self, message: MessageProxy) -> None:
-        """Acknowledge, now or once Redis is back: until then the message counts as waiting."""
+        """Acknowledge a message, now or when Redis is back. Until then it counts as waiting."""
         with suppress(*AWAY):
             self._consumer.ack(message)
             return
         self._finished.append(message)
 
     def nack(self, message: MessageProxy) -> None:
-        """Reject a message that no task of ours is for."""
+        """Reject a message for which we have no task."""
         with suppress(*AWAY):
             self._consumer.nack(message)
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
-        """Give messages back. If Redis is away, it gives them to others when our heartbeat is missed."""
+        """Give messages back. If Redis is away, other workers get them when our heartbeat is overdue."""
         with suppress(*AWAY):
             self._consumer.requeue(messages)
 
     def close(self) -> None:
-        """Let go of what the consumer holds."""
+        """Close the consumer."""
         self._consumer.close()
 
 
 class _WatchedRedis(redis.Redis):
-    """Notes of every command whether the server was there."""
+    """Notes with every command whether the server answered."""
 
     outage: Outage
 
     def execute_command(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - its interface
-        """Execute a command."""
+        """Execute a command, and note an outage or its end."""
         try:
             answer = super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
         except NoScriptError:
-            raise  # it is sent then
+            raise  # Dramatiq then sends the script
         except AWAY as error:
             self.outage.begin(error)
             raise

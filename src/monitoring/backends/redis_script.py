@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from redis.asyncio.connection import AbstractConnection
 
 
-# More callers at once wait for their turn, which comes sooner than a connection would be made.
+# Further callers wait for a turn, which comes sooner than a new connection would.
 MAX_CONNECTIONS = 32
 
 
 class RedisScript:
-    """A Lua script, and the connections over which it is asked for.
+    """A Lua script, and the connections over which it is run.
 
-    They are redis-py's, without its client: that one looks after retries, events and the connection's health
-    with every command, which takes as long as the command does. The script is best answered by one value:
-    redis-py reads a list by a coroutine an item.
+    They are redis-py's connections without its client: with every command the client looks after retries,
+    events and the connection's health, which takes as long as the command does. A script should return one
+    value, since redis-py reads each item of a list in a coroutine of its own.
     """
 
     def __init__(self, client: Redis, source: str, patience_seconds: float) -> None:
@@ -36,8 +36,8 @@ class RedisScript:
     async def run(self, keys: Sequence[str], *arguments: int) -> Any:  # noqa: ANN401 - whatever it returns
         """Return what the script returns, text as bytes; it may have run twice.
 
-        Waits no longer for a turn than it is patient, and then no longer for the answer. Raises `RedisError`
-        or `OSError`.
+        Waits up to `patience_seconds` for a turn, and as long for the answer. Raises `RedisError` or
+        `OSError`.
         """
         if self._turns.locked():
             async with asyncio.timeout(self._patience_seconds):
@@ -62,7 +62,7 @@ class RedisScript:
                 await self.close()
         connection: AbstractConnection = self._pool.make_connection()  # type: ignore[no-untyped-call]
         await connection.connect()  # type: ignore[no-untyped-call]
-        connection.socket_timeout = None  # it would make a task of each command
+        connection.socket_timeout = None  # a timeout here would make a task for each command
         return await self._ask(connection, command)
 
     async def _ask(self, connection: AbstractConnection, command: tuple[str | int, ...]) -> Any:  # noqa: ANN401
@@ -72,7 +72,7 @@ class RedisScript:
                 answer = await connection.read_response(disable_decoding=True)  # bytes, whatever the URL says
         except BaseException as error:
             await connection.disconnect(nowait=True)
-            if isinstance(error, Exception):  # silent, or no longer the primary: so it is for the others
+            if isinstance(error, Exception):  # silent, or no longer the primary: the same for the others
                 await self.close()
             raise
         self._idle.append(connection)

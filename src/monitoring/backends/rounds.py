@@ -1,4 +1,4 @@
-"""Work that costs less together: what many callers ask for at the same time is done by the round."""
+"""Work that costs less together: what many callers ask for at the same time is done in rounds."""
 
 from __future__ import annotations
 
@@ -9,26 +9,30 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from monitoring.tracing import carry, link, span
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+
+    from monitoring.tracing import Carrier
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 # What a round does. It calls `take` once, when its turn has come, and returns an outcome for each item it
-# gets, in their order; an exception is raised for that item's caller.
+# gets, in their order. An outcome that is an exception is raised in that item's caller.
 Take: TypeAlias = "Callable[[], Sequence[Item]]"
 Work: TypeAlias = "Callable[[Take[Item]], Awaitable[Sequence[Outcome | Exception]]]"
 
-# So that nobody waits long for the others of a round, and none fills the memory.
+# Limits of a round, so that its callers do not wait long for each other, and it does not fill the memory.
 MAX_ITEMS = 32
 MAX_BYTES = 4 * 2**20
 
 
 class Rounds:
-    """Rounds of any kinds of work. Of each kind at most one waits for its turn; who comes meanwhile joins it.
+    """Rounds of several kinds of work. Of each kind at most one waits for its turn; new callers join it.
 
-    Nobody waits for company: who comes alone is a round alone, at once.
+    There is no timer: a caller who comes alone gets a round alone, at once.
     """
 
     def __init__(self) -> None:
@@ -37,7 +41,7 @@ class Rounds:
         self.start()
 
     def start(self) -> None:
-        """Let every round run in a copy of the caller's context: it is no single request's."""
+        """Run every round in a copy of this caller's context, since a round belongs to no single request."""
         self._context = copy_context()
 
     async def join(
@@ -47,10 +51,10 @@ class Rounds:
         size_bytes: int = 0,
         patience_seconds: float | None = None,
     ) -> Outcome:
-        """Have the work done for an item, and return or raise what came of it.
+        """Have the work done for an item, and return or raise its outcome.
 
-        Who is cancelled before a round takes the item leaves no trace; afterwards the round goes on, whole.
-        Raises `TimeoutError` if no round has taken it for so long.
+        A caller who is cancelled before a round takes the item leaves no trace; afterwards the round goes on
+        with all its items. Raises `TimeoutError` if no round takes the item within `patience_seconds`.
         """
         place: _Place = _Place(item, size_bytes)
         if patience_seconds is not None:
@@ -63,7 +67,7 @@ class Rounds:
         return outcome
 
     async def close(self) -> None:
-        """Wait for the rounds under way, whose callers may have gone."""
+        """Wait until all rounds have ended; their callers may have gone."""
         while self._under_way:
             await asyncio.wait(self._under_way)
 
@@ -75,8 +79,10 @@ class Rounds:
 
     async def _run(self, work: Work[Any, Any], line: _Line) -> None:
         round_ = _Round(line, partial(self._begin, work, line))
+        first = line.waiting[0].trace if line.waiting else {}
         try:
-            round_.settle(await work(round_.take))
+            with span("round", parent=first):
+                round_.settle(await work(round_.take))
         except BaseException as error:
             round_.fail(error)
             if not isinstance(error, Exception):
@@ -90,6 +96,7 @@ class _Place:
     item: Any
     size_bytes: int
     outcome: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    trace: Carrier = field(default_factory=carry)
     _giving_up: asyncio.TimerHandle | None = None
 
     def give_up_after(self, seconds: float) -> None:
@@ -102,7 +109,7 @@ class _Place:
         return not self.outcome.done()
 
     def settle(self, outcome: object) -> None:
-        if self.outcome.done():  # its caller has gone
+        if self.outcome.done():  # the caller has gone
             return
         if isinstance(outcome, BaseException):
             self.outcome.set_exception(outcome)
@@ -112,13 +119,13 @@ class _Place:
 
 @dataclass(slots=True)
 class _Line:
-    """Who waits for the next round of one kind of work, and whether that has begun to wait for its turn."""
+    """The items for the next round of one kind of work, and whether that round is waiting for its turn."""
 
     waiting: deque[_Place] = field(default_factory=deque)
     has_round: bool = False
 
     def take(self) -> list[_Place]:
-        """Take as many as fit into a round, one at least; who has gone takes no place."""
+        """Take as many items as fit into a round, at least one. Items whose callers have gone are dropped."""
         self.has_round = False
         places: list[_Place] = []
         size_bytes = 0
@@ -133,7 +140,7 @@ class _Line:
 
 
 class _Round:
-    """Those who were taken out of the line together."""
+    """The items that were taken out of the line together."""
 
     def __init__(self, line: _Line, begin_next: Callable[[], None]) -> None:
         self._line = line
@@ -141,23 +148,25 @@ class _Round:
         self._places: list[_Place] | None = None
 
     def take(self) -> list[Any]:
-        """Take items, now that its turn has come. Once."""
+        """Take the items. Called once, when the round's turn has come."""
         if self._places is not None:
             raise RuntimeError("a round takes its items once")
         self._places = self._line.take()
         if self._line.waiting:
             self._begin_next()
+        for place in self._places:
+            link(place.trace)
         return [place.item for place in self._places]
 
     def settle(self, outcomes: Sequence[object]) -> None:
-        """Tell each its outcome. Raises if there is not one for each, and only one."""
+        """Give each caller its outcome. Raises unless there are as many outcomes as items."""
         if self._places is None:
             raise RuntimeError("a round takes its items")
         for place, outcome in zip(self._places, outcomes, strict=True):
             place.settle(outcome)
 
     def fail(self, error: BaseException) -> None:
-        """Tell everybody who does not know yet; before its turn, those who would have been taken."""
+        """Give the error to all callers without an outcome. A round that fails early takes items first."""
         if self._places is None:
             self.take()
         for place in self._places or ():

@@ -1,4 +1,4 @@
-"""Models against migrations: what is missing, and the file that adds it.
+"""Compares models with migrations, and writes what is missing.
 
 `python -m monitoring.backends.schema add_monitor_tags` writes the next migration.
 """
@@ -14,7 +14,7 @@ from tortoise.context import TortoiseContext
 from tortoise.migrations.autodetector import MigrationAutodetector
 from tortoise.migrations.writer import format_migration_name
 
-from monitoring.backends.engines.configuration import APP_LABEL, MODEL_MODULES, configure_app
+from monitoring.backends.database_clients.configuration import APP_LABEL, MODEL_MODULES, configure_app
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -23,22 +23,17 @@ if TYPE_CHECKING:
     from tortoise.migrations.writer import MigrationWriter
 
 
-async def find_model_changes(model_modules: Sequence[str] = MODEL_MODULES) -> list[str]:
-    """Return the source of the migration that the models still need; empty when they agree."""
-    async with _detected_changes(model_modules) as writers:
-        return [writer.as_string() for writer in writers]
-
-
 async def make_migrations(name: str, model_modules: Sequence[str] = MODEL_MODULES) -> list[Path]:
     """Write what the models need as the next migration, `NNNN_name.py`, and return its path, if any."""
-    async with _detected_changes(model_modules) as writers:
+    async with detected_changes(model_modules) as writers:
         for writer in writers:
             writer.name = format_migration_name(int(writer.name.partition("_")[0]), name)
         return [writer.write() for writer in writers]
 
 
 @asynccontextmanager
-async def _detected_changes(model_modules: Sequence[str]) -> AsyncIterator[list[MigrationWriter]]:
+async def detected_changes(model_modules: Sequence[str]) -> AsyncIterator[list[MigrationWriter]]:
+    """Find what the models need beyond their migrations; empty when they agree."""
     apps = {APP_LABEL: configure_app("sqlite", model_modules)}
     async with TortoiseContext() as context:
         await context.init(config={"connections": {"sqlite": "sqlite://:memory:"}, "apps": apps})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tortoise.backends.base.client import BaseDBAsyncClient
 
-# Statements are as many as the sizes of what they take at once.
+# There is a statement for each number of rows that is inserted at once.
 _REMEMBERED_STATEMENTS = 200
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")

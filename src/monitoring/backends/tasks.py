@@ -25,7 +25,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The name that travels in messages."""
+        """The name in messages."""
         return self.function.__name__
 
     async def send(self, *args: str, delay_seconds: float = 0) -> None:
@@ -33,10 +33,10 @@ class Task:
         await current_backends().queue.send(self, args, delay_seconds)
 
     async def has_enough_messages(self, enough: int) -> bool:
-        """Say whether so many wait already, or the queue is away: then a sweep has nothing to add."""
+        """Say whether enough messages wait already, or the queue is away: then a sweep has nothing to add."""
         try:
             depths = await current_backends().queue.depths()
-        except QueueUnavailable:  # of which it warns itself
+        except QueueUnavailable:  # the queue has logged it
             return True
         return depths[self.queue_name] >= enough
 
@@ -46,7 +46,7 @@ def task(
 ) -> Callable[[Callable[..., Coroutine[Any, Any, None]]], Task]:
     """Make an async function a task: `@task(queue_name="articles")`.
 
-    `at_once` is how many of its queue a process runs at once; WORKER_THREADS if it does not say.
+    `at_once` is how many tasks of this queue a process runs at once; WORKER_THREADS if left out.
     """
     return lambda function: Task(function, queue_name, at_once)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tortoise.fields import BooleanField, DatetimeField
 
 from monitoring.backends.fields import JsonTextField
+from monitoring.backends.tortoise_bridge import field_of, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,17 +26,16 @@ _MOMENT_ON_SQLITE = (
 
 def write_column(model: type[Model], name: str, *, on_postgres: bool) -> str:
     """Write a column as JSON has it: booleans, moments, and JSON that is kept as text."""
-    meta = model._meta  # noqa: SLF001 - as Tortoise's own contributions do
-    pattern = (_on_postgres if on_postgres else _on_sqlite)(meta.fields_map[name])
-    return pattern.format(f"{meta.db_table}.{name}")
+    pattern = (_on_postgres if on_postgres else _on_sqlite)(field_of(model, name))
+    return pattern.format(f"{table_of(model)}.{name}")
 
 
 def write_object(members: Mapping[str, str], *, on_postgres: bool) -> str:
-    """Write an expression whose value is an object, as text: of SQL expressions by name, in their order.
+    """Write an expression whose value is an object as text, made of SQL expressions by name, in their order.
 
-    It is what orjson would write, byte for byte, of text, integers and what `write_column` names.
+    It is byte for byte what orjson would write, for text, integers and what `write_column` writes.
     """
-    if on_postgres:  # `json_build_object` would put blanks between
+    if on_postgres:  # `json_build_object` would put spaces between
         named = ", ".join(f'{expression} AS "{name}"' for name, expression in members.items())
         return f"(SELECT row_to_json(object)::text FROM (SELECT {named}) AS object)"  # noqa: S608 - names of our own
     pairs = ", ".join(f"'{name}', {expression}" for name, expression in members.items())

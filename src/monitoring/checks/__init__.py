@@ -1,1 +1,1 @@
-"""Checks: what an exchange is worth, when the next one is due, and what many of them add up to."""
+"""Checks: when a monitor is checked, how, what it found, and what many checks add up to."""

@@ -1,4 +1,4 @@
-"""Makes the checks: claims what is due, asks many servers at once, and has what they said stored."""
+"""Makes the checks: claims monitors that are due, checks many at once, and has the findings stored."""
 
 from __future__ import annotations
 
@@ -11,38 +11,40 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from monitoring.backends.errors import BackendUnavailable
-from monitoring.backends.outage import Outage
+from monitoring.backends.outage import Outage, note_delay
 from monitoring.checks.claims import Claimed, claim_due, give_back
 from monitoring.checks.gathering import Gathering
 from monitoring.checks.lanes import POSTPONEMENT_JITTER, Lanes, Postponements, Turn
 from monitoring.checks.load import Load
-from monitoring.checks.probing import Finding, probe
-from monitoring.checks.sight import Sight
+from monitoring.checks.prober import open_prober
 from monitoring.checks.storing import Checked
 from monitoring.metrics import CHECKS_IN_FLIGHT, record_check
-from monitoring.outbound.client import open_configured_client
+from monitoring.tracing import span
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine
 
     from monitoring.backends.assembly import Backends
+    from monitoring.checks.probes.protocol import Finding
     from monitoring.settings import Settings
 
 TICK_SECONDS = 0.5
-# While more is due than one claim took. If some of it was refused, less often: refusing is work, too.
+# The pauses while more is due than one claim takes. The second one applies if some of it was refused, because
+# refusing costs time too.
 SHORTEST_TICK_SECONDS = 0.02
 REFUSING_TICK_SECONDS = 0.1
 
-# What ends makes room for who waits, which is looked at together: many end at once.
+# Finished checks free their lanes in batches, because many finish at the same time.
 CALL_SECONDS = 0.02
 
-# What has to be left of a lease beside the check itself, for asking whether we are blind, and storing.
+# A check begins only if its lease lasts this much longer than the check: we may have to ask if we are blind,
+# and the finding has to be stored.
 RESERVE = timedelta(seconds=7)
 
-# Connections that no check takes: references are asked over them.
+# These connections are not for checks: references are asked over them.
 KEPT_CONNECTIONS = 16
 
-# How long storing may take when the process stops.
+# How long giving back and storing may take when the process stops.
 LAST_WORDS_SECONDS = 3.0
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -52,21 +54,21 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def run_checker(backends: Backends) -> AsyncIterator[None]:
-    """Check monitors until the context ends; none with CHECKS_AT_ONCE=0.
+    """Check monitors until the context ends. With CHECKS_AT_ONCE=0, check none.
 
-    Left in peace, running checks may take SHUTDOWN_TIMEOUT_SECONDS to finish; left by an exception or
-    cancelled, none. What was not finished is given back, for others to check at once.
+    If the context ends normally, running checks get SHUTDOWN_TIMEOUT_SECONDS to finish. If it ends by an
+    exception or is cancelled, they get no time. Unfinished checks are given back, so that another checker can
+    make them at once.
     """
     settings = backends.settings
     if not settings.checks_at_once:
         yield
         return
     with backends.activate():
-        async with open_configured_client(settings) as client:
-            sight = Sight(client.send, settings.reference_urls)
-            at_once = _affordable(settings.checks_at_once, client.max_connections)
-            checker = Checker(settings, lambda claimed: probe(claimed, client, sight), at_once=at_once)
-            checker.start(sight.look_for_the_end())
+        async with open_prober(settings) as prober:
+            at_once = _affordable(settings.checks_at_once, prober.max_connections)
+            checker = Checker(settings, prober.probe, at_once=at_once)
+            checker.start(prober.sight.look_for_the_end())
             finishing_seconds = 0.0
             try:
                 yield
@@ -76,9 +78,9 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
 
 
 class Checker:
-    """The checks of one process. `now` tells the time, and `probe` asks a server.
+    """Makes the checks of one process. `now` tells the time, and `probe` makes one check.
 
-    `at_once` is how many it makes at once, if that is not what the settings say.
+    `at_once` limits how many run at the same time, if that differs from the settings.
     """
 
     def __init__(
@@ -90,7 +92,6 @@ class Checker:
     ) -> None:
         self._probe = probe
         self._now = now
-        self._outage = Outage("The database is away: no monitor is checked")
         self._exhaustion = Outage("This machine has no sockets left: checks come late")
         self._lanes = Lanes(
             at_once or settings.checks_at_once, settings.checks_per_team, settings.checks_per_host
@@ -98,23 +99,15 @@ class Checker:
         self._postponements = Postponements()
         self._without_turn: list[Claimed] = []
         self._load = Load()
-        self._gathering = Gathering(self._outage, now)
+        self._gathering = Gathering(now)
         self._running: dict[asyncio.Task[None], Claimed] = {}
         self._loops: list[asyncio.Task[None]] = []
         self._pause_seconds = TICK_SECONDS
         self._has_room = asyncio.Event()
         self._stopping = asyncio.Event()
 
-    async def check_once(self) -> list[Checked]:
-        """Check what is due, as much as there is room for, store it, and return what was found."""
-        await self._claim()
-        while self._running:
-            await asyncio.wait(self._running)
-            self._call_line()
-        return await self._gathering.store_all()
-
     def start(self, *others: Coroutine[None, None, None]) -> None:
-        """Check from now on, again and again, and run the others beside."""
+        """Begin to check, and run the other coroutines too, until `stop` is called."""
         loops = (
             self._claim_on_and_on(),
             self._call_on_and_on(),
@@ -125,13 +118,13 @@ class Checker:
         self._loops = [asyncio.create_task(each) for each in loops]
 
     async def stop(self, finishing_seconds: float = 0.0) -> None:
-        """Claim no more, let running checks finish for so long, and store; others check the rest at once."""
+        """Claim no more, give running checks this long to finish, and store. Give back the rest."""
         self._stopping.set()
         claiming, *_ = self._loops
         unfinished: list[Claimed] = []
         try:
             async with asyncio.timeout(finishing_seconds):
-                await asyncio.wait([claiming])  # cancelled in the middle, it would keep what it has claimed
+                await asyncio.wait([claiming])  # if cancelled, it would keep what it is just claiming
                 unfinished = self._dismiss_line()
                 with suppress(BackendUnavailable):
                     await give_back(unfinished, self._now())
@@ -142,9 +135,9 @@ class Checker:
         finally:
             unfinished += [*self._dismiss_line(), *self._running.values()]
             await _cancel([*self._loops, *self._running])
-            with suppress(BackendUnavailable, TimeoutError):  # then the leases run out
+            with suppress(BackendUnavailable, TimeoutError):  # if this fails, the leases run out
                 async with asyncio.timeout(LAST_WORDS_SECONDS):
-                    await give_back(unfinished, self._now())  # those that went before are not held any more
+                    await give_back(unfinished, self._now())  # what was given back before is skipped
                     await self._gathering.store_all()
 
     async def _claim_on_and_on(self) -> None:
@@ -153,7 +146,7 @@ class Checker:
             try:
                 await self._claim()
             except BackendUnavailable as error:
-                self._outage.begin(error)
+                note_delay("Claiming checks", error)
             except Exception:
                 log.exception("Claiming checks failed; it is tried again")
             CHECKS_IN_FLIGHT.set(len(self._running))
@@ -168,13 +161,12 @@ class Checker:
             await asyncio.sleep(CALL_SECONDS)
 
     async def _claim(self) -> None:
-        """Claim as much as there is room for and begin it; what cannot begin soon is due again later."""
+        """Claim as much as there is room for, and begin it. What cannot begin soon is due again later."""
         self._call_line()
-        room = self._load.admit(min(self._lanes.room, self._gathering.room))
+        room = self._load.admit(min(self._lanes.free, self._gathering.free))
         if room > 0:
             claimed = await claim_due(self._now(), room)
-            self._outage.end()
-            self._call_line()  # before those that come now
+            self._call_line()  # those that waited go first
             refused = [each for each in claimed if not self._take(each)]
             self._without_turn += refused
             if len(claimed) == room:
@@ -183,12 +175,12 @@ class Checker:
 
     async def _postpone(self) -> None:
         without_turn, self._without_turn = self._without_turn, []
-        for seconds, claimed in self._postponements.postpone(without_turn).items():
-            jittered = seconds * random.uniform(1, POSTPONEMENT_JITTER)  # noqa: S311 - not all at once again
+        for seconds, claimed in self._postponements.postpone(without_turn, self._lanes.is_quick).items():
+            jittered = seconds * random.uniform(1, POSTPONEMENT_JITTER)  # noqa: S311 - so that they do not come back together
             await give_back(claimed, self._now() + timedelta(seconds=jittered))
 
     def _take(self, claimed: Claimed) -> bool:
-        """Begin, or line up; False if there is no hope of a turn."""
+        """Begin a check or put it in line; return False if it was refused."""
         turn = self._lanes.take(claimed) if self._is_covered(claimed) else Turn.NEVER
         if turn is Turn.NOW:
             self._begin(claimed)
@@ -210,36 +202,38 @@ class Checker:
         task.add_done_callback(self._running.pop)
 
     async def _check(self, claimed: Claimed) -> None:
+        checked_at, began_at = self._now(), time.perf_counter()
         try:
-            checked_at, began_at = self._now(), time.perf_counter()
-            found = await self._probe(claimed)
+            with span("check", "client", {"monitoring.monitor_id": claimed.monitor_id}) as recorded:
+                found = await self._probe(claimed)
+                recorded.note("monitoring.check.outcome", found.outcome)
             self._note(claimed, found, checked_at, time.perf_counter() - began_at)
         except OSError as error:
-            self._exhaustion.begin(error)  # the lease ends, and it is checked again
+            self._exhaustion.begin(error)  # it is checked again when its lease has ended
         except Exception:
             log.exception("A check failed by itself; it is made again when its lease has ended")
         else:
             self._exhaustion.end()
         finally:
-            self._lanes.leave(claimed)
+            self._lanes.leave(claimed, time.perf_counter() - began_at)
             if self._lanes.has_line:
                 self._has_room.set()
 
     def _note(self, claimed: Claimed, found: Finding, checked_at: datetime, duration_seconds: float) -> None:
         delay_seconds = max(0.0, (checked_at - claimed.planned_at).total_seconds())
-        if claimed.last_checked_at:  # by a machine whose clock may be ahead
+        if claimed.last_checked_at:  # perhaps by a machine whose clock is ahead of ours
             checked_at = max(checked_at, claimed.last_checked_at + _MICROSECOND)
-        record_check(found.verdict.outcome, delay_seconds, duration_seconds)
-        self._gathering.add(Checked(claimed, checked_at, found.exchange, found.verdict))
+        record_check(found.outcome, delay_seconds, duration_seconds)
+        self._gathering.add(Checked(claimed, checked_at, found))
 
     def _is_covered(self, claimed: Claimed) -> bool:
-        """Say whether the lease lasts for a check that begins now."""
-        timeout = timedelta(seconds=claimed.request.timeout_seconds)
+        """Say whether the lease lasts long enough for a check that begins now."""
+        timeout = timedelta(seconds=claimed.timeout_seconds)
         return self._now() + timeout + RESERVE <= claimed.lease_ends_at
 
 
 def _affordable(wanted: int, max_connections: int) -> int:
-    """Return how many checks to make at once: one that waited for a connection would outlast its lease."""
+    """Return how many checks to make at once, so that none waits for a connection and outlasts its lease."""
     affordable = max(1, max_connections - KEPT_CONNECTIONS)
     if wanted > affordable:
         log.warning(

@@ -1,6 +1,7 @@
 """A claim is a lease on a monitor: the right to check it once.
 
-Only who still holds it can store a result. Who dies holds it until the lease ends; pausing takes it away.
+A result is stored only if its claim still holds. If a checker dies, its claims last until their leases end.
+Pausing a monitor takes the claim away.
 """
 
 from __future__ import annotations
@@ -15,38 +16,39 @@ import orjson
 from monitoring.backends.current import current_backends
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.checks.judging import Expectation
+from monitoring.checks.probes import registry
 from monitoring.incidents.subjects import KnownMonitor
 from monitoring.monitors.health import Health, State
-from monitoring.outbound.exchanges import OutboundRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# What a lease leaves for waiting, asking whether we are blind, and storing, beside the check itself.
+    from monitoring.checks.probes.protocol import Probe
+
+# A lease lasts for the check itself, and this much longer for waiting, asking if we are blind, and storing.
 LEASE_MARGIN = timedelta(seconds=15)
 
 _OF_WATCH = ("due_at", "next_check_at", "last_checked_at", *Health._fields)
-# What stays the same from claim to claim, until somebody changes the monitor.
-_SETTINGS = (
-    *("id", "team_id", "name", "method", "timeout_seconds", "follow_redirects", "verify_tls"),
-    *("expected_status_codes", "required_keyword", "forbidden_keyword", "tls_expiry_warning_days"),
-    *("slow_threshold_ms", "interval_seconds", "failure_threshold", "recovery_threshold"),
-    *("url", "request_headers", "request_body"),
+# What stays the same from claim to claim until somebody changes the monitor: what every monitor has, and what
+# the probes read.
+_OF_EVERY_KIND = (
+    *("id", "team_id", "name", "url"),
+    *("timeout_seconds", "interval_seconds", "failure_threshold", "recovery_threshold"),
 )
+_SETTINGS = tuple(dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)))
 _OF_MONITOR = ("status", *_SETTINGS)
 
-# Whoever is checked once is checked again. What is remembered of one takes two kilobytes as a rule, and ten
-# with the largest request that is remembered at all: strangers choose how large they are.
+# A monitor that was checked will be checked again, so its settings are remembered, which takes about two
+# kilobytes. Settings with more text than this are not remembered: strangers choose how long they are.
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_BYTES = 1024
 
 _STATES = {str(state): state for state in State}
 
-# What follows from settings: the end of a `Claimed`.
-_Read: TypeAlias = "tuple[KnownMonitor, OutboundRequest, Expectation, int, int, int]"
+# What is read from the settings: the last fields of a `Claimed`.
+_Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int]"
 
-# `SKIP LOCKED` lets claims made at once pass each other by; SQLite makes them one after the other.
+# With `SKIP LOCKED`, claims made at the same time do not wait for each other. On SQLite they take turns.
 _CLAIM_ON_POSTGRES = f"""
     WITH due AS (
         SELECT monitor_id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -59,7 +61,8 @@ _CLAIM_ON_POSTGRES = f"""
               {", ".join(f"monitors.{name}" for name in _OF_MONITOR)}
 """  # noqa: S608 - names of our own
 
-# What comes from another table cannot be returned, but looked up. Moments are text as `str(datetime)` has it.
+# SQLite cannot return columns of another table, but can look them up. Its moments are text as `str(datetime)`
+# writes it.
 _CLAIM_ON_SQLITE = f"""
     UPDATE watches
     SET claim = $3, due_at = replace(strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, (
@@ -73,9 +76,9 @@ _CLAIM_ON_SQLITE = f"""
 
 
 class Claimed(NamedTuple):
-    """The right to check a monitor, as it was when claimed, until the lease ends.
+    """The right to check a monitor until the lease ends, and the monitor as it was when it was claimed.
 
-    `planned_at` is when it should have been checked, and `last_checked_at` when it was.
+    `planned_at` is when this check was due, and `last_checked_at` when the last one was made.
     """
 
     claim: UUID
@@ -85,8 +88,8 @@ class Claimed(NamedTuple):
     health: Health
     status: str
     subject: KnownMonitor
-    request: OutboundRequest
-    expectation: Expectation
+    probe: Probe
+    timeout_seconds: int
     interval_seconds: int
     failure_threshold: int
     recovery_threshold: int
@@ -98,15 +101,16 @@ class Claimed(NamedTuple):
 
 
 class _Memory:
-    """The settings that a monitor had when it was claimed last, and what follows from them."""
+    """The settings that a monitor had when it was claimed last, and what was read from them."""
 
     last: tuple[tuple[Any, ...], _Read] | None = None
 
 
 async def claim_due(now: datetime, limit: int) -> list[Claimed]:
-    """Claim up to `limit` monitors that are due, those that wait the longest first.
+    """Claim up to `limit` monitors that are due, those that have waited the longest first.
 
-    However many claim at once, each monitor goes to one. Raises `DatabaseUnavailable`.
+    However many checkers claim at the same time, only one of them gets a monitor. Raises
+    `DatabaseUnavailable`.
     """
     connection, claim = current_backends().database.context.db(), uuid4()
     margin_seconds = LEASE_MARGIN // timedelta(seconds=1)
@@ -114,7 +118,7 @@ async def claim_due(now: datetime, limit: int) -> list[Claimed]:
         statement, values = _CLAIM_ON_POSTGRES, [now, limit, claim, margin_seconds]
     else:
         statement, values = _CLAIM_ON_SQLITE, [str(now), limit, str(claim), margin_seconds]
-    # Tortoise says dictionaries, and passes on what the driver gives: nothing, where UPDATE is the first word
+    # Tortoise declares dictionaries but passes on what the driver returns, which has other types.
     rows: Any
     _, rows = await connection.execute_query(spell(connection, statement), values)
     if not is_postgres(connection):
@@ -123,7 +127,10 @@ async def claim_due(now: datetime, limit: int) -> list[Claimed]:
 
 
 async def give_back(claimed: Iterable[Claimed], due_at: datetime) -> None:
-    """Free what was claimed and not checked, from `due_at` on. What is not held any more stays as it is."""
+    """Free monitors that were claimed but not checked, and make them due at `due_at`.
+
+    A monitor whose claim was lost meanwhile stays as it is.
+    """
     rows = [{"monitor_id": each.monitor_id, "claim": each.claim, "due_at": due_at} for each in claimed]
     if not rows:
         return
@@ -153,15 +160,14 @@ def _read_claimed(row: tuple[Any, ...], claim: UUID) -> Claimed:
 
 
 def _recall_settings(settings: tuple[Any, ...]) -> _Read:
-    """Read settings, unless they are those of the last time; what they were before is forgotten."""
-    *_, url, headers, body = settings
-    if len(f"{url}{headers}{body or ''}".encode()) > _MAX_REMEMBERED_BYTES:
-        return _read_settings(settings)
+    """Read settings, unless they are the same as the last time. Only the last ones are remembered."""
     memory = _memory_of(settings[0])
-    last = memory.last
-    if not last or last[0] != settings:
-        last = memory.last = (settings, _read_settings(settings))
-    return last[1]
+    if memory.last and memory.last[0] == settings:
+        return memory.last[1]
+    read = _read_settings(settings)
+    size = sum(len(value.encode()) for value in settings if isinstance(value, str))
+    memory.last = (settings, read) if size <= _MAX_REMEMBERED_BYTES else None
+    return read
 
 
 @lru_cache(_MAX_REMEMBERED)
@@ -170,36 +176,19 @@ def _memory_of(_monitor_id: UUID) -> _Memory:
 
 
 def _read_settings(settings: tuple[Any, ...]) -> _Read:
-    column = dict(zip(_SETTINGS, settings, strict=True))
-    body = column["request_body"]
-    required_keyword, forbidden_keyword = column["required_keyword"], column["forbidden_keyword"]
+    row = dict(zip(_SETTINGS, settings, strict=True))
     return (
-        KnownMonitor(column["id"], column["team_id"], column["name"], column["url"]),
-        OutboundRequest(
-            method=column["method"],
-            url=column["url"],
-            headers=orjson.loads(column["request_headers"]),
-            body=None if body is None else body.encode(),
-            timeout_seconds=column["timeout_seconds"],
-            follow_redirects=bool(column["follow_redirects"]),
-            verify_tls=bool(column["verify_tls"]),
-            keep_body=required_keyword is not None or forbidden_keyword is not None,
-        ),
-        Expectation(
-            expected_status_codes=tuple(orjson.loads(column["expected_status_codes"])),
-            required_keyword=required_keyword,
-            forbidden_keyword=forbidden_keyword,
-            tls_expiry_warning_days=column["tls_expiry_warning_days"],
-            slow_threshold_ms=column["slow_threshold_ms"],
-        ),
-        column["interval_seconds"],
-        column["failure_threshold"],
-        column["recovery_threshold"],
+        KnownMonitor(row["id"], row["team_id"], row["name"], row["url"]),
+        registry.read_probe(row),
+        row["timeout_seconds"],
+        row["interval_seconds"],
+        row["failure_threshold"],
+        row["recovery_threshold"],
     )
 
 
 def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
-    """Read a row as PostgreSQL gives it: moments and ids are text here, and flags are numbers."""
+    """Convert a row to what PostgreSQL returns: here, moments and ids are text and flags are numbers."""
     *moments, settled, is_degraded, is_blind, streak, streak_started_at, seen_until, of_monitor = row
     status, monitor_id, team_id, *others = orjson.loads(of_monitor)
     return (

@@ -1,4 +1,4 @@
-"""Where a page of checks ends: the moment of its last check, in the form of every other cursor."""
+"""Cursors of pages of checks: the moment of a page's last check, in the form of every other cursor."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from monitoring.contract.cursors import decode_cursor, encode_cursor
-from monitoring.contract.problems import Problem
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 def encode_moment(moment: datetime) -> str:
-    """Write the cursor of the page after a check."""
+    """Write the cursor of the page that begins after a check."""
     return encode_cursor(UUID(int=(moment - _EPOCH) // _MICROSECOND))
 
 
 def decode_moment(cursor: str) -> datetime:
-    """Read a cursor. Raises Problem for everything `encode_moment` would not write."""
-    try:
-        return _EPOCH + decode_cursor(cursor).int * _MICROSECOND
-    except OverflowError:
-        raise Problem("cursor_invalid") from None
+    """Read a cursor that the document allows. One beyond the calendar leads to its end."""
+    return _EPOCH + min(decode_cursor(cursor).int, _LAST) * _MICROSECOND

@@ -36,7 +36,7 @@ RESPONSE_TIMES_RANGE = timedelta(hours=24)
 async def check_monitor_now(
     monitor_id: str, caller: Caller, request: Request, idempotency_key: str | None = None
 ) -> Reply:
-    """Ask for a check, once."""
+    """Ask for a check. A request that is repeated with the same key asks once."""
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))
     await count_request(request, current_backends().settings.rate_limit_check_now, str(caller.team_id))
 
@@ -59,7 +59,7 @@ async def list_checks(  # noqa: PLR0913 - one argument a parameter of the docume
     to: str | None = None,
     outcome: str | None = None,
 ) -> Reply:
-    """Answer a page of a monitor's checks."""
+    """Answer with a page of a monitor's checks."""
     before = decode_moment(cursor) if cursor else None
     start, end = read_limits(from_, to)
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))
@@ -77,7 +77,7 @@ async def get_uptime(
     to: str | None = None,
     window: WindowName | None = None,
 ) -> Reply:
-    """Answer how long a monitor was up."""
+    """Answer with how long a monitor was up."""
     asked = read_range(from_, to, window, now=datetime.now(UTC), default=UPTIME_RANGE)
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))
     return Reply(represent_uptime(monitor.id, await measure_uptime(monitor, asked)))
@@ -91,7 +91,7 @@ async def get_response_times(
     to: str | None = None,
     window: WindowName | None = None,
 ) -> Reply:
-    """Answer how fast a monitor answered."""
+    """Answer with how fast a monitor's server answered."""
     now = datetime.now(UTC)
     asked = read_range(from_, to, window, now=now, default=RESPONSE_TIMES_RANGE)
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))

@@ -1,4 +1,4 @@
-"""How many checks run at once, of one team and of one host, and whose turn is next. Pure."""
+"""How many checks run at once, in all, per team and per host, and whose turn is next. Pure."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
-
-from monitoring.outbound.targets import UnusableUrl, read_target
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,19 +15,24 @@ if TYPE_CHECKING:
 
     from monitoring.checks.claims import Claimed
 
-# This part of the lanes is for who has hardly anything running. Else whoever comes while teams with dead
-# servers fill the process waits until a lane is free, which may take as long as a timeout.
+# One lane in this many is kept for teams with hardly anything running. If other teams' dead servers fill the
+# process, a team that comes would otherwise wait for a free lane, which may take as long as a timeout.
 KEPT_PART = 10
 
-# When what was refused is due again: this long after the first time, twice as long each time after that.
-FIRST_POSTPONEMENT_SECONDS = 5
-LONGEST_POSTPONEMENT_SECONDS = 60
+# A check that is refused is due again after the first number of seconds, and after twice as long each further
+# time, up to the second. A quick host soon has room.
+POSTPONEMENT_SECONDS = (5.0, 60.0)
+POSTPONEMENT_SECONDS_IF_QUICK = (0.5, 1.5)
+QUICK_SECONDS = 0.25
 POSTPONEMENT_JITTER = 1.5
 MAX_REMEMBERED = 100_000
 
+# Host and port. Probes without an endpoint share the key None, so that no probe gets around the limit.
+_HostKey: TypeAlias = "tuple[str, int] | None"
+
 
 class Turn(Enum):
-    """When what is claimed may begin."""
+    """When a claimed check may begin."""
 
     NOW = auto()
     LATER = auto()
@@ -37,11 +40,11 @@ class Turn(Enum):
 
 
 class Lanes:
-    """Keeps count of what runs, and of the line of those that wait, because of their team, host, or of all.
+    """Counts the checks that run, and keeps a line of those that wait for their team, their host or a lane.
 
-    A free lane goes to the team with the fewest checks running, of equal ones to the one that has waited for
-    its turn the longest. Where teams wait for the same host, each has its share of it. A monitor is in here
-    once.
+    A free lane goes to the team with the fewest checks running, and among equal teams to the one whose last
+    turn was the longest ago. If several teams wait for one host, each gets a share of it. No monitor is in
+    here twice.
     """
 
     def __init__(self, at_once: int, per_team: int, per_host: int) -> None:
@@ -50,30 +53,33 @@ class Lanes:
         self._per_team = per_team
         self._per_host = per_host
         self._running: dict[UUID, _Place] = {}
-        self._line: dict[UUID, tuple[Claimed, _Place]] = {}  # those that have waited the longest first
+        self._line: dict[UUID, tuple[Claimed, _Place]] = {}  # the one that has waited the longest is first
         self._teams: dict[UUID, _Team] = {}
-        self._hosts: dict[str, _Host] = {}
-        # Teams that wait and may have somebody who can begin: others need no look until one of theirs leaves.
+        self._hosts: dict[_HostKey, _Host] = {}
+        self._seconds: dict[_HostKey, float] = {}  # that a host's latest checks took; the newest counts half
+        # Waiting teams that may have a check which can begin. The others are skipped until a lane that they
+        # could use is freed.
         self._ready: set[_Team] = set()
         self._turns = count()
 
     @property
-    def room(self) -> int:
-        """How many more may be claimed.
+    def free(self) -> int:
+        """How many more checks may be claimed.
 
-        It is never none: however full it is, it may be somebody's turn who is not here yet.
+        At least one: however full the lanes are, it may be the turn of a team that is not here yet.
         """
         return max(self._at_once - max(len(self._running), len(self._line)), self._at_once // 2, 1)
 
     @property
     def has_line(self) -> bool:
-        """Whether anything waits."""
+        """Whether any check waits."""
         return bool(self._line)
 
     def take(self, claimed: Claimed) -> Turn:
-        """Let a check enter now, or wait in line; never, if it is in here already or the line is full.
+        """Let a check begin now or wait in line. Refuse it if it is here already or the line is full.
 
-        As many may wait as may run: of a team at one host, of a team, where each has its part of the whole.
+        As many checks of a team may wait for a host as it can make in a second, or as may run there if it is
+        slow. Of a team, as many may wait as may run, and no more than its part of the whole line.
         """
         if claimed.monitor_id in self._running or claimed.monitor_id in self._line:
             return Turn.NEVER
@@ -88,10 +94,13 @@ class Lanes:
         self._line_up(claimed, place)
         return Turn.LATER
 
-    def leave(self, claimed: Claimed) -> None:
-        """Give the lane free."""
+    def leave(self, claimed: Claimed, took_seconds: float) -> None:
+        """Free the lane of a check that has ended."""
         place = self._running.pop(claimed.monitor_id)
         team, host = place
+        if len(self._seconds) > MAX_REMEMBERED:
+            self._seconds.clear()
+        self._seconds[host.key] = (took_seconds + self._seconds.get(host.key, took_seconds)) / 2
         team.running -= 1
         host.running[team] -= 1
         if not host.running[team]:
@@ -102,11 +111,11 @@ class Lanes:
         self._forget_if_gone(place)
 
     def call(self) -> list[Claimed]:
-        """Take out of the line who can begin now, and has entered."""
+        """Move every check that can begin now from the line into a lane, and return them."""
         called: list[Claimed] = []
         if not self._ready or len(self._running) >= self._at_once:
             return called
-        order = [(team.running, team.turn, team) for team in self._ready]  # no two have the same turn
+        order = [(team.running, team.turn, team) for team in self._ready]  # turns are unique
         heapify(order)
         while order and self._has_lane_for(order[0][-1]):
             _, _, team = heappop(order)
@@ -118,8 +127,13 @@ class Lanes:
                 heappush(order, (team.running, team.turn, team))
         return called
 
+    def is_quick(self, claimed: Claimed) -> bool | None:
+        """Say whether the latest checks of this check's host were quick. None if nobody knows yet."""
+        seconds = self._seconds.get(_host_key(claimed))
+        return None if seconds is None else seconds <= QUICK_SECONDS
+
     def send_away(self, has_waited_too_long: Callable[[Claimed], bool]) -> list[Claimed]:
-        """Take out of the line whoever waits too long, from the front until one does not."""
+        """Remove checks that have waited too long: from the front of the line to the first that has not."""
         sent: list[Claimed] = []
         while self._line:
             claimed, _ = next(iter(self._line.values()))
@@ -130,14 +144,14 @@ class Lanes:
         return sent
 
     def _has_lane_for(self, team: _Team) -> bool:
-        """Say whether one more may run in all; of the lanes that are kept, each team has its share."""
+        """Say whether the process may run one more. Each team has a share of the lanes that are kept free."""
         taken = len(self._running)
         if taken < self._at_once - self._kept:
             return True
         return taken < self._at_once and team.running < max(1, self._kept // len(self._teams))
 
     def _may_use(self, team: _Team, host: _Host) -> bool:
-        """Say whether team and host allow one more."""
+        """Say whether the limits of team and host allow one more."""
         if team.running >= self._per_team or host.running.total() >= self._per_host:
             return False
         if host.waiting <= {team}:
@@ -145,11 +159,12 @@ class Lanes:
         return host.running[team] < max(1, self._per_host // len(host.waiting | host.running.keys() | {team}))
 
     def _is_line_full_for(self, team: _Team, host: _Host) -> bool:
+        quickness = max(1.0, 1 / self._seconds.get(host.key, 1.0))
         share = max(1, min(self._per_team, self._at_once // len(self._teams)))
         return (
             len(self._line) >= 2 * self._at_once
             or team.waiting_count >= share
-            or len(team.lines.get(host, ())) >= self._per_host
+            or len(team.lines.get(host, ())) >= self._per_host * quickness
         )
 
     def _enter(self, claimed: Claimed, place: _Place) -> None:
@@ -168,7 +183,7 @@ class Lanes:
         self._ready.add(team)
 
     def _call_one_of(self, team: _Team) -> Claimed | None:
-        """Let one of the team's enter; its hosts take turns."""
+        """Move one of the team's checks into a lane, if any may begin. Its hosts take turns."""
         for host, waiting in team.lines.items():
             if self._may_use(team, host):
                 claimed = waiting[0]
@@ -180,7 +195,7 @@ class Lanes:
         return None
 
     def _step_out(self, claimed: Claimed) -> _Place:
-        """Take who is the first in the line of its team and host out of it."""
+        """Remove a check that is the first of its team and host from the line."""
         _, place = self._line.pop(claimed.monitor_id)
         team, host = place
         team.waiting_count -= 1
@@ -188,61 +203,66 @@ class Lanes:
         if not team.lines[host]:
             del team.lines[host]
             host.waiting.discard(team)
-            self._ready |= host.waiting  # their shares of the host have grown
+            self._ready |= host.waiting  # with one team less, their shares have grown
         if not team.lines:
             self._ready.discard(team)
         return place
 
     def _place_of(self, claimed: Claimed) -> _Place:
-        team_id, name = claimed.subject.team_id, host_of(claimed.request.url)
+        team_id, key = claimed.subject.team_id, _host_key(claimed)
         if team_id not in self._teams:
             self._teams[team_id] = _Team(team_id, next(self._turns))
-        if name not in self._hosts:
-            self._hosts[name] = _Host(name)
-        return _Place(self._teams[team_id], self._hosts[name])
+        if key not in self._hosts:
+            self._hosts[key] = _Host(key)
+        return _Place(self._teams[team_id], self._hosts[key])
 
     def _forget_if_gone(self, place: _Place) -> None:
         team, host = place
         if not team.running and not team.lines:
             self._teams.pop(team.id, None)
         if not host.running and not host.waiting:
-            self._hosts.pop(host.name, None)
+            self._hosts.pop(host.key, None)
 
 
 class Postponements:
-    """Remembers how often monitors were refused, so that the rest of what is due is reached."""
+    """Remembers how often monitors were refused, and makes them due later, so that others get their turn."""
 
     def __init__(self) -> None:
         self._counts: Counter[UUID] = Counter()
 
-    def postpone(self, refused: Iterable[Claimed]) -> dict[float, list[Claimed]]:
-        """Say in how many seconds they are due again: later the more often, within half their interval.
+    def postpone(
+        self, refused: Iterable[Claimed], is_quick: Callable[[Claimed], bool | None]
+    ) -> dict[float, list[Claimed]]:
+        """Say in how many seconds each is due again: the more refusals, the later, up to half its interval.
 
-        A little after that, by up to `POSTPONEMENT_JITTER`, keeps to the bound as well.
+        `is_quick` says of a check whether its host is, or None if nobody knows yet: it is asked soon, once.
+        The caller may stretch the seconds by up to `POSTPONEMENT_JITTER` without leaving that bound.
         """
-        if len(self._counts) > MAX_REMEMBERED:  # many went to other processes
+        if len(self._counts) > MAX_REMEMBERED:  # other processes have checked many of them
             self._counts.clear()
         postponed: defaultdict[float, list[Claimed]] = defaultdict(list)
         for claimed in refused:
-            longest = min(claimed.interval_seconds / 2, LONGEST_POSTPONEMENT_SECONDS) / POSTPONEMENT_JITTER
-            seconds = FIRST_POSTPONEMENT_SECONDS
-            for _ in range(self._counts[claimed.monitor_id]):
+            count, quick = self._counts[claimed.monitor_id], is_quick(claimed)
+            is_soon = quick or (quick is None and count == 0)
+            seconds, longest = POSTPONEMENT_SECONDS_IF_QUICK if is_soon else POSTPONEMENT_SECONDS
+            longest = min(claimed.interval_seconds / 2, longest) / POSTPONEMENT_JITTER
+            for _ in range(count):
                 if seconds * 2 > longest:
                     break
                 seconds *= 2
-            else:  # not yet the longest
+            else:  # the wait can still grow
                 self._counts[claimed.monitor_id] += 1
             postponed[seconds].append(claimed)
         return postponed
 
     def forget(self, claimed: Claimed) -> None:
-        """Forget what has got its turn."""
+        """Forget a monitor whose check has begun."""
         self._counts.pop(claimed.monitor_id, None)
 
 
 @dataclass(eq=False, slots=True)
 class _Team:
-    """What a team has here. `lines` are those of hosts, the one whose turn is next first; none is empty."""
+    """A team with checks here. `lines` has a line for each host, the next one to get a turn first."""
 
     id: UUID
     turn: int
@@ -253,9 +273,9 @@ class _Team:
 
 @dataclass(eq=False, slots=True)
 class _Host:
-    """How many checks of it run by team, and which teams wait."""
+    """A host with checks here: how many of each team run, and which teams wait for it."""
 
-    name: str
+    key: _HostKey
     running: Counter[_Team] = field(default_factory=Counter)
     waiting: set[_Team] = field(default_factory=set)
 
@@ -265,10 +285,6 @@ class _Place(NamedTuple):
     host: _Host
 
 
-def host_of(url: str) -> str:
-    """Name host and port of a URL, in one spelling."""
-    try:
-        target = read_target(url)
-    except UnusableUrl:
-        return url
-    return f"{target.host}:{target.port}"
+def _host_key(claimed: Claimed) -> _HostKey:
+    endpoint = claimed.probe.endpoint
+    return (endpoint.host, endpoint.port) if endpoint else None

@@ -1,4 +1,4 @@
-"""Response times, few numbers for many: percentiles of any merged spans, at most 2 % wrong."""
+"""Response times in few numbers: percentiles of any spans merged together, at most 2 % off."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# Ratio of the bounds of a bucket. Its middle is 1 % from them; the rest of the 2 % is for whole milliseconds:
-# below 50 ms no bucket holds two of them, and from there on rounding the middle costs less than another 1 %.
+# The ratio between the bounds of a bucket. Its middle is 1 % away from both. The other 1 % is for rounding to
+# whole milliseconds: below 50 ms no bucket holds two of them, and from there on it costs less than that.
 GROWTH = 1.02
 
 _LOG_GROWTH = log(GROWTH)
@@ -19,8 +19,8 @@ _LOG_GROWTH = log(GROWTH)
 class Latencies:
     """A DDSketch of whole milliseconds (Masson, Rim, Lee: DDSketch, PVLDB 12(12), 2019).
 
-    Buckets grow with what they hold: 0 ms is bucket 0 and a day is bucket 924, so nothing ever needs to be
-    dropped, and merging counts is exactly as if all had been added to one.
+    The longer the times, the wider their buckets: 0 ms is bucket 0 and a day is bucket 924. So nothing has to
+    be dropped, and merging two sketches gives exactly what adding everything to one would have given.
     """
 
     def __init__(self, response_times_ms: Iterable[int] = ()) -> None:
@@ -49,11 +49,11 @@ class Latencies:
         self._counts[_bucket_of(response_time_ms)] += 1
 
     def merge(self, other: Latencies) -> None:
-        """Count all of another's response times too."""
+        """Add all response times of another sketch."""
         self._counts.update(other._counts)
 
     def percentile(self, percent: float) -> int | None:
-        """Return the response time in ms that `percent` of all do not exceed (nearest rank); None of none."""
+        """Return the time in ms that `percent` of all do not exceed (nearest rank), or None if empty."""
         rank = ceil(percent * self.count / 100)
         for bucket in sorted(self._counts):
             rank -= self._counts[bucket]
@@ -67,5 +67,5 @@ def _bucket_of(response_time_ms: int) -> int:
 
 
 def _middle_of(bucket: int) -> int:
-    """Return the value that is equally wrong, relatively, for both bounds of a bucket."""
+    """Return the value with the same relative error to both bounds of a bucket."""
     return round(2 * GROWTH ** (bucket - 1) / (GROWTH + 1)) if bucket else 0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-# Each monitor is a SELECT of its own, and SQLite joins no more of them (SQLITE_MAX_COMPOUND_SELECT).
+# Each monitor has its own SELECT, and SQLite allows no more of them in a UNION (SQLITE_MAX_COMPOUND_SELECT).
 MAX_MONITORS = 500
 
 
@@ -28,8 +28,8 @@ class Glimpse(NamedTuple):
 async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) -> dict[UUID, list[Glimpse]]:
     """Return up to `count` checks of each of at most `MAX_MONITORS`, oldest first, in one statement.
 
-    `since` keeps PostgreSQL from looking into every day there is. Who has no check since then has an empty
-    list.
+    `since` keeps PostgreSQL from reading the partitions of all days. A monitor without a check since then has
+    an empty list.
     """
     found: dict[UUID, list[Glimpse]] = {monitor_id: [] for monitor_id in monitor_ids}
     if not found:

@@ -1,4 +1,4 @@
-"""How busy the loop is that makes the checks. On a crowded loop, response times would be its own."""
+"""Measures how busy the event loop of the checks is: on a busy one, response times include its delays."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from monitoring.metrics import CHECKER_BUSY_RATIO, CHECKER_LAG_SECONDS
 MEASURE_SECONDS = 1.0
 MAX_BUSY_RATIO = 0.6
 
-# Whatever else keeps the loop busy (the API does, in the embedded mode), checks are slowed and never stopped.
+# The loop may be busy with other things, such as the API in embedded mode. Checks slow down, but never stop.
 MAX_REFUSALS_IN_A_ROW = 2
 TRICKLE = 10
 
 
 class Load:
-    """What part of the time the loop's thread works, as of the last second."""
+    """The part of the last second in which the loop's thread worked, and how many checks may begin."""
 
     busy_ratio = 0.0
     _refusals = 0
@@ -32,7 +32,7 @@ class Load:
             CHECKER_LAG_SECONDS.set(max(0.0, elapsed_seconds - MEASURE_SECONDS))
 
     def admit(self, count: int) -> int:
-        """Say how many of `count` checks to begin: all, or while the loop is busy none or a few."""
+        """Say how many of `count` checks may begin: all of them, or none or a few while the loop is busy."""
         if self.busy_ratio <= MAX_BUSY_RATIO:
             self._refusals = 0
             return count

@@ -1,4 +1,4 @@
-"""What checks add up to. The results themselves are no model: see `results.py`."""
+"""What checks add up to. There is no model for single results: see `results.py`."""
 
 from __future__ import annotations
 

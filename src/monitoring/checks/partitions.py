@@ -1,4 +1,4 @@
-"""The days of results on PostgreSQL: one partition a day of UTC, made before its day and dropped whole."""
+"""Partitions of the results on PostgreSQL: one for each day (UTC), made in advance and dropped as a whole."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
-# Processes that make or drop partitions at once take turns; the number is arbitrary and ours.
+# Processes that make or drop partitions take turns. The number of the lock is arbitrary.
 _PARTITION_LOCK = 7_023_417_066
 
-# A drop that has to wait makes everybody else wait behind it.
+# While a drop waits for its lock, everybody else has to wait behind it.
 DROP_PATIENCE = "1s"
 
 _DAY = timedelta(days=1)
@@ -30,7 +30,7 @@ _FIND = """
 
 
 async def ensure_partitions(start: datetime, end: datetime) -> None:
-    """Make what results from `start` until `end` need, both days included. SQLite needs nothing."""
+    """Make the partitions for results from `start` until `end`, both days included. SQLite needs none."""
     first, last = _day_of(start), _day_of(end)
     async with transaction() as connection:
         if is_postgres(connection):
@@ -38,14 +38,14 @@ async def ensure_partitions(start: datetime, end: datetime) -> None:
 
 
 async def create_partitions(connection: BaseDBAsyncClient, days: Iterable[date]) -> None:
-    """Make those of the days that are missing, in the caller's transaction.
+    """Make the partitions that are missing for these days, in the caller's transaction.
 
-    Attaching lets others insert meanwhile; `CREATE TABLE … PARTITION OF` would lock them out.
+    While a table is attached, others can insert. `CREATE TABLE … PARTITION OF` would lock them out.
     """
     if not await _find_missing(connection, days):
         return
     await connection.execute_query(f"SELECT pg_advisory_xact_lock({_PARTITION_LOCK})")
-    for day in await _find_missing(connection, days):  # others may have been faster
+    for day in await _find_missing(connection, days):  # another process may have made some
         name = _name_of(day)
         await connection.execute_query(f"CREATE TABLE {name} (LIKE checks INCLUDING ALL)")
         await connection.execute_query(
@@ -55,9 +55,9 @@ async def create_partitions(connection: BaseDBAsyncClient, days: Iterable[date])
 
 
 async def drop_partitions(before: datetime) -> list[str]:
-    """Drop the days that ended by then, oldest first, and return the names of their tables.
+    """Drop the days that ended before then, oldest first, and return the names of their tables.
 
-    Raises `DatabaseUnavailable` when somebody reads for longer than `DROP_PATIENCE`: the next time will do.
+    Raises `DatabaseUnavailable` if somebody reads for longer than `DROP_PATIENCE`; the next time will do.
     """
     dropped = []
     async with transaction() as connection:
@@ -78,7 +78,7 @@ async def _drop(name: str) -> None:
 
 async def _find_missing(connection: BaseDBAsyncClient, days: Iterable[date]) -> list[date]:
     named = {_name_of(day): day for day in sorted(days)}
-    # Not to_regclass(): it remembers tables it did not find, whatever others have committed since.
+    # Not to_regclass(), which caches that a table was not found, even if it has been created since.
     rows = await connection.execute_query_dict(f"{_FIND} AND relname = ANY($1)", [list(named)])
     found = {row["relname"] for row in rows}
     return [day for name, day in named.items() if name not in found]
@@ -93,6 +93,6 @@ def _name_of(day: date) -> str:
 
 
 def _read_name(name: str) -> date | None:
-    """Return the day of a partition; None for a table that somebody else attached."""
+    """Return the day of a partition, or None for a table that somebody else attached."""
     matched = _NAME.fullmatch(name)
     return datetime.strptime(matched[1], "%Y%m%d").replace(tzinfo=UTC).date() if matched else None

@@ -1,4 +1,4 @@
-"""What the document's schemas of checks, uptime and response times look like on the wire."""
+"""Writes checks, uptime and response times as the document's schemas describe them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def represent_request(monitor_id: UUID, requested_at: datetime) -> dict[str, Any
 
 
 def represent_page(results: Sequence[CheckResult], limit: int) -> dict[str, Any]:
-    """Write a `CheckList` of at most `limit` results; one more says that others follow."""
+    """Write a `CheckList` of at most `limit` results. If there is one more, further pages follow."""
     page = results[:limit]
     return {
         "checks": [_represent_check(result) for result in page],

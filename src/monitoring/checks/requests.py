@@ -1,4 +1,4 @@
-"""A client asks for a check beside the regular ones."""
+"""Checks that a client asks for, in addition to the regular ones."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 async def request_check(monitor_id: UUID, now: datetime) -> None:
-    """Make a monitor due now, or once the check that is under way has ended.
+    """Make a monitor due now, or as soon as the check that is under way has ended.
 
-    Raises Problem if it is paused, or deleted meanwhile.
+    Raises Problem if the monitor is paused, or was deleted meanwhile.
     """
     async with transaction():
         watch = await Watch.select_for_update().get_or_none(monitor_id=monitor_id)
@@ -24,7 +24,7 @@ async def request_check(monitor_id: UUID, now: datetime) -> None:
             raise Problem("monitor_not_found")
         if watch.due_at is None:
             raise Problem("monitor_paused")
-        watch.next_check_at = now  # which whoever stores a check that is under way leaves alone
+        watch.next_check_at = now  # storing a check that is under way does not change it
         if watch.claim is None:
             watch.due_at = min(watch.due_at, now)
         await watch.save(update_fields=["due_at", "next_check_at"])

@@ -1,4 +1,4 @@
-"""Response times: percentiles of any hours or days, from rollups and from what is not rolled up yet."""
+"""Percentiles of response times for any hours or days, from rollups and from results not rolled up yet."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _HOUR, _DAY = HOURLY.length, DAILY.length
 
 @dataclass(frozen=True, slots=True)
 class ResponseTimes:
-    """What a range amounts to, and each of its windows."""
+    """The response times of a whole range, and of each of its windows."""
 
     whole: tuple[Window, Tally]
     windows: list[tuple[Window, Tally]]
 
 
 async def measure_response_times(monitor_id: UUID, asked: Range, now: datetime) -> ResponseTimes:
-    """Measure whole hours, and whole days where hours are no longer kept: the range is rounded outwards.
+    """Measure whole hours, or whole days where hours are no longer kept. The range is rounded outwards.
 
-    What is not kept at all is cut off. Divided into hours, a range goes back as far as hours are kept.
+    Time that nothing is kept of is cut off. A range divided into hours begins where hours are still kept.
     """
     start, end = _round(asked, now)
     windows = divide(start, end, asked.window) if asked.window else []
@@ -65,7 +65,7 @@ def _round(asked: Range, now: datetime) -> Window:
 async def _read_parts(
     monitor_id: UUID, start: datetime, end: datetime, window: WindowName | None
 ) -> list[tuple[datetime, Tally]]:
-    """Read as few rows as will do: days, hours around them, and results of the last hour or two."""
+    """Read as few rows as possible: days, the hours around them, and the results of the last hour or two."""
     hourly_until = await read_progress(HOURLY.name) or start
     daily_until = await read_progress(DAILY.name) or start
     days_start, days_end = _ceil(start, _DAY), min(_floor(end, _DAY), daily_until)

@@ -1,6 +1,6 @@
-"""Results of checks: written many at once, read by monitor, newest first.
+"""Results of checks: written many at once, and read for one monitor, newest first.
 
-They are no model: PostgreSQL takes them by COPY into partitions, and nothing else is as many.
+There are more of them than of anything else, so they have no model: PostgreSQL copies them into partitions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CheckResult(NamedTuple):
-    """What one check found: the columns of `checks`, which are the fields of the document's Check."""
+    """What one check found. Its fields are the columns of `checks`, and those of the document's Check."""
 
     monitor_id: UUID
     checked_at: datetime
@@ -48,10 +48,10 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM checks WHERE monitor_id = $1"  # no
 
 
 async def insert_results(connection: BaseDBAsyncClient, results: Sequence[CheckResult]) -> None:
-    """Store results in the caller's transaction, and make the partitions that they lack.
+    """Store results in the caller's transaction, and make partitions that are missing.
 
-    Claims keep a monitor from being checked twice at one moment. Should it happen, the first result stays and
-    the others of the batch are stored.
+    Claims keep a monitor from being checked twice at the same moment. If it happens anyway, the first result
+    stays, and the rest of the batch is stored.
     """
     if is_postgres(connection) and results:
         await create_partitions(connection, {result.checked_at.astimezone(UTC).date() for result in results})
@@ -69,9 +69,9 @@ async def list_results(  # noqa: PLR0913 - what a client can ask for
     before: datetime | None = None,
     limit: int,
 ) -> list[CheckResult]:
-    """Return up to `limit` results of a monitor, newest first: from `start` on, until before `end`.
+    """Return up to `limit` results of a monitor, newest first, from `start` until before `end`.
 
-    `before` goes on where a page ended. What is None does not matter.
+    `before` continues where a page ended. None means no limit.
     """
     connection = current_backends().database.context.db()
     ends = [moment for moment in (end, before) if moment]
@@ -88,7 +88,7 @@ async def list_results(  # noqa: PLR0913 - what a client can ask for
 async def tally_results(
     connection: BaseDBAsyncClient, monitor_ids: Sequence[UUID], start: datetime, end: datetime
 ) -> dict[UUID, Tally]:
-    """Add up each monitor's results from `start` until before `end`; who has none is left out."""
+    """Add up each monitor's results from `start` until before `end`. Monitors without any are left out."""
     ids = ", ".join(f"${number}" for number, _ in enumerate(monitor_ids, start=3))
     sql = (
         "SELECT monitor_id, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
@@ -103,12 +103,12 @@ async def tally_results(
 
 
 def spell_row(connection: BaseDBAsyncClient, row: Sequence[object]) -> list[object]:
-    """Write values for the driver: SQLite keeps ids and moments (in UTC) as text."""
+    """Convert values for the driver. SQLite keeps ids and moments (in UTC) as text."""
     return list(row) if is_postgres(connection) else [_write_text(value) for value in row]
 
 
 async def _copy(rows: Sequence[tuple[object, ...]]) -> bool:
-    """Load rows by COPY, twice as fast as INSERT; False when one of them is there already."""
+    """Load rows by COPY, which is twice as fast as INSERT. Return False if one of them exists already."""
     try:
         async with transaction() as savepoint:
             postgres: Any = savepoint

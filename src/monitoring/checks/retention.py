@@ -1,4 +1,4 @@
-"""Forgets what is older than the settings keep it, and never a result that is in no rollup yet."""
+"""Deletes what is older than the settings allow, but never a result that is not rolled up yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitoring.checks.rollups import DAILY, HOURLY, read_progress
 if TYPE_CHECKING:
     from monitoring.settings import Settings
 
-# SQLite has one writer at a time, and this many rows keep it busy for some hundredths of a second.
+# SQLite has one writer at a time, and this many rows keep it busy for a few hundredths of a second.
 ROWS_A_PORTION = 500
 
 _DELETE_RESULTS = """
@@ -27,12 +27,12 @@ _DELETE_RESULTS = """
 
 
 async def apply_retention(now: datetime) -> None:
-    """Forget what is too old at `now`.
+    """Delete what is too old at `now`.
 
-    Rollups go by the day. So do results on PostgreSQL, where their table is dropped; SQLite deletes them as
-    they grow too old, a little each time.
+    Rollups are deleted by the day. So are results on PostgreSQL, where the day's table is dropped. On SQLite,
+    results are deleted when they get too old, a few at a time.
 
-    Raises `DatabaseUnavailable` when somebody reads old results for too long: the next time will do.
+    Raises `DatabaseUnavailable` if somebody reads old results for too long. It is tried again next time.
     """
     settings = current_backends().settings
     for window in (HOURLY.window, DAILY.window):
@@ -48,7 +48,7 @@ async def apply_retention(now: datetime) -> None:
 
 
 def oldest_kept(window: str, now: datetime, settings: Settings) -> datetime:
-    """Return since when rollups of this window are kept, the beginning of a day."""
+    """Return since when rollups of this window are kept. It is the beginning of a day."""
     kept_days = {"hour": settings.hourly_retention_days, "day": settings.daily_retention_days}
     return _start_of_day(now - timedelta(days=kept_days[window]))
 

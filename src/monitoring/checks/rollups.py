@@ -1,7 +1,7 @@
-"""Rolls results up: ended hours become one row a monitor, and ended days another.
+"""Rolls results up: an hour that has ended becomes one row for each monitor, and so does a day.
 
-All workers may do so at once. Work is done in small transactions, each of which holds the job's progress:
-who finds it held leaves the job to its holder.
+All workers may do this at the same time. The work is done in small transactions, and each of them locks the
+job's progress. A worker that finds it locked leaves the job to the other one.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
-# By then the results of an hour are stored: a claim ends 75 seconds after its check began at the latest.
+# After this time all results of an hour are stored: a claim ends at most 75 seconds after its check began.
 SETTLING_TIME = timedelta(minutes=10)
 
-# An hour of a monitor has 120 results at an interval of 30 seconds; this many monitors are held in memory.
+# The results of this many monitors are held in memory. At an interval of 30 seconds an hour has 120 of each.
 MONITORS_A_PORTION = 100
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What is rolled up into which windows; `name` is the row of its progress."""
+    """What is rolled up into which windows. `name` names the row with the progress."""
 
     name: str
     window: str
@@ -44,9 +44,9 @@ class _Job:
 
 
 async def roll_up(now: datetime) -> int:
-    """Roll up every hour that has settled and every day of such hours, and return how many they were.
+    """Roll up every hour that has settled, and every day of such hours. Return how many there were.
 
-    However far behind, it goes on where it stopped; what was rolled up before is written again, not added.
+    It continues where it stopped, however long ago that was. What exists already is replaced, not added to.
     """
     hour_count = await _catch_up(HOURLY, now - SETTLING_TIME)
     hourly_until = await read_progress(HOURLY.name)
@@ -55,7 +55,7 @@ async def roll_up(now: datetime) -> int:
 
 
 async def read_progress(job_name: str) -> datetime | None:
-    """Return until when a job is done; None before its first window."""
+    """Return until when a job is done, or None before its first window."""
     progress = await Progress.get_or_none(job=job_name)
     return progress.done_until if progress else None
 
@@ -72,7 +72,7 @@ async def _catch_up(job: _Job, until: datetime) -> int:
 
 
 async def _begin(job: _Job) -> datetime | None:
-    """Begin at the oldest there is, if any. Of several workers the first decides."""
+    """Begin with the oldest result or hour, if there is one. The first of several workers decides."""
     oldest = await job.find_oldest()
     if oldest is None:
         return None
@@ -82,7 +82,7 @@ async def _begin(job: _Job) -> datetime | None:
 
 
 async def _roll_up_window(job: _Job, starts_at: datetime) -> bool:
-    """Roll up one window of all monitors; False when another worker is at it, or was."""
+    """Roll up one window of all monitors. Return False if another worker does it, or has done it."""
     after_id = UUID(int=0)
     while True:
         async with transaction() as connection:
@@ -99,7 +99,7 @@ async def _roll_up_window(job: _Job, starts_at: datetime) -> bool:
 
 
 async def _hold_monitors(connection: BaseDBAsyncClient, after_id: UUID) -> list[UUID]:
-    """Return the next portion of monitors. None of them can be deleted before the transaction ends."""
+    """Return the next portion of monitors, and keep them from being deleted until the transaction ends."""
     sql = f"SELECT id FROM monitors WHERE id > $1 ORDER BY id LIMIT {MONITORS_A_PORTION}"  # noqa: S608
     if is_postgres(connection):
         rows = await connection.execute_query_dict(f"{sql} FOR KEY SHARE", [after_id])
@@ -140,12 +140,12 @@ async def _read_hours(
 
 
 def tally_of(rollup: Rollup) -> Tally:
-    """Read what a rollup says."""
+    """Read the tally of a rollup."""
     return Tally(rollup.check_count, rollup.failed_check_count, Latencies.from_json(rollup.latencies))
 
 
 async def _find_oldest_result() -> datetime | None:
-    """Look at all results: only ever asked while there are hardly any."""
+    """Find the oldest result. This looks at all of them, but is called only while there are hardly any."""
     connection = current_backends().database.context.db()
     [row] = await connection.execute_query_dict("SELECT min(checked_at) AS oldest FROM checks")
     oldest = row["oldest"]

@@ -1,4 +1,4 @@
-"""Whether it is us who are offline: asked of references when a check fails as our own network could."""
+"""Finds out if we are offline ourselves, when a check fails in a way that our own network could cause."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.metrics import CHECKER_BLIND
 from monitoring.outbound.exchanges import OutboundRequest
+from monitoring.outbound.failures import FailureCode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -18,17 +19,35 @@ if TYPE_CHECKING:
 
 ANSWER_SECONDS = 5.0
 
-# An answer holds for so long, and questions keep a distance, however many checks fail at once.
+# However many checks fail at once, an answer is valid for this long, and two questions are this far apart.
 HOLDING_SECONDS = 5.0
 DISTANCE_SECONDS = 1.0
+
+# Our own connection can cause these. A gateway that has lost its uplink resolves every name to itself, for
+# example, which is an address that we refuse. All other codes need an answer from the other side.
+_ABOUT_THE_NETWORK = frozenset(
+    {
+        FailureCode.DNS_FAILURE,
+        FailureCode.CONNECTION_REFUSED,
+        FailureCode.CONNECTION_FAILED,
+        FailureCode.TIMEOUT,
+        FailureCode.TLS_INVALID,
+        FailureCode.BLOCKED_ADDRESS,
+    }
+)
 
 log = logging.getLogger(__name__)
 
 
-class Sight:
-    """Asks all references at once; we are blind when none of them answers anything at all.
+def is_about_the_network(code: str) -> bool:
+    """Say whether our own connection may have caused an error, so that it is worth asking if we are blind."""
+    return code in _ABOUT_THE_NETWORK
 
-    Without references we never are. `clock` counts seconds and never goes back.
+
+class Sight:
+    """Asks all references at once, by HTTP. We are blind when none of them answers anything at all.
+
+    Without references we are never blind. `clock` returns seconds and never goes back.
     """
 
     def __init__(
@@ -49,11 +68,12 @@ class Sight:
     async def is_blind(self, check_began_at: float) -> bool:
         """Say whether a check that has just failed did so because of us; `check_began_at` is the clock's.
 
-        Only an answer to a question asked since the check began counts. Checks that fail together share one.
+        Only an answer to a question that was asked after the check began counts. Checks that fail at the same
+        time share one answer.
         """
         if not self._requests:
             return False
-        async with self._asking:  # who waited here finds the answer that somebody else has got
+        async with self._asking:  # while a check waits here, another one may have got the answer
             if self._blind_at >= check_began_at:
                 return True
             if self._asked_at < check_began_at or self._clock() - self._answered_at > HOLDING_SECONDS:
@@ -62,7 +82,7 @@ class Sight:
             return self._is_blind
 
     async def look_for_the_end(self) -> None:
-        """While we are blind, ask now and then whether we still are; until cancelled."""
+        """While we are blind, ask again every few seconds. Runs until it is cancelled."""
         while True:
             await asyncio.sleep(HOLDING_SECONDS)
             async with self._asking:
@@ -83,11 +103,11 @@ class Sight:
         CHECKER_BLIND.set(is_blind)
 
     async def _is_any_reference_there(self) -> bool:
-        """Return as soon as one answers; the others are not waited for."""
+        """Return as soon as one reference answers, without waiting for the others."""
         sending = [asyncio.ensure_future(self._send(request)) for request in self._requests]
         try:
             for answered in asyncio.as_completed(sending):
-                with suppress(OSError):  # no socket left to ask with
+                with suppress(OSError):  # no socket was left to ask with
                     if (await answered).failure is None:
                         return True
             return False

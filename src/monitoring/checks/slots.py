@@ -1,7 +1,7 @@
 """When a monitor is checked next. Pure.
 
-Each monitor has a grid of moments of its own, one an interval, so that monitors made together are not checked
-together. What was missed lies behind and is not made up for.
+Each monitor has its own grid of moments, one in every interval, so that monitors which were created together
+are not checked together. Checks that were missed are not made up for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from uuid import UUID
 
-RECHECK = timedelta(seconds=10)  # below every interval
+RECHECK = timedelta(seconds=10)  # shorter than every interval
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -22,7 +22,7 @@ _MICROSECOND = timedelta(microseconds=1)
 def next_slot(monitor_id: UUID, interval_seconds: int, after: datetime) -> datetime:
     """Return the first moment strictly after `after` on the monitor's grid, in UTC.
 
-    The same in every process, and exact to the microsecond however long ago the grid began.
+    Every process gets the same result, which is exact to the microsecond.
     """
     interval = interval_seconds * 1_000_000
     passed = (after - _EPOCH) // _MICROSECOND
@@ -31,13 +31,13 @@ def next_slot(monitor_id: UUID, interval_seconds: int, after: datetime) -> datet
 
 
 def next_check_at(monitor_id: UUID, *, is_settling: bool, interval_seconds: int, now: datetime) -> datetime:
-    """Return when to check next: on the grid, or soon while a streak is to be confirmed.
+    """Return when to check next: at the next slot, or soon if a streak has to be confirmed.
 
-    Then a slot in between is left out: two failures a moment apart would confirm nothing.
+    In that case a slot before it is skipped, because two failures a moment apart would confirm nothing.
     """
     return now + RECHECK if is_settling else next_slot(monitor_id, interval_seconds, now)
 
 
 def _phase(monitor_id: UUID) -> int:
-    """Return a number as good as random. Ids themselves are not: they begin with the time (RFC 9562 §5.7)."""
+    """Return a number as good as random. The id itself is not: it begins with the time (RFC 9562 §5.7)."""
     return int.from_bytes(blake2b(monitor_id.bytes, digest_size=8).digest())

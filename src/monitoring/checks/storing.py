@@ -1,4 +1,4 @@
-"""Stores what checks found, many at once: the watches, the results, and what changes because of them."""
+"""Stores what many checks found, in one transaction: watches, results, and what changes because of them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from tortoise.backends.base.client import BaseDBAsyncClient
 
     from monitoring.checks.claims import Claimed
-    from monitoring.checks.judging import Verdict
+    from monitoring.checks.probes.protocol import Finding
     from monitoring.monitors.health import Observation
-    from monitoring.outbound.exchanges import Exchange
 
 MAX_MESSAGE_CHARACTERS = 255
 MAX_MS = 86_400_000
@@ -44,7 +43,7 @@ _WATCH = {
     "streak_started_at": "timestamptz",
     "seen_until": "timestamptz",
 }
-# Somebody may have asked for a check since this one began.
+# A client may have asked for another check since this one began.
 _NEXT_CHECK_AT = (
     "CASE WHEN watches.next_check_at > given.last_checked_at THEN watches.next_check_at"
     " ELSE given.next_check_at END"
@@ -54,24 +53,23 @@ _STATUS = {"monitor_id": "uuid", "status": "text", "changed_at": "timestamptz"}
 
 
 class Checked(NamedTuple):
-    """What came of a claim: the exchange that began at `checked_at`, and what it says about the monitor."""
+    """What came of a claim: the check that began at `checked_at`, and what it found."""
 
     claimed: Claimed
     checked_at: datetime
-    exchange: Exchange
-    verdict: Verdict
+    finding: Finding
 
 
 async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
-    """Store outcomes whose claims still hold, all or none, and return the ids of their monitors.
+    """Store what was found, all of it or nothing, and return the ids of the monitors that were checked.
 
-    What was paused, deleted or claimed by somebody else meanwhile is dropped, and so is what was stored
-    already: after `DatabaseUnavailable` the same may be stored again.
+    If a monitor was paused, deleted or claimed by another checker meanwhile, its result is dropped. So is a
+    result that is already stored: after `DatabaseUnavailable`, the same results may be stored again.
     """
     weighed = {each.claimed.monitor_id: _weigh(each, now) for each in outcomes}
     delivery_ids: list[UUID] = []
     async with transaction() as connection:
-        # The watches first, as where monitors are changed: their locks hold off whoever pauses or deletes.
+        # The watches first, as everywhere: their locks keep others from pausing or deleting the monitors.
         held = [weighed[monitor_id] for monitor_id in await _update_watches(connection, weighed)]
         if held:
             await insert_results(connection, [each.result for each in held])
@@ -83,7 +81,7 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
 
 
 class _Weighed(NamedTuple):
-    """An outcome and what follows from it."""
+    """A check, and what follows from what it found."""
 
     checked: Checked
     observation: Observation
@@ -99,7 +97,7 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
     claimed = checked.claimed
     observation = observe(
         claimed.health,
-        checked.verdict.outcome,
+        checked.finding.outcome,
         checked.checked_at,
         interval_seconds=claimed.interval_seconds,
         failure_threshold=claimed.failure_threshold,
@@ -114,27 +112,27 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
             claimed.monitor_id,
             is_settling=is_settling,
             interval_seconds=claimed.interval_seconds,
-            # A second look comes some seconds after the first has ended; slots go by when checks began.
+            # A second look follows some seconds after the first one ended. Slots go by when a check began.
             now=now if is_settling else checked.checked_at,
         ),
     )
 
 
 def _result_of(checked: Checked) -> CheckResult:
-    exchange, verdict = checked.exchange, checked.verdict
-    timings = exchange.timings
+    finding = checked.finding
+    timings = finding.timings
     return CheckResult(
         monitor_id=checked.claimed.monitor_id,
         checked_at=checked.checked_at,
-        outcome=str(verdict.outcome),
-        status_code=exchange.status_code,
+        outcome=str(finding.outcome),
+        status_code=finding.status_code,
         response_time_ms=_in_whole_ms(timings.total_ms),
         dns_ms=_in_whole_ms(timings.dns_ms),
         connect_ms=_in_whole_ms(timings.connect_ms),
         tls_ms=_in_whole_ms(timings.tls_ms),
         first_byte_ms=_in_whole_ms(timings.first_byte_ms),
-        error=None if verdict.error is None else str(verdict.error),
-        error_message=_shorten(verdict.message),
+        error=None if finding.error is None else str(finding.error),
+        error_message=_shorten(finding.message),
     )
 
 
@@ -143,12 +141,12 @@ def _in_whole_ms(ms: float | None) -> int | None:
 
 
 def _shorten(message: str | None) -> str | None:
-    """Fit a sentence into its column. PostgreSQL takes no NUL, which a foreign library might quote."""
+    """Fit a sentence into its column. PostgreSQL refuses NUL, which another library's message may contain."""
     return None if message is None else message.replace("\0", "")[:MAX_MESSAGE_CHARACTERS]
 
 
 async def _update_watches(connection: BaseDBAsyncClient, weighed: Mapping[UUID, _Weighed]) -> list[UUID]:
-    """Free the watches whose claims still hold, and return whose they are."""
+    """Free the watches whose claims still hold, and return the ids of their monitors."""
     rows = [_watch_of(weighed[monitor_id]) for monitor_id in sorted(weighed)]
     changed = [name for name in _WATCH if name not in ("monitor_id", "claim", "next_check_at")]
     updated = await connection.execute_query_dict(
@@ -185,7 +183,7 @@ def _watch_of(weighed: _Weighed) -> dict[str, Any]:
 
 
 async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
-    """Note from when on time counts as what. A change at the moment of an earlier one replaces it."""
+    """Note from when on time counts as which state. A change replaces an earlier one at the same moment."""
     rows = [
         {"id": uuid7_text(), "monitor_id": each.monitor_id, "changed_at": changed_at, "state": state}
         for each in held
@@ -197,7 +195,7 @@ async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_W
                 connection,
                 "INSERT INTO state_changes (id, monitor_id, changed_at, state)"  # noqa: S608 - our own names
                 f" SELECT id, monitor_id, changed_at, state FROM {rowset(connection, _STATE_CHANGE)}"
-                " WHERE true"  # without it, SQLite takes ON for a join's
+                " WHERE true"  # without it, SQLite reads ON as part of a join
                 " ON CONFLICT (monitor_id, changed_at) DO UPDATE SET state = excluded.state",
             ),
             [pack(connection, rows)],
@@ -205,7 +203,7 @@ async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_W
 
 
 async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
-    """Touch the rows of monitors whose status is another one now. A check is no edit: versions stay."""
+    """Write to monitors whose status has changed. A check is not an edit, so their versions stay."""
     rows = [
         {"monitor_id": each.monitor_id, "status": status, "changed_at": each.result.checked_at}
         for each in held
@@ -223,7 +221,7 @@ async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighe
 
 
 async def _tell_incidents(held: Sequence[_Weighed]) -> list[UUID]:
-    """Open and resolve the monitors' incidents, and return deliveries that tell of them."""
+    """Open and resolve the monitors' incidents, and return the ids of the deliveries that report them."""
     opened = await open_incidents([_opening_of(each) for each in held if each.observation.opened_at])
     resolved = await resolve_incidents(
         [
@@ -241,7 +239,7 @@ async def _tell_incidents(held: Sequence[_Weighed]) -> list[UUID]:
 
 def _opening_of(weighed: _Weighed) -> Opening:
     observation, result = weighed.observation, weighed.result
-    assert observation.opened_at is not None  # noqa: S101 - asked before
+    assert observation.opened_at is not None  # noqa: S101 - the caller has checked it
     assert result.error is not None  # noqa: S101 - only a failure opens one
     assert result.error_message is not None  # noqa: S101
     return Opening(

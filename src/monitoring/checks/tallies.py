@@ -1,4 +1,4 @@
-"""A tally: what any number of checks add up to. Pure."""
+"""Tallies: what any number of checks add up to. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from monitoring.monitors.health import Outcome
 
 @dataclass(slots=True)
 class Tally:
-    """How many checks there were, how many of them failed, and how fast the others were answered.
+    """How many checks there were, how many of them failed, and the response times of the others.
 
-    A check of unknown outcome is none: it was us who could not see.
+    A check with an unknown outcome does not count, because it was us who were offline.
     """
 
     check_count: int = 0
@@ -30,7 +30,7 @@ class Tally:
             self.latencies.add(response_time_ms)
 
     def merge(self, other: Tally) -> None:
-        """Count all that another tally has."""
+        """Add everything that another tally counted."""
         self.check_count += other.check_count
         self.failed_check_count += other.failed_check_count
         self.latencies.merge(other.latencies)

@@ -1,4 +1,4 @@
-"""How long a monitor was what: sums over its state changes. Pure."""
+"""How long a monitor was in which state: sums over its state changes. Pure."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _LENGTHS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Durations:
-    """How long a monitor was what, in seconds; while it did not exist it was nothing.
+    """How many seconds a monitor was in which state. Time before it existed is not counted.
 
-    The sums are made in whole microseconds: nothing is lost or counted twice.
+    The sums are made in whole microseconds, so that nothing is lost or counted twice.
     """
 
     up_seconds: float = 0.0
@@ -36,13 +36,13 @@ class Durations:
 
     @property
     def uptime_ratio(self) -> float | None:
-        """What part of the time that counts it was up, in 0..1; None when no time counts."""
+        """The part of the time up or down in which it was up, in 0..1, or None if there is no such time."""
         counted_seconds = self.up_seconds + self.down_seconds
         return self.up_seconds / counted_seconds if counted_seconds else None
 
 
 class Timeline:
-    """Sums up windows change by change: a long history can be told in portions, and none of it is kept.
+    """Sums up windows change by change. A long history can be given in portions, and none of it is kept.
 
     Windows are in order and do not overlap. Pending time counts as unknown.
     """
@@ -55,17 +55,17 @@ class Timeline:
         self._state: State | None = None
 
     def go_on(self, changes: Iterable[StateChange]) -> None:
-        """Go on with what follows, in order. Of changes at one moment the last counts."""
+        """Take the changes that follow, in order. If several have the same moment, the last one counts."""
         for changed_at, state in changes:
             moment = _in_microseconds(changed_at)
             self._count_until(moment)
             self._since, self._state = moment, state
 
     def end(self, seen_until: datetime | None) -> tuple[Durations, list[Durations]]:
-        """Return what all windows amount to together, and each of them.
+        """Return the durations of all windows together, and of each window.
 
-        The last state lasts for ever, except that UP and DOWN are not believed beyond `seen_until` (None:
-        they are), after which time is unknown.
+        The last state lasts for ever. UP and DOWN, however, end at `seen_until` unless that is None; the time
+        after it is unknown.
         """
         if seen_until and self._state in (State.UP, State.DOWN):
             moment = max(_in_microseconds(seen_until), self._since)
@@ -91,7 +91,7 @@ class Timeline:
 def measure(
     changes: Iterable[StateChange], windows: Sequence[Window], seen_until: datetime | None
 ) -> list[Durations]:
-    """Sum up each window of a history that is at hand."""
+    """Sum up each window of a history that is given as a whole."""
     timeline = Timeline(windows)
     timeline.go_on(changes)
     _, durations = timeline.end(seen_until)
@@ -99,7 +99,7 @@ def measure(
 
 
 def divide(start: datetime, end: datetime, window: Literal["hour", "day"]) -> list[Window]:
-    """Cut a span at the hours or days of UTC; the first and the last window may be shorter."""
+    """Cut a span into hours or days of UTC. The first and the last window may be shorter."""
     length = _LENGTHS[window]
     windows = []
     start, end = start.astimezone(UTC), end.astimezone(UTC)

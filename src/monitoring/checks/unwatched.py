@@ -1,4 +1,4 @@
-"""Monitors nobody has looked at for too long: their status must not go on saying what was seen last."""
+"""Finds monitors that were not checked for too long: their status must not keep saying what was seen last."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MONITORS_AT_ONCE = 500
 
 
 async def tell_unwatched(now: datetime) -> int:
-    """Give monitors whose last check no longer vouches the status `unknown`, and return how many they were.
+    """Set the status of monitors whose last check is too old to `unknown`, and return how many there were.
 
-    Their time counts as unknown from then on in any case. The next check gives them another status.
+    Their time counts as unknown in any case. The next check gives them another status.
     """
     overdue = Watch.filter(due_at__lt=now - GRACE, seen_until__lt=now).exclude(monitor__status="unknown")
     count = 0

@@ -1,4 +1,4 @@
-"""What checks need now and then: room for new days, honest statuses, rollups, an end for what is too old."""
+"""The upkeep that checks need: partitions for new days, honest statuses, rollups, and retention."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from monitoring.checks.unwatched import tell_unwatched
 if TYPE_CHECKING:
     from datetime import datetime
 
-# A store that meets a day without a partition makes it, but then everybody who stores waits for it.
+# Storing makes a partition that is missing, but then every process that stores has to wait for it.
 DAYS_AHEAD = timedelta(days=3)
 
 
 async def keep_up(now: datetime) -> None:
-    """Do what is due. Costs some look-ups when nothing is; several processes may do so at once."""
+    """Do what is due. If nothing is, this costs a few look-ups. Several processes may do it at once."""
     await ensure_partitions(now - timedelta(days=1), now + DAYS_AHEAD)
     await tell_unwatched(now)
     await roll_up(now)

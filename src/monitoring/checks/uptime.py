@@ -1,4 +1,4 @@
-"""Uptime: how long a monitor was what, read from the changes of its state."""
+"""Uptime: how long a monitor was in which state, read from its state changes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from monitoring.checks.timeline import Durations, Window
     from monitoring.monitors.models import Monitor
 
-# Changes that are summed up at once: a server that breaks and heals at will makes a million a year.
+# How many changes are read at once. A server that breaks and heals all the time makes a million in a year.
 PORTION = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Uptime:
-    """What a range amounts to, and each of its windows."""
+    """The durations of a whole range, and of each of its windows."""
 
     whole: tuple[Window, Durations]
     windows: list[tuple[Window, Durations]]
@@ -35,8 +35,8 @@ class Uptime:
 async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
     """Measure a monitor, its watch loaded, in a range that ends now at the latest.
 
-    Reads the changes within the range and the one before it, however many checks there were, and has no more
-    of them at hand than a portion.
+    It reads the changes within the range and the one before it, however many checks there were, and holds no
+    more than one portion of them in memory.
     """
     whole = (asked.start, asked.end)
     windows = divide(*whole, asked.window) if asked.window else [whole]

@@ -24,7 +24,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 def run_command(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine with the configured backends open. An engine that is away ends the command with 1."""
+    """Run a coroutine with the configured backends open. If one is away, the command ends with status 1."""
 
     async def run() -> Result:
         async with open_backends(read_settings()) as backends:
@@ -40,9 +40,9 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def check_name(name: str) -> str:
-    """Take a name that can be seen and breaks no line."""
+    """Return the name if all its characters are visible and it is one line."""
     if not is_name(name):
-        raise typer.BadParameter(f"must be 1 to {MAX_NAME_CHARACTERS} characters that can be seen")
+        raise typer.BadParameter(f"must be 1 to {MAX_NAME_CHARACTERS} visible characters")
     return name
 
 
@@ -58,7 +58,7 @@ def represent_moment(moment: datetime | None) -> str | None:
 
 
 def show_row(row: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print one thing, a line a field."""
+    """Print one thing, one field per line."""
     if as_json:
         _show_json(row)
         return
@@ -68,7 +68,7 @@ def show_row(row: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Print a table: a line a row, whatever the terminal's width, so that it can be searched."""
+    """Print a table with one line per row, whatever the terminal's width, so that it can be searched."""
     if as_json:
         _show_json(rows)
         return

@@ -1,10 +1,12 @@
-"""What `monitoring dev` makes on its first start and keeps: secrets, a team, a key, a code, lines to copy."""
+"""What `monitoring dev` makes on its first start: secrets, a team, a key, a code, and lines to copy."""
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +14,20 @@ from monitoring.audit.actors import COMMAND_LINE
 from monitoring.auth import service
 from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import SCOPES
+from monitoring.auth.signing_keys import Algorithm, generate_signing_key
+from monitoring.backends.encryption import generate_encryption_key
 from monitoring.members.invitations import find_invitation, invite
 from monitoring.members.models import Role
 from monitoring.members.service import list_members
+from monitoring.settings.private_keys import claims_to_be_private_key
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from monitoring.auth.models import Team
     from monitoring.settings import Settings
+
+log = logging.getLogger(__name__)
 
 DEMO_TEAM = "Demo"
 DEMO_EMAIL = "demo@example.com"
@@ -69,17 +78,30 @@ def prepare_environment() -> None:
         "DATA_DIR": str(folder),
         "BLOG_STORAGE_URL": (folder / "blog").as_uri(),
         "TRANSLATOR": "pseudo",
-        "SIGNING_KEYS": _keep_secret(folder / "signing_key"),
+        "SIGNING_KEYS": _keep_signing_keys(folder / "signing_key"),
+        "ENCRYPTION_KEYS": _keep_secret(folder / "encryption_key", generate_encryption_key),
         "WEBHOOK_SECRETS": _keep_secret(folder / "webhook_secret"),
         "ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",  # to try it out on servers of this machine
-        "SESSION_COOKIE_SECURE": "false",  # it is at http://
+        "SESSION_COOKIE_SECURE": "false",  # the app is served at http://
         "ARTICLE_TEAMS": DEMO_TEAM,
     }
     os.environ.update({name: value for name, value in kept.items() if not os.environ.get(name)})
 
 
+def warn_of_strangers(settings: Settings) -> None:
+    """Warn if other machines can reach the service and, through its monitors, servers of this machine."""
+    opens_loopback = any(ip_network(each).is_loopback for each in settings.allowed_networks)
+    if _is_loopback(settings.host) or not opens_loopback:
+        return
+    log.warning(
+        "HOST is %s: whoever reaches this service and has a key can check servers on this machine's loopback "
+        "addresses, because ALLOWED_NETWORKS opens them. Set it to other networks to close them",
+        settings.host,
+    )
+
+
 async def ensure_demo(settings: Settings) -> Demo:
-    """Return what the newcomer gets; the first start makes it."""
+    """Return what the newcomer gets. The first start makes it."""
     team = await service.find_team(DEMO_TEAM)
     if team is None:
         plan, max_monitors = next(iter(settings.plans.items()))
@@ -123,14 +145,30 @@ async def _ensure_invitation(team: Team, path: Path) -> str | None:
     return code
 
 
-def _keep_secret(path: Path) -> str:
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _keep_secret(path: Path, generate: Callable[[], str] = lambda: secrets.token_urlsafe(32)) -> str:
     if not path.exists():
-        _write_private(path, secrets.token_urlsafe(32))
+        _write_private(path, generate())
+    return _read_kept(path)
+
+
+def _keep_signing_keys(path: Path) -> str:
+    """Return a private key that is made once. The secret of an earlier version still verifies behind it."""
+    kept = _read_kept(path)
+    if not claims_to_be_private_key(kept):
+        new_key = generate_signing_key(Algorithm.RS256)
+        _write_private(path, f"{new_key},{kept}" if kept else new_key)
     return _read_kept(path)
 
 
 def _read_kept(path: Path) -> str:
-    """Return what is kept in a file; nothing if there is none."""
+    """Return the content of a file; nothing if there is no file."""
     return path.read_text().strip() if path.exists() else ""
 
 
@@ -139,7 +177,7 @@ def _forget(path: Path) -> None:
 
 
 def _write_private(path: Path, content: str) -> None:
-    """Write whole or not at all: a start that is interrupted leaves no empty secret behind."""
+    """Write the whole file or nothing: an interrupted start leaves no empty secret behind."""
     draft = path.with_suffix(".draft")
     draft.touch(mode=0o600)
     draft.write_text(content)

@@ -50,7 +50,7 @@ def list_keys(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List keys, revoked ones too; never a secret."""
+    """List keys, revoked ones too; never a secret. A last use may be an hour younger than it says."""
     keys = run_command(_list_keys(team_name))
     if keys is None:
         fail(f"There is no team {team_name}")

@@ -1,4 +1,4 @@
-"""The port where Prometheus asks for the metrics, of one process or of several that share it."""
+"""The port where Prometheus reads the metrics of one process, or of several that share the port."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def serve_metrics(settings: Settings, registry: CollectorRegistry = REGISTRY) -> Iterator[str | None]:
-    """Serve metrics on a port of their own until the context ends. Yields the URL; None without METRICS_PORT.
+    """Serve metrics on their own port until the context ends. Yields the URL; None without METRICS_PORT.
 
     Raises `SettingsError` for an address that cannot be listened on.
     """
@@ -60,7 +60,7 @@ class SharedMetrics:
         self._folder = folder
 
     def forget_process(self, pid: int) -> None:
-        """Drop the gauges of a process that has ended. What it counted stays counted."""
+        """Drop the gauges of a process that has ended. Its counters stay in the sums."""
         if self._folder:
             mark_process_dead(pid, self._folder)  # type: ignore[no-untyped-call]
 
@@ -69,7 +69,7 @@ class SharedMetrics:
 def share_metrics(settings: Settings) -> Iterator[SharedMetrics]:
     """Serve the metrics of the processes that are started inside, which serve none themselves.
 
-    They find the folder of their figures in the environment, when they import prometheus_client: so they must
+    They find the folder for their figures in the environment when they import prometheus_client. So they must
     be new interpreters, not forks.
     """
     if settings.metrics_port is None:

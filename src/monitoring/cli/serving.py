@@ -22,10 +22,13 @@ from monitoring.cli import demo
 from monitoring.cli.commands import fail, run_command
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.cli.stopping import Stop, run_until_stopped
+from monitoring.cli.stored_credentials import encrypt_stored_credentials
 from monitoring.cli.supervising import Supervisor, say_ready
-from monitoring.cli.web_server import WebServer, base_url_of, configure_server, listening
+from monitoring.cli.web_server import base_url_of, configure_server, listening
+from monitoring.contract.uvicorn_bridge import WebServer
 from monitoring.logs import configure_logging
-from monitoring.settings import Settings, read_settings
+from monitoring.settings import CheckerSettings, MigrationSettings, Settings, WorkerSettings, read_settings
+from monitoring.tracing import demand_packages, sending_traces
 from monitoring.worker import run_worker
 
 if TYPE_CHECKING:
@@ -37,11 +40,13 @@ log = logging.getLogger(__name__)
 
 
 def dev() -> None:
-    """Start everything in one process, with a demo team, a key and secrets made on the first start."""
+    """Start everything in one process. The first start makes a demo team, a key and secrets."""
     demo.prepare_environment()
     settings = read_settings()
     configure_logging(settings)
+    demo.warn_of_strangers(settings)
     _migrate(settings)
+    run_command(encrypt_stored_credentials())  # those of an earlier release
     given = run_command(demo.ensure_demo(settings))
     _serve_alone(settings, announce=lambda base_url: typer.echo(demo.write_guide(settings, base_url, given)))
 
@@ -51,19 +56,22 @@ def serve(
         int, typer.Option(min=1, help="Processes that share the port; several need REDIS_URL.")
     ] = 1,
 ) -> None:
-    """Serve the API; without REDIS_URL the worker lives in this process too. Migrate first."""
+    """Serve the API; without REDIS_URL the worker runs in this process too. Migrate first."""
     settings = read_settings()
     configure_logging(settings)
     if workers > 1 and settings.redis_url is None:
         fail("REDIS_URL is not set: without it one process serves and runs the tasks; leave --workers at 1")
     _demand_migrated_database(settings)
-    open_blog_storage(settings.blog_storage_url)  # a URL that names none is told here, once
+    open_blog_storage(settings.blog_storage_url)  # a wrong URL is reported here, once
     if workers == 1:
         _serve_alone(settings, _log_listening)
         return
     with listening(settings) as listener:
         supervisor = Supervisor(
-            workers, _serve_as_child, listener, finishing_seconds=settings.shutdown_timeout_seconds
+            workers,
+            _serve_as_child,
+            listener,
+            finishing_seconds=settings.drain_seconds + settings.shutdown_timeout_seconds,
         )
         _supervise(settings, supervisor, lambda: _log_listening(base_url_of(listener)), listener.close)
     _end_as_told(supervisor.signal_number)
@@ -77,7 +85,7 @@ def worker(
     ] = None,
 ) -> None:
     """Run background tasks from Redis, until SIGTERM or Ctrl-C."""
-    settings = read_settings()
+    settings = read_settings(WorkerSettings)
     configure_logging(settings)
     if settings.redis_url is None:
         fail("REDIS_URL is not set: without it `monitoring serve` runs the tasks itself")
@@ -100,7 +108,7 @@ def checker(
     processes: Annotated[int, typer.Option(min=1, help="Processes that check; one a core.")] = 1,
 ) -> None:
     """Check monitors, until SIGTERM or Ctrl-C. Any number of these share the work."""
-    settings = read_settings()
+    settings = read_settings(CheckerSettings)
     configure_logging(settings)
     if settings.checks_at_once == 0:
         fail("CHECKS_AT_ONCE is 0: nothing would be checked")
@@ -118,8 +126,8 @@ def checker(
 
 
 def migrate() -> None:
-    """Bring the database to the newest schema. Safe at every start, and by several processes at once."""
-    _migrate(read_settings())
+    """Bring the database to the newest schema. Safe at every start, and in several processes at once."""
+    _migrate(read_settings(MigrationSettings))
 
 
 def _migrate(settings: Settings) -> None:
@@ -134,35 +142,45 @@ def _serve_alone(settings: Settings, announce: Callable[[str], None]) -> None:
     if settings.redis_url is None:
         _demand_working_engine(settings)
         finishing_seconds *= 3  # first the requests, then the checks, then the tasks
-    config = configure_server(settings)
 
     async def work(stop: Stop) -> None:
-        server = WebServer(config, stop, lambda: announce(base_url_of(server.servers[0].sockets[0])))
+        service.is_stopping = stop.is_requested
+        server = WebServer(config, stop.is_set, lambda listener: announce(base_url_of(listener)))
         await server.serve_until_stopped()
 
-    with serve_metrics(settings):
-        stopped_by = run_until_stopped(work, finishing_seconds, loop_factory=config.get_loop_factory())
+    with sending_traces(settings), serve_metrics(settings):
+        service, config = configure_server(settings)
+        stopped_by = run_until_stopped(
+            work,
+            finishing_seconds,
+            drain_seconds=settings.drain_seconds,
+            loop_factory=config.get_loop_factory(),
+        )
     _end_as_told(stopped_by)
 
 
 def _serve_as_child(lifeline: Connection, listener: socket.socket) -> None:
     settings = read_settings()
     configure_logging(settings)
-    config = configure_server(settings)
 
     async def work(stop: Stop) -> None:
-        await WebServer(config, stop, lambda: say_ready(lifeline)).serve_until_stopped([listener])
+        service.is_stopping = stop.is_requested
+        server = WebServer(config, stop.is_set, lambda _: say_ready(lifeline))
+        await server.serve_until_stopped([listener])
 
-    run_until_stopped(
-        work,
-        settings.shutdown_timeout_seconds,
-        lifeline=lifeline,
-        loop_factory=config.get_loop_factory(),
-    )
+    with sending_traces(settings):
+        service, config = configure_server(settings)
+        run_until_stopped(
+            work,
+            settings.shutdown_timeout_seconds,
+            drain_seconds=settings.drain_seconds,
+            lifeline=lifeline,
+            loop_factory=config.get_loop_factory(),
+        )
 
 
 def _work_as_child(lifeline: Connection, threads: int) -> None:
-    settings = read_settings()
+    settings = read_settings(WorkerSettings)
     configure_logging(settings)
     _work(settings, threads, lifeline)
 
@@ -176,11 +194,12 @@ def _work(settings: Settings, threads: int, lifeline: Connection | None = None) 
                 say_ready(lifeline)
             await stop.wait()
 
-    run_until_stopped(work, settings.shutdown_timeout_seconds, lifeline=lifeline)
+    with sending_traces(settings):
+        run_until_stopped(work, settings.shutdown_timeout_seconds, lifeline=lifeline)
 
 
 def _check_as_child(lifeline: Connection) -> None:
-    settings = read_settings()
+    settings = read_settings(CheckerSettings)
     configure_logging(settings)
     _check(settings, lifeline)
 
@@ -192,9 +211,10 @@ def _check(settings: Settings, lifeline: Connection | None = None) -> None:
                 say_ready(lifeline)
             await stop.wait()
 
-    run_until_stopped(
-        work, settings.shutdown_timeout_seconds, lifeline=lifeline, loop_factory=uvloop.new_event_loop
-    )
+    with sending_traces(settings):
+        run_until_stopped(
+            work, settings.shutdown_timeout_seconds, lifeline=lifeline, loop_factory=uvloop.new_event_loop
+        )
 
 
 def _supervise(
@@ -203,7 +223,8 @@ def _supervise(
     on_ready: Callable[[], None] = lambda: None,
     on_stop: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run children until they are stopped. What cannot start has said why, and the command ends like it."""
+    """Run children until they are stopped. If one cannot start, it has said why, and its status is ours."""
+    demand_packages(settings)  # here, once: a child could not say so in one sentence
     with share_metrics(settings) as metrics:
         asyncio.run(supervisor.run(on_ready, on_stop, metrics.forget_process))
     if supervisor.status:
@@ -211,7 +232,7 @@ def _supervise(
 
 
 def _end_as_told(signal_number: int | None) -> None:
-    """End by the signal, as shells and supervisors expect of a server that was stopped."""
+    """End by the same signal, as shells and supervisors expect of a server that a signal stopped."""
     if signal_number == signal.SIGINT:
         raise typer.Exit(128 + signal_number)
     if signal_number:
@@ -224,13 +245,13 @@ def _log_listening(base_url: str) -> None:
 
 
 def _demand_migrated_database(settings: Settings) -> None:
-    """End the command on an old schema. A database that is away may come later; readiness says so."""
+    """End the command if the schema is old. A database that is away may come back; readiness says so."""
     with suppress(DatabaseUnavailable):
         if asyncio.run(find_pending_migrations(settings)):
             fail("The database is not at the newest schema: run `monitoring migrate` first")
 
 
 def _demand_working_engine(settings: Settings) -> None:
-    """Raise `SettingsError` now, in a sentence, for what would stop the worker with a traceback."""
+    """Raise `SettingsError` now for settings that would stop the worker with a traceback."""
     if engine := make_engine(settings):
         engine.close()

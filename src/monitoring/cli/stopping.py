@@ -1,4 +1,4 @@
-"""How a process is told to stop: asked once it finishes its work, asked again it drops it."""
+"""How a process stops: at the first request it finishes its work, at the second it drops it."""
 
 from __future__ import annotations
 
@@ -19,36 +19,47 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 DROPPING_SECONDS = 5.0
 LINGERING_SECONDS = 1.0
 
-# Hundreds of requests or checks under way are thousands of objects, none of them garbage: after Python's 700
-# it is looked for all the time. A look now takes some milliseconds, as one at everything did before.
+# Hundreds of requests or checks under way are thousands of objects, none of them garbage. With Python's limit
+# of 700 new objects the collector would run all the time. With this one a run takes some milliseconds.
 OBJECTS_BETWEEN_COLLECTIONS = 25_000
 
 log = logging.getLogger(__name__)
 
 
 class Stop(asyncio.Event):
-    """Set when the work shall be finished. Asked again, the work is cancelled.
+    """Set when the work is to be finished: `drain_seconds` after the first request. A second cancels it.
 
-    `DROPPING_SECONDS` after the time for finishing, or after the second request, the process ends whatever
-    still hangs.
+    `DROPPING_SECONDS` after the time for finishing, or after the second request, the process ends even if
+    something still hangs.
     """
 
     signal_number: int | None = None
 
-    def __init__(self, work: asyncio.Task[Any], finishing_seconds: float) -> None:
+    def __init__(self, work: asyncio.Task[Any], finishing_seconds: float, drain_seconds: float = 0.0) -> None:
         super().__init__()
+        self._drain_seconds = drain_seconds
+        self._is_requested = False
         self._work = work
         self._finishing_seconds = finishing_seconds
 
     def request(self, signal_number: int | None = None) -> None:
-        """Ask once, or once more."""
-        if self.is_set():
+        """Request the stop, for the first or the second time."""
+        if self._is_requested:
             self._work.cancel()
             _end_after(DROPPING_SECONDS, status=1)
+            return
+        self._is_requested = True
+        self.signal_number = signal_number
+        _end_after(self._drain_seconds + self._finishing_seconds + DROPPING_SECONDS, status=1)
+        if self._drain_seconds:
+            log.info("Draining: /ready is 503, and requests are taken for %g seconds", self._drain_seconds)
+            asyncio.get_running_loop().call_later(self._drain_seconds, self.set)
         else:
-            self.signal_number = signal_number
             self.set()
-            _end_after(self._finishing_seconds + DROPPING_SECONDS, status=1)
+
+    def is_requested(self) -> bool:
+        """Say whether the process stops: it is draining, or it finishes its work."""
+        return self._is_requested
 
     def listen_to_signals(self) -> None:
         """Take SIGTERM and Ctrl-C as requests."""
@@ -56,7 +67,7 @@ class Stop(asyncio.Event):
             asyncio.get_running_loop().add_signal_handler(number, self.request, number)
 
     def listen_to_parent(self, lifeline: Connection) -> None:
-        """Take every message of the parent as a request, and its end as one."""
+        """Take every message of the parent as a request, and the parent's end as one."""
         loop = asyncio.get_running_loop()
 
         def hear() -> None:
@@ -64,8 +75,10 @@ class Stop(asyncio.Event):
                 lifeline.recv_bytes()
             except (EOFError, OSError):
                 loop.remove_reader(lifeline.fileno())
-                if self.is_set():
-                    return  # the work is being finished already
+                if not self.is_requested():
+                    self.request()
+                self.set()  # nobody is left who could end a drain early
+                return
             self.request()
 
         loop.add_reader(lifeline.fileno(), hear)
@@ -75,24 +88,25 @@ def run_until_stopped(
     work: Callable[[Stop], Coroutine[Any, Any, None]],
     finishing_seconds: float,
     *,
+    drain_seconds: float = 0.0,
     lifeline: Connection | None = None,
     loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
 ) -> int | None:
-    """Run work that finishes when its `Stop` is set; a child listens to its parent, others to signals.
+    """Run work that finishes when its `Stop` is set. A child listens to its parent, others to signals.
 
-    Returns the stopping signal, if there was one. One second later the process ends with 0 even if a
+    Returns the stopping signal, if there was one. One second later the process ends with status 0, even if a
     thread hangs.
     """
 
     async def run() -> int | None:
         task = asyncio.current_task()
         assert task  # noqa: S101 - we are in it
-        stop = Stop(task, finishing_seconds)
+        stop = Stop(task, finishing_seconds, drain_seconds)
         if lifeline:
             stop.listen_to_parent(lifeline)
         else:
             stop.listen_to_signals()
-        with suppress(asyncio.CancelledError):  # asked twice
+        with suppress(asyncio.CancelledError):  # the second request
             await work(stop)
         return stop.signal_number
 
@@ -104,7 +118,7 @@ def run_until_stopped(
 
 
 def collect_seldom() -> None:
-    """Keep code and configuration for good, and look for garbage among the rest now and then."""
+    """Exempt code and configuration from garbage collection, and run the collector less often."""
     gc.freeze()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
 

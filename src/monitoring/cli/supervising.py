@@ -1,6 +1,6 @@
-"""Several processes of one kind, under a parent that starts them, replaces the dead and stops them.
+"""Several processes of one kind, under a parent that starts them, replaces those that die, and stops them.
 
-uvicorn's own supervisor serves ASGI applications only, restarts without a pause, is deaf to a second signal,
+uvicorn's own supervisor serves ASGI applications only, restarts without a pause, ignores a second signal,
 and leaves its children behind when it is killed.
 """
 
@@ -39,8 +39,9 @@ def say_ready(lifeline: Connection) -> None:
 class Supervisor:
     """Keeps `count` children at work until it is stopped.
 
-    A child is `work(lifeline, *args)` in a process of its own. The lifeline carries stops down, the news that
-    the child is ready up, and it is cut when the parent is gone, however it went: no child outlives it.
+    A child is `work(lifeline, *args)` in a process of its own. Over the lifeline the child reports that it is
+    ready, and the parent tells it to stop. The lifeline breaks when the parent ends, however that happens, so
+    that no child outlives its parent.
     """
 
     signal_number: int | None = None
@@ -60,10 +61,10 @@ class Supervisor:
     async def run(
         self, on_ready: Callable[[], None], on_stop: Callable[[], None], on_end: Callable[[int], None]
     ) -> None:
-        """Run until stopped by a signal, or by children that cannot start: `status` is then theirs.
+        """Run until a signal stops it, or until a child cannot start: `status` is then that child's.
 
-        `on_ready` is called once, when the first child is ready; `on_stop` before children are stopped,
-        `on_end` with the id of a process that has ended.
+        `on_ready` is called once, when the first child is ready; `on_stop` before children are stopped, and
+        `on_end` with the id of each process that has ended.
         """
         self._on_ready, self._on_stop, self._on_end = on_ready, on_stop, on_end
         for number in SIGNALS:
@@ -71,7 +72,7 @@ class Supervisor:
         await asyncio.gather(*(self._keep_one() for _ in range(self._count)))
 
     def _stop(self, signal_number: int | None = None) -> None:
-        """Let the children finish; called again, let them drop what they do. Those that hang are killed."""
+        """Let the children finish; called again, cancel their work. Children that hang are killed."""
         if self._stopping.is_set():
             patience_seconds = DROPPING_SECONDS
         else:
@@ -88,7 +89,7 @@ class Supervisor:
             child.process.kill()
 
     async def _keep_one(self) -> None:
-        """Keep one child at work; those that die soon are replaced more and more slowly."""
+        """Keep one child at work. Each child that dies soon after its start is replaced more slowly."""
         pause_seconds = 0.0
         while not self._stopping.is_set():
             child = _Child(self._work, self._args)
@@ -102,7 +103,7 @@ class Supervisor:
             self._on_end(child.process_id)
             if self._stopping.is_set():
                 return
-            if not self._is_ready and child.status > 0:  # it gave up by itself, and so would the others
+            if not self._is_ready and child.status > 0:  # it could not start, and neither could the others
                 self.status = child.status
                 self._stop()
                 return
@@ -140,7 +141,7 @@ class _Child:
 
     @property
     def status(self) -> int:
-        """The exit status, negative for a signal's. It has ended."""
+        """The exit status of an ended process, negative for a signal."""
         assert self.process.exitcode is not None  # noqa: S101
         return self.process.exitcode
 
@@ -149,7 +150,7 @@ class _Child:
             self._lifeline.send_bytes(b"stop")
 
     async def wait_until_ready(self) -> bool:
-        """Wait until it is ready; False if it ends before."""
+        """Wait until the child is ready; False if it ends before."""
         await _readable(self._lifeline.fileno())
         try:
             self._lifeline.recv_bytes()
@@ -158,14 +159,14 @@ class _Child:
         return True
 
     async def wait_until_ended(self) -> None:
-        """Wait until it has ended."""
+        """Wait until the child has ended."""
         await _readable(self.process.sentinel)
         self.process.join()
         self._lifeline.close()
 
 
 def _run_child(work: Callable[..., None], lifeline: Connection, *args: object) -> None:
-    """Work as a child. Signals are the parent's business: a terminal or systemd sends them to everybody."""
+    """Work as a child. It ignores signals, which a terminal or systemd sends to it and its parent alike."""
     for number in SIGNALS:
         signal.signal(number, _leave_to_parent)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -173,13 +174,13 @@ def _run_child(work: Callable[..., None], lifeline: Connection, *args: object) -
 
 
 def _leave_to_parent(*_: object) -> None:
-    """Do nothing. SIG_IGN would be inherited by the programs that a child starts."""
+    """Do nothing. Programs that a child starts would inherit SIG_IGN."""
 
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """Block signals in what is started inside, until it is able to take them."""
-    resource_tracker.ensure_running()  # `start` would do it, and unblock what we block
+    """Start processes inside with signals blocked, until they are able to handle them."""
+    resource_tracker.ensure_running()  # or `start` would do it, and unblock the signals
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

@@ -1,87 +1,62 @@
-"""The web server of a process: uvicorn, which listens and stops as the commands want it to."""
+"""The web server of a process: its configuration, and the address it listens on."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import math
 import socket
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import uvicorn
-
 from monitoring.cli.commands import fail
 from monitoring.cli.loading import loading
+from monitoring.cli.open_files import ADDRESS_PART, affordable_backlog, affordable_clients
+from monitoring.contract import uvicorn_bridge
+from monitoring.contract.connection_limits import ConnectionLimits
+from monitoring.contract.document import published_document
+from monitoring.tracing import is_tracing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from monitoring.cli.stopping import Stop
+    from monitoring.asgi import MonitoringService
+    from monitoring.contract.uvicorn_bridge import ServerConfig
     from monitoring.settings import Settings
 
 
-def configure_server(settings: Settings) -> uvicorn.Config:
-    """Make the application, and say how uvicorn serves it."""
-    with loading():  # so much that commands that serve nothing do without
-        from monitoring.app import MonitoringApp  # noqa: PLC0415
-        from monitoring.contract.server import protocol_for  # noqa: PLC0415
+def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfig]:
+    """Make the application, and say how it is served."""
+    with loading():  # so many modules that commands which serve nothing do without them
+        from monitoring.asgi import MonitoringService  # noqa: PLC0415
+        from monitoring.contract.traced_requests import TracedRequests  # noqa: PLC0415
 
-    app = MonitoringApp(settings)
-    return uvicorn.Config(
-        app,
+    clients = affordable_clients()
+    limits = ConnectionLimits(
+        at_once=clients,
+        per_network=min(settings.connections_per_address, clients // ADDRESS_PART),
+        timeout_seconds=settings.client_timeout_seconds,
+        trusted_proxies=settings.trusted_proxies,
+    )
+    app = MonitoringService(settings)
+    config = uvicorn_bridge.configure_server(
+        TracedRequests(app, published_document()) if is_tracing() else app,
+        app.contract.catalogue,
         host=settings.host,
         port=settings.port,
-        http=protocol_for(app.contract.catalogue),
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies),
-        timeout_graceful_shutdown=math.ceil(settings.shutdown_timeout_seconds),
+        limits=limits,
+        backlog=affordable_backlog(),
+        trusted_proxies=settings.trusted_proxies,
+        finishing_seconds=math.ceil(settings.shutdown_timeout_seconds),
     )
-
-
-class WebServer(uvicorn.Server):
-    """Says when it accepts requests, and ends when its `Stop` is set."""
-
-    def __init__(self, config: uvicorn.Config, stop: Stop, announce: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._stop = stop
-        self._announce = announce
-
-    async def serve_until_stopped(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve on these sockets, or on the address of the settings."""
-        try:
-            await self.serve(sockets)
-        except asyncio.CancelledError:
-            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # of what was cut off on purpose
-            raise
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, and say so."""
-        await super().startup(sockets)
-        if self.started:
-            self._announce()
-
-    async def on_tick(self, counter: int) -> bool:
-        """Say whether it is time to end."""
-        return await super().on_tick(counter) or self._stop.is_set()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave them alone: `Stop` listens."""
-        yield
+    return app, config
 
 
 @contextmanager
 def listening(settings: Settings) -> Iterator[socket.socket]:
-    """Open the socket that children share: what arrives while one is replaced waits for the others."""
+    """Open the socket that child processes share: while one is replaced, the others accept what arrives."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    address = (settings.host, settings.port)
     try:
-        listener = socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+        listener = socket.create_server(address, family=family, backlog=affordable_backlog())
     except OSError as error:
         fail(f"Cannot listen on {settings.host}, port {settings.port}: {error.strerror}")
     with listener:

@@ -1,26 +1,30 @@
 """The stack, outside in: the lifespan, the witness of all answers, and so on to the endpoints."""
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from connexion.middleware.lifespan import LifespanMiddleware
-from connexion.middleware.main import ConnexionMiddleware
+from starlette.types import Receive, Scope, Send
 
 from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.connexion_bridge import ConnexionApp, Lifespan
 from monitoring.contract.cut_off import CutOff
 from monitoring.contract.document import Document, DocumentError
-from monitoring.contract.endpoint import Endpoints
+from monitoring.contract.endpoint import Endpoint, Handler
 from monitoring.contract.middleware import AnswerHeaders, BodyLimit
-from monitoring.contract.problems import ProblemAnswers, ProblemReplies
+from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
 from monitoring.contract.replies import Reply
-from monitoring.contract.routing import RoomResolver, StrictRouting
-from monitoring.contract.security import Security, SecurityHandler
+from monitoring.contract.routing import judge_encoded_path
+from monitoring.contract.security import SecurityHandler
+from monitoring.contract.skeleton import make_skeleton
+from monitoring.contract.validation import Validation
 from monitoring.contract.witness import Witness
 
-Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 Readiness = Callable[[], Awaitable[Reply]]
+
+log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -29,12 +33,17 @@ async def no_lifespan(_app: object) -> AsyncIterator[None]:
     yield
 
 
+def log_refusal(error: Exception) -> None:
+    """Log why a request is refused."""
+    log.warning("A request is refused: %s", error)
+
+
 async def always_ready() -> Reply:
     """Answer readiness where nothing can be missing."""
     return Reply({"status": "ready"})
 
 
-class ContractApp(ConnexionMiddleware):
+class ContractApp(ConnexionApp):
     """The ASGI application, and what requests find under `request.app`."""
 
     def __init__(
@@ -42,16 +51,12 @@ class ContractApp(ConnexionMiddleware):
         document: Document,
         catalogue: Catalogue,
         readiness: Readiness,
-        **options: Any,  # noqa: ANN401 - Connexion's own
+        **stack: Any,  # noqa: ANN401 - what ConnexionApp takes
     ) -> None:
-        super().__init__(Endpoints(), **options)
+        super().__init__(make_skeleton(document), **stack)
         self.document = document
         self.catalogue = catalogue
         self.readiness = readiness
-
-    def build(self) -> None:
-        """Build the stack now: a document that cannot be served stops the start, not the first request."""
-        self.app, self.middleware_stack = self._build_middleware_stack()
 
 
 def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
@@ -62,43 +67,53 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
     handlers_package: str = "monitoring",
     lifespan: Lifespan = no_lifespan,
     problem_names: Mapping[type[Exception], str] | None = None,
+    note_refusal: Callable[[Exception], None] = log_refusal,
     readiness: Readiness = always_ready,
 ) -> ContractApp:
     """Build the application a document describes. Raises DocumentError or ResolverError.
 
-    `security_map` gives a handler for each kind of scheme (`bearer`, `apiKey`). `problem_names` says
-    which error of the document answers an exception that is no Problem.
+    `security_map` gives a handler for each kind of scheme (`bearer`, `apiKey`). `problem_names` says which
+    error of the document answers an exception that is no Problem, and `note_refusal` is told that exception.
     """
     _demand_handlers(document, security_map)
     catalogue = Catalogue(document)
-    replies = ProblemReplies(document, catalogue, problem_names or {})
-    app = ContractApp(
+    replies = ProblemReplies(document, catalogue, problem_names or {}, note_refusal)
+    validation = Validation(document)
+
+    def locate_handler(operation_id: str) -> str:
+        """Tag and operationId name the function: `<package>.<x-room of the tag>.handlers.<operationId>`."""
+        return f"{handlers_package}.{document.operations[operation_id].room}.handlers.{operation_id}"
+
+    def make_endpoint(operation_id: str, handler: Handler) -> Endpoint:
+        return Endpoint(document.operations[operation_id], handler, document, validation)
+
+    return ContractApp(
         document,
         catalogue,
         readiness,
-        middlewares=[
-            LifespanMiddleware,  # outermost: the others serve HTTP only
+        layers=[
             Witness,
             AnswerHeaders,
             partial(ProblemAnswers, replies=replies),
             CutOff,
             partial(BodyLimit, max_body_bytes=max_body_bytes),
-            StrictRouting,
-            Security,
         ],
         lifespan=lifespan,
-        resolver=RoomResolver(document, handlers_package),
-        security_map=dict(security_map),
+        locate_handler=locate_handler,
+        judge_encoded_path=judge_encoded_path,
+        security_handlers=security_map,
+        make_endpoint=make_endpoint,
+        otherwise=_not_found,
     )
-    # The paths of the document are whole: what its servers say is the reader's business.
-    app.add_api(dict(document.root), base_path="", document=document)
-    app.build()
-    return app
 
 
 def _demand_handlers(document: Document, security_map: Mapping[str, type[SecurityHandler]]) -> None:
-    """Demand one for every scheme: Connexion would use one of its own, or refuse everybody."""
+    """Demand a handler for every scheme: Connexion would use one of its own, or refuse everybody."""
     for name, scheme in document.root["components"].get("securitySchemes", {}).items():
         kind = scheme["scheme"] if scheme["type"] == "http" else scheme["type"]
         if kind not in security_map:
             raise DocumentError(f"security scheme {name} has no handler")
+
+
+async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:
+    raise Problem("not_found")

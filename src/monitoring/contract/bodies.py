@@ -1,6 +1,6 @@
 """Request bodies: the media type decides how the bytes are read, the document what they may say."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
 from starlette.requests import ClientDisconnect
@@ -48,15 +48,36 @@ class RequestBody:
         return None
 
     def _reader_for(self, scope: Scope) -> Read:
-        # A body whose type is told twice could be read in two ways.
+        # A body with two content types could be read in two ways.
         content_types = [value for name, value in scope["headers"] if name == b"content-type"]
-        encodings = {value.lower() for name, value in scope["headers"] if name == b"content-encoding"}
-        if encodings - {b"identity"}:
-            raise Problem("unsupported_media_type")  # RFC 9110 §15.5.16
+        codings = {
+            coding.strip().lower()
+            for name, value in scope["headers"]
+            if name == b"content-encoding"
+            for coding in value.split(b",")
+        }
+        if foreign := codings - {b"", b"identity"}:
+            raise _unsupported("no Content-Encoding", sorted(foreign), {"Accept-Encoding": "identity"})
         media_type, charset = _parse_content_type(content_types[0]) if len(content_types) == 1 else ("", "")
         if media_type not in self._readers or charset not in ("", "utf-8", "utf8"):
-            raise Problem("unsupported_media_type")
+            accepted = {"Accept": ", ".join(self._readers)}
+            raise _unsupported(next(iter(self._readers)), content_types, accepted)
         return self._readers[media_type]
+
+
+def _unsupported(expected: str, given: list[bytes], headers: Mapping[str, str]) -> Problem:
+    """Say what is expected and what came (RFC 9110 §15.5.16)."""
+    shown = " and ".join(filter(None, (shorten_header(value.decode("latin-1")) for value in given[:2])))
+    return Problem(
+        "unsupported_media_type", headers=headers, expected=expected, given=shown or "no Content-Type"
+    )
+
+
+def shorten_header(header: str) -> str:
+    """Cut what a client wrote in a header to what a sentence can repeat."""
+    return "".join(
+        character if character.isascii() and character.isprintable() else "?" for character in header[:60]
+    )
 
 
 async def _receive_all(receive: Receive) -> bytes:
@@ -71,7 +92,7 @@ async def _receive_all(receive: Receive) -> bytes:
     return b"".join(chunks)
 
 
-@lru_cache(maxsize=64)  # of those that are sent, most are one
+@lru_cache(maxsize=64)  # nearly all requests send the same one
 def _parse_content_type(value: bytes) -> tuple[str, str]:
     media_type, *parameters = value.decode("latin-1").lower().split(";")
     charsets = [
@@ -84,7 +105,7 @@ def _parse_content_type(value: bytes) -> tuple[str, str]:
 
 def _reader(media_type: str, schema: Node, document: Document, validation: Validation) -> Read:
     if media_type == FORM:
-        return _form_reader(schema, validation)
+        return _form_reader(schema, document, validation)
     return _json_reader(schema, document, validation)
 
 
@@ -105,25 +126,29 @@ def _json_reader(schema: Node, document: Document, validation: Validation) -> Re
     return read
 
 
-def _form_reader(schema: Node, validation: Validation) -> Read:
+def _form_reader(schema: Node, document: Document, validation: Validation) -> Read:
     check = validation.request_check(schema, ROOT_FIELD)
+    known = document.follow(schema).get("properties", {}).keys()
 
     def read(encoded: bytes) -> dict[str, str]:
         try:
             pairs = parse_pairs(encoded, MAX_FORM_FIELDS)
         except ValueError:
             raise Problem("malformed_form") from None
-        fields = _fields_once(pairs, validation.sentences)
+        fields = _fields_once(pairs, known, validation.sentences)
         check(fields)
         return fields
 
     return read
 
 
-def _fields_once(pairs: list[tuple[str, str]], sentences: Sentences) -> dict[str, str]:
+def _fields_once(
+    pairs: list[tuple[str, str]], known: Collection[str], sentences: Sentences
+) -> dict[str, str]:
+    """Demand that a field is there once, unless it is ignored anyway (RFC 6749 §3.2)."""
     fields: dict[str, str] = {}
     for name, text in pairs:
-        if name in fields:
+        if name in fields and name in known:
             raise sentences.invalid_field(name, "repeated")
         fields[name] = text
     # "Parameters sent without a value MUST be treated as if they were omitted" (RFC 6749 §3.2).

@@ -62,7 +62,7 @@ class Catalogue:
                 attached.add(id(response))
                 if int(status) >= FIRST_ERROR_STATUS:
                     yield int(status), response
-        # An unknown path belongs to no operation: such a response tells its status itself.
+        # A response to an unknown path belongs to no operation, so it states its status itself.
         for name, response in self._document.root.get("components", {}).get("responses", {}).items():
             if id(response) not in attached:
                 if "x-status" not in response:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from monitoring.contract.document import Json, Node, published_document
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 Configuration = dict[str, Json]
 
@@ -29,6 +29,39 @@ def read_defaults(schema_name: str) -> Mapping[str, Json]:
     return {
         name: schema["default"] for name, schema in _fields_of(schema_name).items() if "default" in schema
     }
+
+
+def complete(
+    given: Mapping[str, Json],
+    defaults: Mapping[str, Json],
+    default_name: Callable[[Configuration], str],
+) -> Configuration:
+    """Fill in what a client left out. `default_name` names what has no name."""
+    configuration = {**defaults, **given}
+    return {"name": default_name(configuration), **configuration}
+
+
+def change(
+    configuration: Mapping[str, Json],
+    patch: Mapping[str, Json],
+    defaults: Mapping[str, Json],
+    default_name: Callable[[Configuration], str],
+) -> Configuration:
+    """Apply a merge patch. A field that null removes gets its default again."""
+    return complete(merge(configuration, patch), defaults, default_name)
+
+
+def merge(target: Json, patch: Json) -> Json:
+    """Merge as RFC 7396 §2 says, into a new value."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge(merged.get(name), value)
+    return merged
 
 
 @cache

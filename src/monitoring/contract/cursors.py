@@ -1,12 +1,12 @@
-"""Where a page ends: the id of its last row, opaque to clients."""
+"""Where a page ends: the id of its last row, opaque to clients.
+
+The document's pattern allows the 22 characters of every UUID and nothing else, so that no cursor is refused.
+"""
 
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from contextlib import suppress
 from uuid import UUID
-
-from monitoring.contract.problems import Problem
 
 CURSOR_CHARACTERS = 22  # 16 bytes in base64url without padding
 
@@ -17,9 +17,5 @@ def encode_cursor(last_id: UUID) -> str:
 
 
 def decode_cursor(cursor: str) -> UUID:
-    """Read a cursor. Raises Problem for everything `encode_cursor` would not write."""
-    with suppress(ValueError):
-        last_id = UUID(bytes=urlsafe_b64decode(f"{cursor}=="))
-        if encode_cursor(last_id) == cursor:
-            return last_id
-    raise Problem("cursor_invalid")
+    """Read a cursor. Raises ValueError for one that the document does not allow."""
+    return UUID(bytes=urlsafe_b64decode(f"{cursor}=="))

@@ -1,4 +1,4 @@
-"""Requests that the end of the server cuts off get an error of the document, not the server's own."""
+"""A request that the stopping server cuts off gets an error of the document, not the server's own."""
 
 from asyncio import CancelledError
 

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import orjson
 import yaml
 
+from monitoring.contract.openapi_30 import derive_openapi_30
+
 Json: TypeAlias = Any  # what JSON can say: spelt out, it would need a cast at every step
 Node = Mapping[str, Json]
 
@@ -35,7 +37,7 @@ class Operation:
 
 
 class Document:
-    """An OpenAPI 3.0 document; `yaml_bytes` are the very bytes it was read from."""
+    """An OpenAPI 3.1 document; `yaml_bytes` are the very bytes it was read from."""
 
     def __init__(self, yaml_bytes: bytes) -> None:
         self.yaml_bytes = yaml_bytes
@@ -46,6 +48,11 @@ class Document:
     def json_bytes(self) -> bytes:
         """The same document as JSON."""
         return orjson.dumps(self.root, option=orjson.OPT_INDENT_2)
+
+    @cached_property
+    def openapi_30_bytes(self) -> bytes:
+        """The document as OpenAPI 3.0, in JSON."""
+        return orjson.dumps(derive_openapi_30(self.root))
 
     def follow(self, node: Node) -> Node:
         """Return what a Reference Object stands for; any other node is returned as it is."""
@@ -99,18 +106,24 @@ class Document:
 
 def load_document(path: Path | None = None) -> Document:
     """Load a document; without a path, the one that is published: `openapi.yaml`."""
-    return Document((path or _published_path()).read_bytes())
+    return Document((path or _published_path("openapi.yaml")).read_bytes())
 
 
 @cache
 def published_document() -> Document:
-    """Return the document that is served: read once a process, and changed by nobody."""
+    """Return the document that is served: read once per process, and never changed."""
     return load_document()
 
 
-def _published_path() -> Path:
-    installed = Path(str(files("monitoring"))) / "openapi.yaml"
-    return installed if installed.exists() else Path(__file__).parents[3] / "openapi.yaml"
+@cache
+def read_published(name: str) -> bytes:
+    """Return a text that is published beside the document: read once per process."""
+    return _published_path(name).read_bytes()
+
+
+def _published_path(name: str) -> Path:
+    installed = Path(str(files("monitoring"))) / name
+    return installed if installed.exists() else Path(__file__).parents[3] / name
 
 
 class _JsonCompatibleLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

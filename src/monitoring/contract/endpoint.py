@@ -5,8 +5,6 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from connexion.middleware.abstract import RoutedAPI
-from connexion.operations.abstract import AbstractOperation
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
@@ -16,7 +14,6 @@ from monitoring.contract.parameters import Parameters
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply, reply_headers, send_reply
 from monitoring.contract.responses import Responses
-from monitoring.contract.routing import DirectlyRouted
 from monitoring.contract.security import caller_of
 from monitoring.contract.validation import BrokenPromise, Validation
 
@@ -31,7 +28,7 @@ PRECONDITION_ARGUMENTS = {"caller", "request"}
 def checked_before_body(precondition: Callable[..., Awaitable[None]]) -> Callable[[H], H]:
     """Run a precondition after security and before anything of the request is read or judged.
 
-    It may name `caller` and `request`, and refuses by raising Problem.
+    It may take the arguments `caller` and `request`, and refuses by raising Problem.
     """
 
     def attach(handler: H) -> H:
@@ -44,8 +41,8 @@ def checked_before_body(precondition: Callable[..., Awaitable[None]]) -> Callabl
 class Endpoint:
     """One operation: everything that can be prepared is prepared here, once.
 
-    A handler is called with the arguments it names. A parameter that was not sent and has no default,
-    in the document or in the handler, is None.
+    A handler is called with the arguments in its signature. A parameter that was not sent and has no default,
+    neither in the document nor in the handler, is None.
     """
 
     def __init__(
@@ -111,33 +108,3 @@ def _situation(scope: Scope, receive: Receive, wanted: frozenset[str]) -> dict[s
     if "request" in wanted:
         situation["request"] = Request(scope, receive)
     return situation
-
-
-class EndpointAPI(RoutedAPI[Endpoint]):
-    """Connexion's list of operations, each an Endpoint."""
-
-    def __init__(self, *args: Any, document: Document, **kwargs: Any) -> None:  # noqa: ANN401 - Connexion's
-        super().__init__(*args, **kwargs)
-        self._document = document
-        self._validation = Validation(document)
-        self.add_paths()
-
-    def make_operation(self, operation: AbstractOperation) -> Endpoint:
-        """Prepare an operation Connexion has resolved."""
-        operation_id = operation.operation_id.rpartition(".")[2]
-        return Endpoint(
-            self._document.operations[operation_id], operation.function, self._document, self._validation
-        )
-
-
-class Endpoints(DirectlyRouted[EndpointAPI]):
-    """Innermost application: whatever is no operation is not found."""
-
-    api_cls = EndpointAPI
-
-    def __init__(self) -> None:
-        super().__init__(_not_found)
-
-
-async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    raise Problem("not_found")

@@ -1,42 +1,95 @@
 """The service about itself: is it alive, is it ready, what does it promise."""
 
-from starlette.requests import Request
+from functools import lru_cache
 
-from monitoring.contract.docs.pages import CONTENT_SECURITY_POLICY, render_guide, render_reference
-from monitoring.contract.replies import Reply
+import orjson
+from starlette.requests import Request
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
+from monitoring.contract.cacheable import reply_cacheable
+from monitoring.contract.docs.pages import (
+    CONTENT_SECURITY_POLICY,
+    render_entrance,
+    render_guide,
+    render_reference,
+)
+from monitoring.contract.document import read_published
+from monitoring.contract.replies import JSON, Reply
+
+HTML = "text/html"
+
+_PAGE_HEADERS = {"Content-Security-Policy": CONTENT_SECURITY_POLICY}
+
+
+async def get_entrance(request: Request) -> Reply:
+    """Lead people to the app and the docs, and programs to the document (RFC 8631)."""
+    document = request.app.document
+    headers = {
+        "Link": '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"',
+        "Vary": "Accept, Accept-Encoding",
+    }
+    if parse_accept_header(request.headers.get("accept"), MIMEAccept).best_match([JSON, HTML]) == HTML:
+        return _reply_page(request, render_entrance(document), **headers)
+    info = document.root["info"]
+    places = {"name": info["title"], "document": "/openapi.json", "docs": "/docs", "app": f"/{info['x-app']}"}
+    return reply_cacheable(request, orjson.dumps(places), JSON, headers)
 
 
 async def get_health() -> Reply:
-    """Say that the process answers; asks no backend, so that a slow one gets nobody restarted."""
+    """Say that the process answers. No backend is asked, so that a slow one does not get us restarted."""
     return Reply({"status": "ok"})
 
 
 async def get_readiness(request: Request) -> Reply:
-    """Say whether requests can be served now; what that takes is known to whoever built the application."""
+    """Say whether requests can be served now. The application was built with a function that knows."""
     reply: Reply = await request.app.readiness()
     return reply
 
 
 async def get_document_yaml(request: Request) -> Reply:
     """Serve the document as it was written."""
-    return Reply(request.app.document.yaml_bytes, media_type="application/yaml")
+    return _reply_document(request, request.app.document.yaml_bytes, "application/yaml")
 
 
 async def get_document_json(request: Request) -> Reply:
     """Serve the same document as JSON."""
-    return Reply(request.app.document.json_bytes)
+    return _reply_document(request, request.app.document.json_bytes)
+
+
+async def get_derived_document(request: Request) -> Reply:
+    """Serve the document as OpenAPI 3.0."""
+    return _reply_document(request, request.app.document.openapi_30_bytes)
+
+
+async def get_fuzzing_configuration(request: Request) -> Reply:
+    """Serve what Schemathesis needs to know, as our own runs use it."""
+    return _reply_document(request, read_published("schemathesis.toml"), "application/toml")
+
+
+async def get_workflows(request: Request) -> Reply:
+    """Serve the workflows as they were written."""
+    return _reply_document(request, read_published("arazzo.yaml"), "application/yaml")
 
 
 async def get_docs(request: Request) -> Reply:
     """Serve the document as one page that needs nothing else."""
-    return _page(render_reference(request.app.document))
+    return _reply_page(request, render_reference(request.app.document))
 
 
 async def get_guide(guide: str, request: Request) -> Reply:
     """Serve a guide."""
-    return _page(render_guide(request.app.document, guide))
+    return _reply_page(request, render_guide(request.app.document, guide))
 
 
-def _page(html: str) -> Reply:
-    headers = {"Content-Security-Policy": CONTENT_SECURITY_POLICY}
-    return Reply(html, headers=headers, media_type="text/html; charset=utf-8")
+def _reply_document(request: Request, document: bytes, media_type: str = JSON) -> Reply:
+    return reply_cacheable(request, document, media_type, {"Access-Control-Allow-Origin": "*"})
+
+
+def _reply_page(request: Request, html: str, **headers: str) -> Reply:
+    return reply_cacheable(request, _encode(html), f"{HTML}; charset=utf-8", _PAGE_HEADERS | headers)
+
+
+@lru_cache(maxsize=32)  # pages are large, and each is rendered once
+def _encode(html: str) -> bytes:
+    return html.encode()

@@ -1,8 +1,9 @@
-"""JSON Schema counts 1.0 as an integer: handlers get it as one; what a schema leaves open stays as sent."""
+"""JSON Schema counts 1.0 as an integer, so handlers get 1. Values that no schema describes stay as sent."""
 
 from collections.abc import Callable
 
 from monitoring.contract.document import Document, Json, Node
+from monitoring.contract.schemas import types_of, without_null
 
 Convert = Callable[[Json], Json]
 
@@ -10,17 +11,18 @@ Convert = Callable[[Json], Json]
 def integers_of(schema: Node, document: Document) -> Convert:
     """Return a function that turns 1.0 into 1 wherever the schema asks for an integer.
 
-    It reads `properties`, `items` and `allOf`; a validated value is changed in place where it can be.
+    It reads `properties`, `items`, `allOf`, and `anyOf` where that says "or null". A validated value is
+    changed in place where it can be.
     """
     return _converter(schema, document, ()) or _unchanged
 
 
 def _converter(schema: Node, document: Document, ancestors: tuple[int, ...]) -> Convert | None:
-    schema = document.follow(schema)
+    schema = document.follow(without_null(document.follow(schema)))
     if id(schema) in ancestors:  # a schema within itself
         return None
     ancestors = (*ancestors, id(schema))
-    if schema.get("type") == "integer":
+    if "integer" in types_of(schema):
         return _integer_of
     steps = [
         *(_converter(part, document, ancestors) for part in schema.get("allOf", ())),

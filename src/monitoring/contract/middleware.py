@@ -1,6 +1,6 @@
 """Around the application: the request's id, headers for whatever answer follows, and the limit on bodies.
 
-Neither layer waits for what it calls, so neither is a coroutine of its own.
+Neither layer awaits what it calls, so neither adds a coroutine.
 """
 
 import logging
@@ -20,9 +20,9 @@ _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
 class AnswerHeaders:
-    """`X-Request-Id` and every header added on the way are on every answer, problems included.
+    """`X-Request-Id`, `nosniff` and every header added on the way are on every answer, problems included.
 
-    It also notes the status, for whoever wants to know.
+    It also notes the status, for `Witness` and the layers that handle exceptions.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -33,6 +33,7 @@ class AnswerHeaders:
         request_id = _sane_request_id(scope) or os.urandom(16).hex()
         headers = reply_headers(scope)
         headers["X-Request-Id"] = request_id
+        headers["X-Content-Type-Options"] = "nosniff"
         _request_id.set(request_id)
 
         def send_with_headers(message: Message) -> Awaitable[None]:
@@ -55,9 +56,10 @@ class RequestIdFilter(logging.Filter):
 
 
 class BodyLimit:
-    """Refuses bodies above a limit by what they declare, and by what is received: declarations lie.
+    """Refuses bodies above a limit, by the length they declare and by the bytes received: declarations lie.
 
-    Judged when the body is asked for: who may not send one learns that first; one nobody reads is no harm.
+    A body is judged when it is read. A caller who may not send one is refused for that first, and a body that
+    nobody reads does no harm.
     """
 
     def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
@@ -65,7 +67,7 @@ class BodyLimit:
         self._max_body_bytes = max_body_bytes
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Serve; whoever asks for a body beyond the limit gets `body_too_large`, and none of it is kept."""
+        """Serve. Reading a body beyond the limit raises `body_too_large`, and nothing of it is kept."""
         received_bytes = 0
 
         async def receive_within_limit() -> Message:

@@ -46,7 +46,7 @@ class Parameters:
         return arguments
 
     def _named(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        """Leave out what the document does not know, which a lenient operation takes."""
+        """Leave out parameters that the document does not know: a lenient operation ignores them."""
         names = self._argument_names
         return {names[name]: value for name, value in values.items() if name in names}
 
@@ -63,7 +63,7 @@ class Parameters:
         for raw_name, raw_value in headers:
             if name := self._header_names.get(raw_name):
                 try:
-                    yield name, raw_value.decode("ascii")
+                    yield name, raw_value.decode("ascii").strip(" \t")  # RFC 9110 §5.5
                 except UnicodeDecodeError:
                     raise Problem("malformed_request") from None
 

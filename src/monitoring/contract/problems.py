@@ -1,7 +1,7 @@
 """Problem: the one exception that becomes an answer, and how every other exception becomes one too."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -18,10 +18,14 @@ NAMES_BY_STATUS = {
     404: "not_found",
     405: "method_not_allowed",
     413: "body_too_large",
-    415: "unsupported_media_type",
 }
 
-NAMES_RAISED_ANYWHERE = {*NAMES_BY_STATUS.values(), "invalid_field", "internal_error"}
+NAMES_RAISED_ANYWHERE = {
+    *NAMES_BY_STATUS.values(),
+    "invalid_field",
+    "internal_error",
+    "unsupported_media_type",
+}
 """Raised in every service; bodies add `body_required`, `malformed_json` and `malformed_form`."""
 
 
@@ -45,20 +49,25 @@ class Problem(Exception):  # noqa: N818 - it is an answer, not always an error o
 class ProblemReplies:
     """Answers every exception with an error of the document, and none with a traceback.
 
-    `problem_names` says which error answers an exception that is no Problem.
+    `problem_names` says which error answers an exception that is no Problem; `note_refusal` logs it.
     """
 
     def __init__(
-        self, document: Document, catalogue: Catalogue, problem_names: Mapping[type[Exception], str]
+        self,
+        document: Document,
+        catalogue: Catalogue,
+        problem_names: Mapping[type[Exception], str],
+        note_refusal: Callable[[Exception], None],
     ) -> None:
         self._document = document
         self._catalogue = catalogue
         self._problem_names = problem_names
+        self._note_refusal = note_refusal
         if missing := self._names_needed() - catalogue.templates.keys():
             raise DocumentError(f"the document names no error {', '.join(sorted(missing))}")
 
     def reply_to(self, error: Exception, path: str) -> Reply:
-        """Write the answer, also to what Starlette and Connexion have answers of their own for."""
+        """Write the answer, also to exceptions that Starlette and Connexion would answer themselves."""
         problem = self._problem_of(error, path)
         if problem is None:
             log.error("unhandled exception", exc_info=error)
@@ -74,12 +83,12 @@ class ProblemReplies:
             return error
         if isinstance(error, HTTPException):
             return self._framework_problem(error, path)
-        # Nobody is there to read this one; a closed connection is no crash.
+        # The client has gone, so nobody reads this answer; a closed connection is no crash.
         if isinstance(error, ClientDisconnect):
             return Problem("malformed_request")
         for kind, name in self._problem_names.items():
             if isinstance(error, kind):
-                log.warning("%s: %s", name, error)
+                self._note_refusal(error)
                 return Problem(name)
         return None
 
@@ -101,14 +110,14 @@ class ProblemReplies:
 
 
 class ProblemAnswers:
-    """Answers with the reply to whatever is raised inside; an answer that has begun stays incomplete."""
+    """Answers every exception raised inside; an answer that has begun stays incomplete."""
 
     def __init__(self, app: ASGIApp, *, replies: ProblemReplies) -> None:
         self._app = app
         self._replies = replies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve; what cannot be answered any more is raised, and the server hangs up."""
+        """Serve. After the answer has begun, an exception is raised again, and the server hangs up."""
         try:
             await self._app(scope, receive, send)
         except Exception as error:

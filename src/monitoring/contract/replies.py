@@ -1,4 +1,4 @@
-"""What a handler gives back, and headers that ride on whatever answer follows."""
+"""What a handler returns, and headers that are added to whatever answer follows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,13 +15,16 @@ JSON = "application/json"
 NO_CONTENT = 204
 NOT_MODIFIED = 304
 
+# The headers of an answer that shows a secret.
+NO_STORE = {"Cache-Control": "no-store"}
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A status, headers and a body.
 
-    The body is what JSON can say, or bytes or text sent as they are under another `media_type`.
-    Bytes under `application/json` are taken as JSON already written.
+    The body is a JSON value. Under another `media_type` it is bytes or text, sent as they are. Bytes under
+    `application/json` are JSON that is already written.
     """
 
     body: Json
@@ -31,7 +34,7 @@ class Reply:
 
     @classmethod
     def empty(cls, status: int = NO_CONTENT, headers: Mapping[str, str] | None = None) -> Self:
-        """Answer without a body and without a Content-Type."""
+        """Make a reply without a body and without a Content-Type."""
         return cls(b"", status, headers or {}, media_type="")
 
     def json_value(self) -> Json:

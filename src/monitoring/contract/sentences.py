@@ -1,29 +1,29 @@
 """A failed validation in plain words: which field, and what it must be. Values are never echoed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from jsonschema_rs import ValidationError
 
 from monitoring.contract.document import Document, DocumentError, Json, Node
+from monitoring.contract.international_hosts import ascii_host_of
 from monitoring.contract.problems import Problem
 
 MAX_FIELD_CHARACTERS = 80
 MAX_PROBLEM_CHARACTERS = 118  # with the field and ": " the sentence stays within 200
 
-OWN_KEYWORDS = {"default", "nestedTooDeeply", "numberTooLarge", "repeated", "unreadable"}
-"""Reasons beside those of JSON Schema that a document has words for; `default` stands in for any it lacks."""
-
-# The field these speak of is one below the object that was judged.
+# These keywords judge an object, but they are about one of its fields.
 ABOUT_A_CHILD = {"required": "property", "additionalProperties": "unexpected"}
 
 INTO_A_CHILD = {"properties", "additionalProperties", "items"}
 
-# How `nullable` beside a reference was put for the validator: there is no such step in the document.
-NOT_IN_THE_DOCUMENT = "else"
-
 
 class Sentences:
-    """Plain words from the document: `x-problem` at a schema, else `x-problem-templates` by keyword."""
+    """Plain words from the document: `x-problem` at a schema, else `x-problem-templates` by keyword.
+
+    Two keywords beside them help with common mistakes. `x-problem-international-host` is said instead of
+    `x-problem` about a URL that does not write its host in ASCII. `x-problem-if-found` lists what to say
+    instead of "is required" if the object has fields that give away what it is.
+    """
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -42,33 +42,76 @@ class Sentences:
     def explain(self, error: ValidationError, schema: Node, root_field: str) -> Problem:
         """Turn a validation error into `invalid_field`; `root_field` names the value as a whole."""
         keyword, facts = error.kind.name, error.kind.as_dict()
+        if keyword == "anyOf" and (nested := _error_beside_null(facts["context"])):
+            return self.explain(nested, schema, root_field)
         if keyword in ABOUT_A_CHILD:
             child = facts[ABOUT_A_CHILD[keyword]]
             name = child if isinstance(child, str) else child[0]
+            if keyword == "required" and (hint := self._hint_for(error, schema)):
+                return _invalid_field([*error.instance_path, name], hint)
             return self.invalid_field([*error.instance_path, name], keyword, **facts)
         field = error.instance_path or [root_field]
         if written := self._problem_at(schema, error.evaluation_path):
-            return _invalid_field(field, written)
+            return _invalid_field(field, _problem_for(written, error))
         if keyword == "type":
             types = sorted(facts["types"], key=lambda name: name == "null")
             facts["types"] = " or ".join(self._type_words.get(name, name) for name in types)
         return self.invalid_field(field, keyword, **facts)
 
-    def _problem_at(self, schema: Node, evaluation_path: Sequence[str | int]) -> str | None:
-        """Return the `x-problem` nearest to the failing keyword that speaks of the same value."""
-        node: Json = schema
-        found: str | None = schema.get("x-problem")
-        for step in evaluation_path:
-            if step == NOT_IN_THE_DOCUMENT:
-                continue
+    def _problem_at(self, schema: Node, evaluation_path: Sequence[str | int]) -> Node | None:
+        """Return the schema whose `x-problem` is nearest to what failed and speaks of the same value."""
+        found: Node | None = None
+        for step, node in self._walk(schema, evaluation_path):
             if step in INTO_A_CHILD:
                 found = None
+            if isinstance(node, dict) and "x-problem" in node:
+                found = node
+        return found
+
+    def _hint_for(self, error: ValidationError, schema: Node) -> str | None:
+        """Return what `x-problem-if-found` says of the object that lacks a field."""
+        *_, (_, node) = self._walk(schema, error.evaluation_path[:-1])
+        hints = node.get("x-problem-if-found", ()) if isinstance(node, dict) else ()
+        sent = error.instance if hints else None
+        return next(
+            (hint["problem"] for hint in hints if all(_has(sent, path) for path in hint["found"])), None
+        )
+
+    def _walk(
+        self, schema: Node, evaluation_path: Sequence[str | int]
+    ) -> Iterator[tuple[str | int | None, Json]]:
+        """Yield the schema, and each step on the way to the failing keyword with the node it leads to."""
+        node: Json = schema
+        yield None, node
+        for step in evaluation_path:
             node = self._document.follow(node) if step == "$ref" else _step_into(node, step)
             if not isinstance(node, dict | list):
-                break
-            if isinstance(node, dict):
-                found = node.get("x-problem", found)
-        return found
+                return
+            yield step, node
+
+
+def _error_beside_null(context: Sequence[Sequence[ValidationError]]) -> ValidationError | None:
+    """Return what is wrong by the other way of "this or null"; None where there are more ways."""
+    first_errors = [errors[0] for errors in context]
+    others = [error for error in first_errors if error.kind.as_dict().get("types") != ["null"]]
+    return others[0] if len(others) == 1 else None
+
+
+def _has(value: Json, path: str) -> bool:
+    """Say whether an object has a field; `post.current` is a field of a field."""
+    for name in path.split("."):
+        if not isinstance(value, dict) or name not in value:
+            return False
+        value = value[name]
+    return True
+
+
+def _problem_for(schema: Node, error: ValidationError) -> str:
+    template: str | None = schema.get("x-problem-international-host")
+    if template and isinstance(error.instance, str) and (host := ascii_host_of(error.instance)):
+        return template.format(host=host)
+    problem: str = schema["x-problem"]
+    return problem
 
 
 def _step_into(node: Json, step: str | int) -> Json:

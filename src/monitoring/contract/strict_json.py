@@ -1,4 +1,8 @@
-"""JSON read strictly (I-JSON, RFC 7493): what two parsers could understand differently is refused."""
+"""JSON read strictly (I-JSON, RFC 7493): what two parsers could understand differently is refused.
+
+What a database cannot store and a schema cannot rule out is read as browsers read it: U+0000 is U+FFFD, and
+an integer beyond 64 bits is the nearest double.
+"""
 
 import math
 import re
@@ -12,9 +16,13 @@ from monitoring.contract.document import Json
 
 MAX_LEVELS = 64
 UNICODE_ESCAPE = "\\u"
-UNREADABLE = re.compile("[\0\ud800-\udfff]")
+NUL_ESCAPE = "\\u0000"
+REPLACEMENT = "\ufffd"
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 MIN_INTEGER, MAX_INTEGER = -(2**63), 2**64 - 1
 SAFE_DIGITS = 18
+
+_ESCAPE = re.compile(r"\\(u0000|.)", re.DOTALL)
 
 _WHITESPACE = " \t\n\r"
 
@@ -22,7 +30,7 @@ Path = tuple[str | int, ...]
 
 
 class UnfitJsonError(Exception):
-    """JSON that is well-formed and refused all the same; `keyword` names the reason's template."""
+    """Well-formed JSON that is refused all the same; `keyword` names the template of the reason."""
 
     def __init__(self, keyword: str, path: Path = ()) -> None:
         super().__init__(keyword)
@@ -33,10 +41,12 @@ class UnfitJsonError(Exception):
 def parse_json(encoded: bytes) -> Json:
     """Parse UTF-8 JSON. Raises ValueError where it is malformed, UnfitJsonError where it is unfit.
 
-    Unfit are names given twice in an object, numbers beyond 64 bits, U+0000, lone surrogates and more than
+    Unfit are names given twice in an object, numbers that no double can hold, lone surrogates and more than
     64 levels.
     """
     text = encoded.decode("utf-8").strip(_WHITESPACE)
+    if NUL_ESCAPE in text:
+        text = _ESCAPE.sub(_replace_nul, text)
     try:
         value, end = _scan(text, 0)
     except StopIteration:
@@ -47,9 +57,9 @@ def parse_json(encoded: bytes) -> Json:
         raise ValueError("there is more than one value")
     if _opens_many(text) and _is_too_deep(value):
         raise UnfitJsonError("nestedTooDeeply")
-    # Only an escape can bring in what decoding UTF-8 has not already refused.
+    # Decoding UTF-8 has refused all surrogates but those that an escape stands for.
     if UNICODE_ESCAPE in text:
-        _refuse_unfit_text(value)
+        _refuse_lone_surrogates(value)
     return value
 
 
@@ -61,11 +71,15 @@ def _object_of(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return value
 
 
-def _integer_of(digits: str) -> int:
+def _replace_nul(escape: re.Match[str]) -> str:
+    return REPLACEMENT if escape[1] == "u0000" else escape[0]
+
+
+def _integer_of(digits: str) -> int | float:
     if len(digits) <= SAFE_DIGITS:
         return int(digits)
     if len(digits) > len(str(MIN_INTEGER)) or not MIN_INTEGER <= (integer := int(digits)) <= MAX_INTEGER:
-        raise UnfitJsonError("numberTooLarge")
+        return _float_of(digits)
     return integer
 
 
@@ -80,7 +94,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-# The scanner of a decoder, whose `decode` takes a microsecond to look for whitespace.
+# The scanner alone: `JSONDecoder.decode` takes a microsecond more, to look for whitespace.
 _scan = make_scanner(
     JSONDecoder(  # type: ignore[arg-type]  # typeshed takes a scanner for what it is made of
         object_pairs_hook=_object_of,
@@ -92,7 +106,7 @@ _scan = make_scanner(
 
 
 def _opens_many(text: str) -> bool:
-    """Whether there are more brackets than levels. To leap from one to the next is faster than to count."""
+    """Whether there are more brackets than levels. Finding the next one is faster than counting all."""
     left = MAX_LEVELS
     for bracket in "[{":
         position = text.find(bracket)
@@ -117,9 +131,9 @@ def _children(node: Json) -> list[Json]:
     return node if isinstance(node, list) else []
 
 
-def _refuse_unfit_text(value: Json) -> None:
+def _refuse_lone_surrogates(value: Json) -> None:
     for path, text in _texts(value, ()):
-        if UNREADABLE.search(text):
+        if LONE_SURROGATE.search(text):
             raise UnfitJsonError("unreadable", path)
 
 

@@ -1,7 +1,9 @@
-"""Percent-encoded text read strictly: bad escapes, invalid UTF-8 and U+0000 are errors, not replacements."""
+"""Percent-encoded text read strictly: bad escapes and invalid UTF-8 are errors, not replacements."""
 
 import re
 from urllib.parse import unquote_to_bytes
+
+from monitoring.contract.strict_json import REPLACEMENT
 
 BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
@@ -10,17 +12,21 @@ def decode_percent(encoded: bytes) -> str:
     """Decode one piece of text; raises ValueError."""
     if BAD_ESCAPE.search(encoded):
         raise ValueError("bad percent-encoding")
-    text = (unquote_to_bytes(encoded) if b"%" in encoded else encoded).decode("utf-8")
-    if "\0" in text:
-        raise ValueError("U+0000")
-    return text
+    return (unquote_to_bytes(encoded) if b"%" in encoded else encoded).decode("utf-8")
 
 
 def parse_pairs(encoded: bytes, max_pairs: int) -> list[tuple[str, str]]:
-    """Read `name=value&name=value` in order, a name without a value as an empty one; raises ValueError."""
+    """Read `name=value&name=value` in order, a name without a value as an empty one; raises ValueError.
+
+    U+0000 is read as U+FFFD, as in JSON.
+    """
     if not encoded:
         return []
     if encoded.count(b"&") >= max_pairs:
         raise ValueError("too many pairs")
     pieces = (piece.replace(b"+", b" ").partition(b"=") for piece in encoded.split(b"&") if piece)
-    return [(decode_percent(name), decode_percent(value)) for name, _, value in pieces]
+    return [(_decode_text(name), _decode_text(value)) for name, _, value in pieces]
+
+
+def _decode_text(encoded: bytes) -> str:
+    return decode_percent(encoded).replace("\0", REPLACEMENT)

@@ -6,7 +6,7 @@ import jsonschema_rs
 from jsonschema_rs import Draft202012Validator, RegexOptions, Registry, ValidationError
 
 from monitoring.contract.document import Document, Json, Node
-from monitoring.contract.schemas import Direction, modern_schema
+from monitoring.contract.schemas import DOCUMENT_URI, with_absolute_references
 from monitoring.contract.sentences import Sentences
 
 Check = Callable[[Json], None]
@@ -21,22 +21,11 @@ class Validation:
 
     def __init__(self, document: Document) -> None:
         self.sentences = Sentences(document)
-        schemas = document.root.get("components", {}).get("schemas", {})
-        directions: tuple[Direction, ...] = ("request", "response")
-        self._registry = Registry(
-            [
-                (
-                    f"urn:{way}",
-                    {"components": {"schemas": modern_schema({"properties": schemas}, way)["properties"]}},
-                )
-                for way in directions
-            ],
-            draft=jsonschema_rs.Draft202012,
-        )
+        self._registry = Registry([(DOCUMENT_URI, dict(document.root))], draft=jsonschema_rs.Draft202012)
 
     def request_check(self, schema: Node, root_field: str) -> Check:
         """Return a check that raises `invalid_field` for the first thing wrong."""
-        validator = self._compile(schema, "request")
+        validator = self._compile(schema)
 
         def check(value: Json) -> None:
             try:
@@ -48,21 +37,21 @@ class Validation:
 
     def response_check(self, schema: Node) -> Check:
         """Return a check that raises BrokenPromise; its text is for the log and holds no values."""
-        validator = self._compile(schema, "response")
+        validator = self._compile(schema)
 
         def check(value: Json) -> None:
             try:
                 validator.validate(value)
-            # Other errors say that the value is nothing JSON could carry.
+            # Any other error means that JSON cannot carry the value.
             except (ValueError, TypeError) as error:
                 where = ".".join(map(str, getattr(error, "instance_path", ())))
                 raise BrokenPromise(f"body {where}: {getattr(error, 'message', error)}") from None
 
         return check
 
-    def _compile(self, schema: Node, direction: Direction) -> Draft202012Validator:
+    def _compile(self, schema: Node) -> Draft202012Validator:
         return Draft202012Validator(
-            modern_schema(schema, direction),
+            with_absolute_references(schema),
             registry=self._registry,
             validate_formats=True,
             pattern_options=RegexOptions(),  # linear time, whatever the text

@@ -1,6 +1,6 @@
 """Sees every answer of the application: counts it, and writes the access log when that is on.
 
-Malformed HTTP never gets here: server.py answers and counts it, and it is not in the access log.
+Malformed HTTP never gets here: `uvicorn_bridge` answers and counts it, and it is not in the access log.
 """
 
 import logging
@@ -8,20 +8,22 @@ from time import perf_counter
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from monitoring.contract.connexion_bridge import operation_id_of
 from monitoring.contract.replies import noted_status
-from monitoring.contract.routing import operation_id_of
-from monitoring.metrics import record_answer
+from monitoring.metrics import NO_OPERATION, record_answer
 
-NO_OPERATION = "none"
 MAX_PATH_CHARACTERS = 200
 
 access_log = logging.getLogger("monitoring.access")
-if not access_log.level:  # off, whatever level the others have, until it is asked for
+if not access_log.level:  # off until the settings ask for it, whatever level other loggers have
     access_log.setLevel(logging.CRITICAL)
 
 
 class Witness:
-    """Outermost, so that the time it takes is the caller's. `otherwise` names what reached no operation."""
+    """The outermost layer, so that it measures how long the caller waits.
+
+    `otherwise` is the operation of requests that reached none.
+    """
 
     def __init__(self, app: ASGIApp, otherwise: str = NO_OPERATION) -> None:
         self._app = app
@@ -38,13 +40,17 @@ class Witness:
                 _note(scope, operation_id_of(scope) or self._otherwise, status, perf_counter() - began)
 
 
+def path_without_query(scope: Scope) -> str:
+    """Return the beginning of the path as it was sent. Callers put secrets into the query."""
+    return str(scope["raw_path"].decode("latin-1")[:MAX_PATH_CHARACTERS])
+
+
 def _note(scope: Scope, operation: str, status: int, duration_seconds: float) -> None:
     record_answer(operation, status, duration_seconds)
     if access_log.isEnabledFor(logging.INFO):
         fields = {
             "method": scope["method"],
-            # As it was sent, without the query: callers put secrets there.
-            "path": scope["raw_path"].decode("latin-1")[:MAX_PATH_CHARACTERS],
+            "path": path_without_query(scope),
             "operation": operation,
             "status": status,
             "duration_ms": round(duration_seconds * 1000, 3),

@@ -1,1 +1,1 @@
-"""Writes that are repeated when in doubt, and act once."""
+"""Clients may repeat a write when in doubt: it acts once."""

@@ -1,4 +1,4 @@
-"""The answers to writes, kept for their repetitions."""
+"""The stored answers to writes."""
 
 from __future__ import annotations
 

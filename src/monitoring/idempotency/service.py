@@ -1,4 +1,4 @@
-"""A write that is repeated under the same Idempotency-Key acts once and is answered alike (for 24 hours)."""
+"""A write repeated with the same Idempotency-Key acts once and gets the same answer, for 24 hours."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ import orjson
 
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
+from monitoring.backends.encrypted_columns import encrypt_column
+from monitoring.backends.encryption import decrypt, encrypt
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply
+from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.models import IdempotencyKey
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from uuid import UUID
 
+    from monitoring.backends.encrypted_columns import Encrypted
     from monitoring.contract.document import Json
 
 LIFETIME = timedelta(hours=24)
@@ -26,16 +29,16 @@ LIFETIME = timedelta(hours=24)
 async def act_once(
     team_id: UUID, key: str | None, request: tuple[Json, ...], act: Callable[[], Awaitable[Reply]]
 ) -> Reply:
-    """Act, or repeat the answer this team got for this key before; without a key just act.
+    """Act, or repeat the answer this team got for this key before. Without a key, just act.
 
-    Action and answer are stored in one transaction, refusals not at all. `request` is everything that makes
-    two requests the same. Raises Problem when the key was used for a different one.
+    One transaction stores the action and its answer; refusals are not stored. Two requests are the same if
+    their `request` is equal. Raises Problem if the key was used for a different request.
     """
     if key is None:
         return await act()
     request_sha256 = _hash_request(request)
     async with transaction():
-        # Of two requests at once with the same key, the second waits here and finds the first one's answer.
+        # A second request with the same key waits here and then finds the first one's answer.
         await Team.select_for_update(no_key=True).get(id=team_id)
         stored = await IdempotencyKey.get_or_none(team_id=team_id, key=key)
         if stored and stored.created_at > _oldest_to_keep():
@@ -49,15 +52,26 @@ async def act_once(
             request_sha256=request_sha256,
             reply_status=reply.status,
             reply_headers=dict(reply.headers),
-            reply_body=reply.payload().decode(),
+            reply_body=_store_body(reply),
             created_at=datetime.now(UTC),
         )
         return reply
 
 
 async def delete_expired_keys() -> int:
-    """Forget answers nobody may ask for any more, and return how many they were."""
+    """Delete expired answers, and return how many there were."""
     return await IdempotencyKey.filter(created_at__lte=_oldest_to_keep()).delete()
+
+
+async def encrypt_stored_answers() -> Encrypted:
+    """Encrypt stored answers with the first key. Those of an earlier release may show credentials."""
+    return await encrypt_column(IdempotencyKey.exclude(reply_body=""), "reply_body")
+
+
+def _store_body(reply: Reply) -> str:
+    """Write the body as it is stored: encrypted if caches may not keep it, because it shows a secret."""
+    body = reply.payload().decode()
+    return encrypt(body) if reply.headers.items() >= NO_STORE.items() else body
 
 
 def _oldest_to_keep() -> datetime:
@@ -69,7 +83,7 @@ def _repeat(stored: IdempotencyKey, request_sha256: str) -> Reply:
         raise Problem("idempotency_key_reused")
     if not stored.reply_body:
         return Reply.empty(stored.reply_status, stored.reply_headers)
-    return Reply(stored.reply_body.encode(), stored.reply_status, stored.reply_headers)
+    return Reply(decrypt(stored.reply_body).encode(), stored.reply_status, stored.reply_headers)
 
 
 def _hash_request(request: tuple[Json, ...]) -> str:

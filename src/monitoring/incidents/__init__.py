@@ -1,1 +1,1 @@
-"""Incidents: when monitors broke, why, and when they healed."""
+"""Incidents: when a monitor went down, why, and when it recovered."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class IncidentState(StrEnum):
-    """Whether an incident goes on."""
+    """Whether an incident is over."""
 
     OPEN = auto()
     RESOLVED = auto()

@@ -1,4 +1,4 @@
-"""Everything that is done with incidents. What opens and resolves them runs in the caller's transaction."""
+"""Opens, resolves and lists incidents. Opening and resolving run in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-# Such an update names each row twice: a statement for thousands gets slow.
+# Such an update names each row twice, so one statement for thousands of rows would be slow.
 UPDATED_AT_ONCE = 500
 
 
 class MonitorSubject(Protocol):
-    """What incidents know of a monitor; its row is one."""
+    """What an incident needs to know about a monitor. The monitor's row fulfils it."""
 
     @property
     def id(self) -> UUID:
@@ -30,7 +30,7 @@ class MonitorSubject(Protocol):
 
     @property
     def team_id(self) -> UUID:
-        """Whose it is."""
+        """The id of the team that owns it."""
 
     @property
     def name(self) -> str:
@@ -43,7 +43,7 @@ class MonitorSubject(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """A monitor broke: with the failure at `started_at`, and sure of it at `confirmed_at`."""
+    """A monitor went down: the first failure was at `started_at`, and it was certain at `confirmed_at`."""
 
     monitor: MonitorSubject
     started_at: datetime
@@ -54,7 +54,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """A monitor's incident, if it has an open one, is over."""
+    """The open incident of a monitor, if there is one, is over."""
 
     monitor: MonitorSubject
     resolved_at: datetime
@@ -64,7 +64,7 @@ class Ending:
 async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
     """Open incidents and announce them. Returns deliveries to nudge after the commit.
 
-    Where one is open already, nothing is opened, and nothing announced.
+    If a monitor has an open incident already, nothing is opened or announced for it.
     """
     if not openings:
         return []
@@ -93,7 +93,7 @@ async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
 
 
 async def resolve_incidents(endings: Sequence[Ending]) -> list[UUID]:
-    """End the open incidents there are and announce it. Returns deliveries to nudge after the commit."""
+    """Resolve the monitors' open incidents and announce it. Returns deliveries to nudge after the commit."""
     if not endings:
         return []
     endings_by_monitor = {each.monitor.id: each for each in endings}
@@ -117,24 +117,10 @@ async def resolve_incidents(endings: Sequence[Ending]) -> list[UUID]:
         )
 
 
-async def open_incident(
-    monitor: MonitorSubject, *, started_at: datetime, confirmed_at: datetime, error: str, error_message: str
-) -> list[UUID]:
-    """Open an incident, unless one is open already, and announce it. Returns deliveries to nudge."""
-    opening = Opening(
-        monitor=monitor,
-        started_at=started_at,
-        confirmed_at=confirmed_at,
-        error=error,
-        error_message=error_message,
-    )
-    return await open_incidents([opening])
-
-
 async def resolve_incident(
     monitor: MonitorSubject, *, resolved_at: datetime, resolution: Resolution
 ) -> list[UUID]:
-    """End the monitor's open incident, if there is one, and announce it. Returns deliveries to nudge."""
+    """Resolve the monitor's open incident, if there is one, and announce it. Returns deliveries to nudge."""
     ending = Ending(monitor=monitor, resolved_at=resolved_at, resolution=resolution)
     return await resolve_incidents([ending])
 

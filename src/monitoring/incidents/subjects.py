@@ -1,4 +1,4 @@
-"""Who an incident is about, for those who have no row of the monitor."""
+"""The monitor that an incident is about, for callers that have no row of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownMonitor:
-    """A monitor, as far as those who are told of it need to know: a `MonitorSubject` of `service`."""
+    """What notifications say about a monitor. Fulfils `MonitorSubject` of `service`."""
 
     id: UUID
     team_id: UUID

@@ -1,4 +1,4 @@
-"""Codes that let somebody join a team, or set a new password. They are handed over by hand, not sent."""
+"""Codes that let somebody join a team, or set a new password. People hand them over; nothing sends them."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ _CODE = re.compile(rf"{CODE_PREFIX}[A-Za-z0-9_-]{{43}}")
 
 @dataclass(frozen=True, slots=True)
 class Invited:
-    """An invitation with its code, which is nowhere else and cannot be read again."""
+    """An invitation with its code, which is not stored and cannot be read again."""
 
     invitation: Invitation
     code: str
 
 
 async def invite(team_id: UUID, email: str, role: Role | str, *, by: Actor) -> Invited:
-    """Invite somebody to a team; an earlier invitation of theirs is worth nothing any more.
+    """Invite somebody to a team. Their earlier invitations stop working.
 
-    Raises `Refused` if they are in this team. Whether they are in another is not told: joining tells them.
+    Raises `Refused` if they are in this team. If they are in another, they learn it only when they join.
     """
     email, role = read_email(email), Role(role)
     async with transaction():
@@ -58,7 +58,7 @@ async def invite(team_id: UUID, email: str, role: Role | str, *, by: Actor) -> I
 
 
 async def make_reset_code(team_id: UUID, user_id: UUID, *, by: Actor) -> Invited:
-    """Make a code with which a member sets a new password. The old one holds until then. Raises `Refused`."""
+    """Make a code to set a new password with. The old password works until then. Raises `Refused`."""
     async with transaction():
         await lock_team(team_id)
         user = await get_member(team_id, user_id)
@@ -68,12 +68,12 @@ async def make_reset_code(team_id: UUID, user_id: UUID, *, by: Actor) -> Invited
 
 
 async def list_invitations(team_id: UUID) -> list[Invitation]:
-    """Return the living invitations of people who are to join, newest first."""
+    """Return the living invitations of people who have not joined yet, newest first."""
     return await _living().filter(team_id=team_id, user_id=None).order_by("-id")
 
 
 async def withdraw_invitation(team_id: UUID, invitation_id: UUID, *, by: Actor) -> None:
-    """Make an invitation of the team worth nothing. Raises `Refused("invitation_unknown")`."""
+    """Delete an invitation of the team. Raises `Refused("invitation_unknown")`."""
     async with transaction():
         await lock_team(team_id)
         invitation = await Invitation.get_or_none(id=invitation_id, team_id=team_id, user_id=None)
@@ -84,7 +84,7 @@ async def withdraw_invitation(team_id: UUID, invitation_id: UUID, *, by: Actor) 
 
 
 async def find_invitation(code: str) -> Invitation | None:
-    """Return the living invitation of a code, with its team and, for a new password, its user."""
+    """Return a code's living invitation, with its team and, for a new password, its user."""
     code = code.strip()
     if not _CODE.fullmatch(code):
         return None
@@ -92,9 +92,9 @@ async def find_invitation(code: str) -> Invitation | None:
 
 
 async def accept_invitation(code: str, name: str, password: str, *, address: str | None = None) -> User:
-    """Use a code, once: join its team, or set a new password, which ends all sessions. Raises `Refused`.
+    """Use up a code: join its team, or set a new password, which ends all sessions. Raises `Refused`.
 
-    The name is for who joins. What is refused leaves the code as good as it was.
+    Only somebody who joins needs the name. A refused attempt does not use up the code.
     """
     invitation = await find_invitation(code)
     if invitation is None:
@@ -107,13 +107,13 @@ async def accept_invitation(code: str, name: str, password: str, *, address: str
     try:
         async with transaction():
             await lock_team(invitation.team_id)
-            # Deleting it is using it: of two at once the second finds nothing to delete.
+            # Deleting it uses it up: a second attempt at the same time finds nothing to delete.
             if not await _living().filter(id=invitation.id).delete():
                 raise Refused("invitation_unknown")
             if invitation.user:
                 return await _reset_password(invitation.user, invitation, password_hash, address)
             return await _join(invitation, name, password_hash, address)
-    except IntegrityError:  # of two teams at once the other was first
+    except IntegrityError:  # they joined another team at the same time
         raise Refused("email_taken") from None
 
 
@@ -145,7 +145,7 @@ async def _reset_password(
 
 
 async def _make_code(team_id: UUID, email: str, role: Role, by: Actor, user: User | None = None) -> Invited:
-    """Replace what was made for this email before, and forget what nobody used in time."""
+    """Make a code. It replaces earlier ones for this email, and the team's expired codes are deleted."""
     code, now = CODE_PREFIX + secrets.token_urlsafe(CODE_RANDOM_BYTES), datetime.now(UTC)
     await Invitation.filter(team_id=team_id, email=email).delete()
     await Invitation.filter(team_id=team_id, expires_at__lte=now).delete()

@@ -71,7 +71,7 @@ class Invitation(Model):
         "monitoring.Team", related_name="invitations"
     )
     team_id: UUID
-    # Whose password it resets; None for somebody who is to join.
+    # The user whose password it resets; None if it lets somebody join.
     user: fields.ForeignKeyNullableRelation[User] = fields.ForeignKeyField(
         "monitoring.User", related_name="reset_codes", null=True
     )

@@ -1,4 +1,4 @@
-"""What people are refused, and in which words: the app's pages and the command line say the same."""
+"""Why people are refused: the sentences that the app and the command line share."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ MIN_PASSWORD_CHARACTERS = 12
 MAX_PASSWORD_CHARACTERS = 1024
 
 SENTENCES = {
-    "already_member": "Somebody with this email is in the team already.",
-    "email_invalid": "This is no email address.",
+    "already_member": "Somebody with this email is already in the team.",
+    "email_invalid": "This is not an email address.",
     "email_taken": "Somebody with this email is in another team. Ask for an invitation to another address.",
     "invitation_unknown": (
-        f"This code opens nothing. It may be used, withdrawn or older than {INVITATION_DAYS} days."
+        f"This code does not work. It may be used, withdrawn or older than {INVITATION_DAYS} days."
     ),
     "last_owner": "A team keeps at least one owner.",
-    "name_invalid": f"A name has 1 to {MAX_NAME_CHARACTERS} characters that can be seen.",
+    "name_invalid": f"A name has 1 to {MAX_NAME_CHARACTERS} visible characters.",
     "no_such_member": "There is no such member.",
     "password_is_email": "The password must not be the email address.",
+    "password_too_common": "This password is easy to guess. Several unrelated words make a good one.",
     "password_too_long": f"A password has at most {MAX_PASSWORD_CHARACTERS} characters.",
     "password_too_short": f"A password has at least {MIN_PASSWORD_CHARACTERS} characters.",
     "wrong_password": "The current password is wrong.",
@@ -26,7 +27,7 @@ SENTENCES = {
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not a mistake of the caller
-    """Nothing was done. `name` is one of `SENTENCES`."""
+    """A refusal: nothing was done. `name` is one of `SENTENCES`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

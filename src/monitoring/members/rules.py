@@ -1,13 +1,22 @@
-"""What an email, a name and a password may be."""
+"""Which emails, names and passwords are accepted."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
+from zxcvbn_rs_py import zxcvbn
+
 from monitoring.auth.names import is_name
 from monitoring.members.models import MAX_EMAIL_CHARACTERS
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, Refused
+
+# A password takes at least 10^8 guesses. The limit of attempts for one email allows fewer in 50 years.
+MIN_GUESSES_LOG10 = 8
+
+# Time grows with the cube of the length, to a tenth of a second for this many hostile characters.
+_JUDGED_CHARACTERS = 24
+_KNOWN_WORDS = ("monitoring", "monitor", "uptime")
 
 _EMAIL = re.compile(r"[^@]+@[^@]+")
 
@@ -15,8 +24,8 @@ _EMAIL = re.compile(r"[^@]+@[^@]+")
 def read_email(text: str) -> str:
     """Return the one spelling of an email. Raises `Refused("email_invalid")`.
 
-    Case never tells two people apart, although RFC 5321 §2.4 would allow it. What looks like nothing
-    (spaces, controls, zero-width characters) is refused, and so is what PostgreSQL cannot keep.
+    Case never tells two people apart, although RFC 5321 §2.4 would allow it. Invisible characters (spaces,
+    controls, zero-width ones) are refused, and so is what PostgreSQL cannot store.
     """
     if len(text) > 4 * MAX_EMAIL_CHARACTERS:  # normalising takes quadratic time
         raise Refused("email_invalid")
@@ -35,9 +44,10 @@ def read_name(text: str) -> str:
 
 
 def check_password(password: str, email: str) -> None:
-    """Demand 12 to 1024 characters, whichever they are, that are not the email. Raises `Refused`.
+    """Demand 12 to 1024 characters of any kind that are hard to guess and not the email. Raises `Refused`.
 
-    Length is all that is asked for (NIST SP 800-63B §3.1.1.2).
+    Common passwords, repetitions, sequences and words of this email are easy to guess. No kinds of characters
+    are demanded (NIST SP 800-63B §3.1.1.2).
     """
     if len(password) < MIN_PASSWORD_CHARACTERS:
         raise Refused("password_too_short")
@@ -45,6 +55,15 @@ def check_password(password: str, email: str) -> None:
         raise Refused("password_too_long")
     if unicodedata.normalize("NFC", password.strip().casefold()) == email:
         raise Refused("password_is_email")
+    if _is_easy_to_guess(password, email):
+        raise Refused("password_too_common")
+
+
+def _is_easy_to_guess(password: str, email: str) -> bool:
+    judged = unicodedata.normalize("NFKC", password[:_JUDGED_CHARACTERS])
+    printable = judged.encode("utf-8", "replace").decode()  # zxcvbn takes no half of a surrogate pair
+    known_words = [*_KNOWN_WORDS, email, *re.split(r"[\W_]+", email)]
+    return zxcvbn(printable[:_JUDGED_CHARACTERS], known_words).guesses_log10 < MIN_GUESSES_LOG10
 
 
 def _has_category(text: str, *categories: str) -> bool:

@@ -1,4 +1,4 @@
-"""The members of a team, one transaction a function. Whoever changes them holds the team's row."""
+"""The members of a team, one transaction a function. Every change locks the team's row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def list_members(team_id: UUID | None = None) -> list[User]:
 
 
 async def get_member(team_id: UUID, user_id: UUID) -> User:
-    """Return a member of the team. Raises `Refused("no_such_member")`, for another team's too."""
+    """Return a member of the team. Raises `Refused("no_such_member")`, also for another team's member."""
     user = await User.get_or_none(id=user_id, team_id=team_id).select_related("team")
     if user is None:
         raise Refused("no_such_member")
@@ -35,14 +35,14 @@ async def get_member(team_id: UUID, user_id: UUID) -> User:
 
 
 async def find_user(email: str) -> User | None:
-    """Return the user of this email, whatever its case, with their team. Raises `Refused`."""
+    """Return the user with this email, in any case, and their team. Raises `Refused`."""
     return await User.get_or_none(email=read_email(email)).select_related("team")
 
 
 async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Actor) -> None:
-    """Make somebody an owner or a member. Raises `Refused`: one owner stays. What changes nothing is nothing.
+    """Make somebody an owner or a member. Raises `Refused` for the last owner. Idempotent.
 
-    The codes that a former owner handed out are worth nothing any more.
+    The codes that a former owner handed out stop working.
     """
     role = Role(role)
     async with transaction():
@@ -57,9 +57,9 @@ async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Act
 
 
 async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:
-    """Remove somebody, whose sessions and codes end at once. Raises `Refused`: one owner stays.
+    """Remove somebody, whose sessions and codes end at once. Raises `Refused` for the last owner.
 
-    Keys and monitors are the team's and stay.
+    Keys and monitors belong to the team and stay.
     """
     async with transaction():
         await lock_team(team_id)
@@ -71,9 +71,9 @@ async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:
 
 
 async def change_password(user: User, current: str, new: str, *, by: Actor, keep: UUID | None = None) -> None:
-    """Set a new password, which ends the user's sessions but the one to keep. Raises `Refused`.
+    """Set a new password and end the user's sessions, except the one to keep. Raises `Refused`.
 
-    A code for a new password that was handed out before is worth nothing any more.
+    Codes for a new password that were handed out before stop working.
     """
     if not await is_same_password(current, user.password_hash):
         raise Refused("wrong_password")
@@ -81,7 +81,7 @@ async def change_password(user: User, current: str, new: str, *, by: Actor, keep
     password_hash = await hash_password(new)
     async with transaction():
         await lock_team(user.team_id)
-        # Of two changes at once the second's current password is the wrong one.
+        # If two changes come at once, the first makes the second's current password wrong.
         unchanged = User.filter(id=user.id, password_hash=user.password_hash)
         if not await unchanged.update(password_hash=password_hash):
             raise Refused("wrong_password")
@@ -92,12 +92,12 @@ async def change_password(user: User, current: str, new: str, *, by: Actor, keep
 
 
 async def lock_team(team_id: UUID) -> None:
-    """Hold the team's row until the transaction ends: who joins, leaves or rises does so one by one."""
+    """Hold the team's row until the transaction ends, so that its members change one by one."""
     await Team.select_for_update(no_key=True).get(id=team_id)
 
 
 async def _give_up_ownership(user: User) -> None:
-    """See that another owner stays, and that nobody comes back by a code of their own."""
+    """Demand that another owner stays, and delete the user's codes, with which they could come back."""
     if not await User.filter(team_id=user.team_id, role=Role.OWNER.value).exclude(id=user.id).exists():
         raise Refused("last_owner")
     await Invitation.filter(team_id=user.team_id, invited_by=user.email).delete()

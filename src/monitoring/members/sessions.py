@@ -1,4 +1,4 @@
-"""Sessions: who signed in, with which browser, until when."""
+"""Sessions: who is signed in, with which browser, and until when."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 TOKEN_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
-# "Last seen" is good to five minutes, which spares a write with every page.
+# "Last seen" is exact to five minutes, which saves a write with every page.
 LAST_SEEN_GRAIN = timedelta(minutes=5)
 
 
 async def begin_session(user: User, browser: str, *, address: str | None = None) -> str:
-    """Begin a session and return its token, which is nowhere else. The user's expired ones are forgotten.
+    """Begin a session and return its token, which is not stored. Delete the user's expired sessions.
 
-    Raises `Refused("wrong_password")` if user or password are no longer those that were authenticated.
+    Raises `Refused("wrong_password")` if the user or the password changed since it was authenticated.
     """
     token, now = secrets.token_urlsafe(TOKEN_RANDOM_BYTES), datetime.now(UTC)
     lifetime = timedelta(hours=current_backends().settings.session_hours)
     async with transaction():
-        # Under the lock of who changes a password: whoever ends all sessions has then ended this one too.
+        # Password changes take the same lock, so ending all sessions always ends this one too.
         current = await User.select_for_update(no_key=True).get_or_none(id=user.id)
         if current is None or current.password_hash != user.password_hash:
             raise Refused("wrong_password")
@@ -51,7 +51,7 @@ async def begin_session(user: User, browser: str, *, address: str | None = None)
 
 
 async def find_session(token: str) -> Session | None:
-    """Return the living session of a token, with its user and their team, and note that it was seen."""
+    """Return a token's living session, with its user and their team, and note that it was seen."""
     if not token.isascii():
         return None
     now = datetime.now(UTC)
@@ -69,12 +69,12 @@ async def list_sessions(user_id: UUID) -> list[Session]:
 
 
 async def end_session(session_id: UUID) -> None:
-    """End a session. Twice is once."""
+    """End a session. Idempotent."""
     await Session.filter(id=session_id).delete()
 
 
 async def end_sessions(user_id: UUID, *, keep: UUID | None = None, by: Actor | None = None) -> None:
-    """End a user's sessions everywhere, but the one to keep. Noted in the audit log if it says by whom."""
+    """End all of a user's sessions, except the one to keep. The audit log notes it if `by` is given."""
     async with transaction():
         user = await User.select_for_update(no_key=True).get_or_none(id=user_id)
         if user is None:

@@ -1,36 +1,55 @@
-"""Who an email and a password belong to."""
+"""Whose an email and a password are."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from monitoring.audit.actors import somebody
+from monitoring.audit.service import record
+from monitoring.backends.database import transaction
 from monitoring.members.models import User
 from monitoring.members.passwords import hash_password, is_outdated, is_same_password
 from monitoring.members.refusals import Refused
-from monitoring.members.rules import read_email
+from monitoring.members.service import find_user
+
+if TYPE_CHECKING:
+    from monitoring.audit.actions import Action
 
 
-async def authenticate(email: str, password: str) -> User | None:
-    """Return the user with their team; None if there is none or the password is another.
+async def authenticate(email: str, password: str, *, is_known: bool = False) -> User | None:
+    """Return the user with their team; None if there is no such user or the password is wrong.
 
-    Both refusals cost the same work. A hash with yesterday's parameters is replaced on the way. Attempts are
-    not counted here: callers do that first.
+    Both refusals cost the same work. A hash with outdated parameters is replaced. Callers count the attempt
+    first, and say if the browser is known. Raises `Problem("service_unavailable")` if too many attempts wait.
     """
     user = await _find_user(email)
-    if not await is_same_password(password, user.password_hash if user else None) or user is None:
+    stored_hash = user.password_hash if user else None
+    if not await is_same_password(password, stored_hash, is_known=is_known) or user is None:
         return None
     if is_outdated(user.password_hash):
         return await _rehash(user, password)
     return user
 
 
+async def record_refusal(email: str, action: Action, address: str) -> None:
+    """Record in the team's audit log that somebody at an address could not sign in as its member.
+
+    Nothing is recorded for an unknown email. Call this after the answer: its time must not tell which it was.
+    """
+    async with transaction():
+        if user := await _find_user(email):
+            await record(user.team_id, somebody(address), action, user.email, user.id)
+
+
 async def _find_user(email: str) -> User | None:
     try:
-        return await User.get_or_none(email=read_email(email)).select_related("team")
+        return await find_user(email)
     except Refused:
         return None
 
 
 async def _rehash(user: User, password: str) -> User | None:
-    """Keep a newer hash of the same password, unless the password was changed meanwhile."""
+    """Store a newer hash of the same password, unless the password was changed meanwhile."""
     unchanged = User.filter(id=user.id, password_hash=user.password_hash)
     user.password_hash = await hash_password(password)
     return user if await unchanged.update(password_hash=user.password_hash) else None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from monitoring.contract.configurations import Configuration, read_configuration, read_defaults
+from monitoring.monitors.request_headers import read_headers, show_headers, store_headers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,16 +13,33 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Json
     from monitoring.monitors.models import Monitor
 
-__all__ = ["Configuration", "configuration_of", "default_configuration"]
+__all__ = [
+    "Configuration",
+    "configuration_of",
+    "default_configuration",
+    "sent_configuration_of",
+    "store_configuration",
+]
 
 _SCHEMA = "MonitorCreate"
 
 
 def configuration_of(monitor: Monitor) -> Configuration:
-    """Read a monitor's configuration, in the order of the document."""
-    return read_configuration(monitor, _SCHEMA)
+    """Read a monitor's configuration as answers show it, in the order of the document."""
+    return {**read_configuration(monitor, _SCHEMA), "request_headers": show_headers(monitor.request_headers)}
+
+
+def sent_configuration_of(monitor: Monitor) -> Configuration:
+    """Read a monitor's configuration with the credentials that checks send. Raises `UndecryptableError`."""
+    headers = read_headers(monitor.request_headers, monitor.encrypted_headers)
+    return {**configuration_of(monitor), "request_headers": headers}
+
+
+def store_configuration(configuration: Mapping[str, Json]) -> dict[str, Any]:
+    """Return the columns that keep a configuration, its credentials encrypted."""
+    return {**configuration, **store_headers(configuration["request_headers"])}
 
 
 def default_configuration() -> Mapping[str, Json]:
-    """Return the default of every field that has one; `name` has none here, its default is the URL's host."""
+    """Return the default of every field that has one. `name` has none here: it defaults to the URL's host."""
     return read_defaults(_SCHEMA)

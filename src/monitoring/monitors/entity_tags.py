@@ -1,10 +1,10 @@
-"""ETags of monitors: the version of the configuration, which clients move and checks do not."""
+"""ETags of monitors: the configuration's version, which clients change and checks do not."""
 
 from __future__ import annotations
 
 import re
 
-_ENTITY_TAG = re.compile(r'(?:W/)?"[^"]*"')
+_BETWEEN_COMMAS = re.compile(r'(?:[^,"]|"[^"]*"?)+')
 
 
 def entity_tag(version: int) -> str:
@@ -13,7 +13,11 @@ def entity_tag(version: int) -> str:
 
 
 def is_current(if_match: str | None, version: int) -> bool:
-    """Say whether a precondition holds. Comparison is strong: `W/"1"` matches nothing (RFC 9110 §13.1.1)."""
+    """Say whether a precondition holds. Comparison is strong: `W/"1"` matches nothing (RFC 9110 §13.1.1).
+
+    Clients often lose the quotes of a tag, so it matches without them, too.
+    """
     if if_match is None or if_match == "*":
         return True
-    return entity_tag(version) in _ENTITY_TAG.findall(if_match)
+    tags = map(str.strip, _BETWEEN_COMMAS.findall(if_match))
+    return any(tag in (entity_tag(version), str(version)) for tag in tags)

@@ -1,4 +1,4 @@
-"""What a monitor's checks amount to: its status, its incidents and how its time is counted. Pure."""
+"""What checks say about a monitor: its status, its incidents and how its time is counted. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from datetime import datetime
 
-# How much later than an interval the next check may begin before nobody counts as having looked. A checker
-# that dies holds its claim for 75 seconds at most (timeout and 15 seconds), and claims may come late.
+# How late the next check may begin before the time counts as unwatched. If a checker dies, its claim lasts
+# 75 seconds at most (the timeout and 15 seconds), and the next claim may come late.
 GRACE = timedelta(seconds=120)
 
 
 class Outcome(StrEnum):
-    """What one check found; UNKNOWN is our own blindness. It describes the time until the next check."""
+    """What one check found; UNKNOWN means that we were offline. It holds until the next check."""
 
     UP = auto()
     DEGRADED = auto()
@@ -41,10 +41,10 @@ class StateChange(NamedTuple):
 
 
 class Health(NamedTuple):
-    """What is believed of a monitor, and what may yet change that.
+    """What is believed of a monitor, and the streak that may change it.
 
     `settled` is PENDING, UP or DOWN. The streak counts outcomes in a row that contradict it. `seen_until` is
-    how far the last outcome vouches; None before the first.
+    the time until which the last outcome holds; None before the first.
     """
 
     settled: State
@@ -58,8 +58,8 @@ class Health(NamedTuple):
 class Observation(NamedTuple):
     """What follows from a check: the new health, how time is counted, and whether an incident opens or ends.
 
-    Changes are oldest first and lie in the past when a streak is confirmed. One at the moment of an earlier
-    change (only ever the end of a blindness, believed to be as before) replaces it.
+    Changes are oldest first, and one that a streak confirms lies in the past. A change at the same time as an
+    earlier one replaces it: this happens only when a blindness ends and the old state is believed again.
     """
 
     health: Health
@@ -79,9 +79,9 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
 ) -> Observation:
     """Weigh the next check of a monitor; `checked_at` is later than all before.
 
-    A monitor goes down or comes back after a threshold of outcomes in a row, and then has been so since the
-    first of them; the first success of a pending monitor is enough. Blindness, ours or a gap without checks,
-    forgets the streak and touches nothing else: a failure next to it proves nothing.
+    A monitor goes down or comes back after a threshold of outcomes in a row, dated from the first of them. A
+    pending monitor comes up with its first success. Blindness (we were offline, or nobody checked) ends the
+    streak and changes nothing else: a failure next to it proves nothing.
     """
     was_unwatched = health.seen_until is not None and checked_at > health.seen_until
     before = _blinded(health) if was_unwatched else health
@@ -117,7 +117,7 @@ def status_of(health: Health) -> str:
 def _weigh(
     health: Health, outcome: Outcome, checked_at: datetime, threshold: int, seen_until: datetime
 ) -> tuple[Health, datetime]:
-    """Return what is believed now, and since when."""
+    """Return the new health, and since when it holds."""
     if outcome == Outcome.UNKNOWN:
         return _blinded(health)._replace(seen_until=seen_until), checked_at
     is_contrary = (outcome == Outcome.DOWN) != (health.settled == State.DOWN)

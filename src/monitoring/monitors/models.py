@@ -1,4 +1,4 @@
-"""Monitors, what is known of them, and what their time counts as."""
+"""Monitors, what is known about them, and how their time is counted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tortoise import fields
 from tortoise.models import Model
 
+from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 
 if TYPE_CHECKING:
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Monitor(Model):
-    """A watched web address. Columns are named like the document's fields, and the last two are ours."""
+    """A watched web address. Columns are named like the document's fields, and the last three are ours."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField("monitoring.Team", related_name="monitors")
     team_id: UUID
 
-    name = fields.CharField(max_length=100)
+    name = fields.CharField(max_length=MAX_NAME_CHARACTERS)
     url = fields.CharField(max_length=2048)
     method = fields.CharField(max_length=7)
     request_headers: JsonTextField[dict[str, str]] = JsonTextField()
@@ -49,6 +50,9 @@ class Monitor(Model):
 
     version = fields.IntField(default=1)
     search_text = fields.TextField()
+    # The credentials that `request_headers` has masks for: encrypted JSON, empty if there are none. Null
+    # means that an earlier release stored the headers, and left credentials among them.
+    encrypted_headers = fields.TextField(null=True)
 
     watch: Watch
     _watch: Watch
@@ -58,7 +62,7 @@ class Monitor(Model):
         indexes = (("team_id", "id"),)
 
     def remember(self, watch: Watch) -> None:
-        """Have the watch at hand without another query, as `select_related` does."""
+        """Attach the watch, as `select_related` does, to save a query."""
         self._watch = watch
 
 

@@ -1,4 +1,4 @@
-"""Monitors as clients read them: what they ask for most, so the database writes it as JSON."""
+"""Monitors as clients read them. They ask for this most, so the database writes the JSON itself."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from monitoring.backends.written_json import write_column, write_object
 from monitoring.contract.configurations import field_names
 from monitoring.contract.problems import Problem
 from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.request_headers import show_headers
 
 _OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
 
@@ -26,7 +27,7 @@ _WILDCARD = re.compile(r"[\\%_]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFilter:
-    """Which monitors to list; what is None does not matter, the others combine with *and*."""
+    """Which monitors to list. Fields that are None do not filter; the others combine with *and*."""
 
     status: str | None = None
     tag: str | None = None
@@ -44,7 +45,7 @@ class WrittenMonitor:
 
 @dataclass(frozen=True, slots=True)
 class MonitorPage:
-    """Monitors in order, each a `Monitor` of the document in JSON; `continues_after` if others follow."""
+    """Monitors, each a `Monitor` of the document in JSON; `continues_after` is set if others follow."""
 
     monitors: list[str]
     continues_after: UUID | None
@@ -53,12 +54,12 @@ class MonitorPage:
 async def list_monitors(
     team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None
 ) -> MonitorPage:
-    """Return up to `limit` monitors of a team, newest first, from the one after `after_id` on."""
+    """Return up to `limit` monitors of a team, newest first, starting after `after_id`."""
     conditions = {
         **_of_team(team_id),
         "monitors.id < {}": str(after_id) if after_id else None,
         "monitors.status = {}": wanted.status,
-        # The column is JSON text: its quotes keep `shop` from matching `shopping`.
+        # The column is JSON text: the quotes keep `shop` from matching `shopping`.
         "monitors.tags LIKE {} ESCAPE '\\'": wanted.tag and _contains(f'"{wanted.tag}"'),
         "monitors.paused = {}": wanted.paused,
         "monitors.search_text LIKE {} ESCAPE '\\'": wanted.search and _contains(wanted.search.casefold()),
@@ -67,18 +68,18 @@ async def list_monitors(
     numbered = [condition.format(f"${number}") for number, condition in enumerate(given, start=1)]
     source = f"WHERE {' AND '.join(numbered)} ORDER BY {_ORDER} LIMIT ${len(given) + 1}"
     rows = await _read(source, [*given.values(), limit + 1])
-    found = [row["written"] for row in rows]
+    found = [_show(row) for row in rows]
     if len(found) <= limit:
         return MonitorPage(found, None)
     return MonitorPage(found[:limit], UUID(orjson.loads(found[limit - 1])["id"]))
 
 
 async def read_monitor(team_id: UUID, monitor_id: UUID) -> WrittenMonitor:
-    """Return a monitor of the team. Raises Problem if there is none, or if it is another team's."""
+    """Return a monitor of the team. Raises Problem if it has none with this id."""
     rows = await _read("WHERE monitors.id = $1 AND monitors.team_id = $2", [str(monitor_id), str(team_id)])
     if not rows:
         raise Problem("monitor_not_found")
-    return WrittenMonitor(**rows[0])
+    return WrittenMonitor(_show(rows[0]), rows[0]["version"])
 
 
 async def _read(source: str, values: list[Any]) -> list[dict[str, Any]]:
@@ -96,17 +97,28 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
     members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
     written = write_object(members, on_postgres=on_postgres)
     return (
-        f"SELECT {written} AS written, monitors.version AS version"  # noqa: S608 - names of our own
+        f"SELECT {written} AS written, monitors.version AS version,"  # noqa: S608 - names of our own
+        " monitors.encrypted_headers IS NULL AND monitors.request_headers <> '{{}}' AS may_show_credentials"
         " FROM (SELECT * FROM monitors {source}) AS monitors"
         f" JOIN watches ON watches.monitor_id = monitors.id ORDER BY {_ORDER}"
     )
 
 
-def _of_team(team_id: UUID) -> dict[str, Any]:
-    """Ask for a team's monitors so that they are read from the index of (team, id), wherever the page is.
+def _show(row: dict[str, Any]) -> str:
+    """Return the JSON of a monitor, and mask credentials that an earlier release stored plain."""
+    written: str = row["written"]
+    if not row["may_show_credentials"]:
+        return written
+    monitor = orjson.loads(written)
+    monitor["request_headers"] = show_headers(monitor["request_headers"])
+    return orjson.dumps(monitor).decode()
 
-    From `=`, PostgreSQL would conclude that order by id alone is enough, and may walk the primary key for it:
-    past all that other teams have made since.
+
+def _of_team(team_id: UUID) -> dict[str, Any]:
+    """Ask for a team's monitors in a way that uses the index of (team, id), whichever page is read.
+
+    With `=`, PostgreSQL would conclude that ordering by id alone is enough, and might walk the primary key,
+    past everything that other teams have created since.
     """
     if is_postgres(current_backends().database.context.db()):
         return {"monitors.team_id = ANY({})": [str(team_id)]}

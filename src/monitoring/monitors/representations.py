@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def represent_monitor(monitor: Monitor) -> dict[str, Any]:
-    """Write a `Monitor` and its watch, fields in the order of the document."""
+    """Write a `Monitor` from a monitor and its watch, with fields in the order of the document."""
     watch = monitor.watch
     return {
         "id": str(monitor.id),
@@ -33,7 +33,7 @@ def represent_monitor(monitor: Monitor) -> dict[str, Any]:
 
 
 def represent_page(page: MonitorPage) -> bytes:
-    """Write a `MonitorList`, whose monitors are written already."""
+    """Write a `MonitorList` of monitors that are JSON already."""
     next_cursor = encode_cursor(page.continues_after) if page.continues_after else None
     written = f'{{"monitors":[{",".join(page.monitors)}],"next_cursor":'.encode()
     return b"%b%b}" % (written, orjson.dumps(next_cursor))

@@ -1,12 +1,13 @@
-"""What a monitor's configuration must be beyond its schema, and how a client's words become one. Pure."""
+"""Rules for a monitor's configuration beyond its schema, and how a request becomes one. Pure."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from monitoring.auth.names import name_after_host
+from monitoring.contract import configurations
 from monitoring.contract.problems import Problem
-from monitoring.outbound.hosts import host_of, is_host
+from monitoring.monitors.credentials import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,99 +15,69 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Json
     from monitoring.monitors.configuration import Configuration
 
-MAX_NAME_CHARACTERS = 100
 MAX_REQUEST_HEADERS = 20
-
-HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
-
-# Hop-by-hop and framing headers (RFC 9110 §7.6.1, RFC 9112 §6), those that steer a proxy or another host, and
-# what the answer may be encoded in.
-RESERVED_HEADERS = {
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "http2-settings",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-}
 
 
 def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configuration:
-    """Fill in what was left out; the name becomes the URL's host, cut where it is too long."""
-    return {"name": host_of(given["url"])[:MAX_NAME_CHARACTERS], **defaults, **given}
+    """Fill in what a client left out; the default of the name is the URL's host."""
+    return configurations.complete(_with_headers_once(given), defaults, name_after_host)
 
 
 def change(
     configuration: Mapping[str, Json], patch: Mapping[str, Json], defaults: Mapping[str, Json]
 ) -> Configuration:
-    """Apply a merge patch. What null removes gets its default again; request headers match in any case."""
+    """Apply a merge patch, as `configurations.change` does. Names of request headers match in any case.
+
+    A header that the patch masks keeps its value. Raises Problem if the patch does not go with what the
+    monitor has already.
+    """
+    patch = _unmasked(_with_headers_once(patch), configuration["request_headers"])
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
-    return complete(merge({**configuration, "request_headers": headers}, patch), defaults)
-
-
-def merge(target: Json, patch: Json) -> Json:
-    """Merge as RFC 7396 §2 says, into a new value."""
-    if not isinstance(patch, dict):
-        return patch
-    merged = dict(target) if isinstance(target, dict) else {}
-    for name, value in patch.items():
-        if value is None:
-            merged.pop(name, None)
-        else:
-            merged[name] = merge(merged.get(name), value)
-    return merged
-
-
-def check(configuration: Configuration) -> None:
-    """Refuse what no single field's schema can see. Raises Problem for the first rule broken."""
-    if not is_host(host_of(configuration["url"])):
-        raise Problem("url_host_invalid")
-    _check_request_headers(configuration["request_headers"])
-    _check_against_method(configuration)
-    if any(_is_reversed(pattern) for pattern in configuration["expected_status_codes"]):
-        raise Problem("status_range_reversed")
-    if configuration["timeout_seconds"] >= configuration["interval_seconds"]:
-        raise Problem("timeout_not_below_interval")
+    before = {**configuration, "request_headers": headers}
+    after = configurations.change(before, patch, defaults, name_after_host)
+    if len(after["request_headers"]) > MAX_REQUEST_HEADERS:
+        raise Problem("request_headers_too_many")
+    _check_against_method(after)
+    return after
 
 
 def status_after(status: str, *, paused: bool) -> str:
-    """Return the status once `paused` says so: resuming starts anew, everything else goes on as it was."""
+    """Return the status after `paused` is set. Resuming starts over; otherwise the status stays."""
     if paused:
         return "paused"
     return "pending" if status == "paused" else status
 
 
 def is_checked_otherwise(before: Configuration, after: Configuration) -> bool:
-    """Say whether checks ask, expect or come otherwise than before."""
+    """Say whether a change affects what checks ask or expect, or when they come."""
     return any(before[name] != after[name] for name in before.keys() - {"name", "tags", "paused"})
 
 
+def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
+    """If a request header is there twice, in different case, keep the last that is not null."""
+    if not (headers := fields.get("request_headers")):
+        return fields
+    last = {name.lower(): name for name, value in headers.items() if value is not None}
+    kept = {name: value for name, value in headers.items() if last.get(name.lower(), name) == name}
+    return {**fields, "request_headers": kept}
+
+
 def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str | None]) -> dict[str, str]:
-    """Leave out the headers that a patch names in another case: its spelling wins."""
+    """Leave out headers that the patch spells in another case: the patch's spelling wins."""
     patched = {name.lower() for name in patch}
     return {name: value for name, value in headers.items() if name in patch or name.lower() not in patched}
 
 
-def _check_request_headers(headers: Mapping[str, str]) -> None:
-    if len(headers) > MAX_REQUEST_HEADERS:
-        raise Problem("request_headers_too_many")
-    names_before: set[str] = set()
-    for name in headers:
-        if not HEADER_NAME.fullmatch(name):
-            raise Problem("request_header_name_invalid")
-        if name.lower() in RESERVED_HEADERS:
-            raise Problem("request_header_reserved", name=name)
-        if name.lower() in names_before:
-            raise Problem("request_header_repeated", name=name)
-        names_before.add(name.lower())
+def _unmasked(patch: Mapping[str, Json], headers: Mapping[str, str]) -> Mapping[str, Json]:
+    """Put what the monitor has in the place of masks."""
+    if MASK not in (patched := patch.get("request_headers") or {}).values():
+        return patch
+    kept = {name.lower(): value for name, value in headers.items()}
+    for name, value in patched.items():
+        if value == MASK and name.lower() not in kept:
+            raise Problem("request_header_masked", name=name)
+    unmasked = {name: kept[name.lower()] if value == MASK else value for name, value in patched.items()}
+    return {**patch, "request_headers": unmasked}
 
 
 def _check_against_method(configuration: Configuration) -> None:
@@ -116,8 +87,3 @@ def _check_against_method(configuration: Configuration) -> None:
     for field in ("required_keyword", "forbidden_keyword"):
         if method == "HEAD" and configuration[field] is not None:
             raise Problem("keyword_without_body", field=field)
-
-
-def _is_reversed(pattern: str) -> bool:
-    low, _, high = pattern.partition("-")
-    return bool(high) and low > high

@@ -1,4 +1,4 @@
-"""Everything that is done with monitors, one transaction a function."""
+"""Everything that clients do with monitors, one transaction a function."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
 from monitoring.monitors import rules
-from monitoring.monitors.configuration import configuration_of, default_configuration
+from monitoring.monitors.configuration import (
+    default_configuration,
+    sent_configuration_of,
+    store_configuration,
+)
 from monitoring.monitors.entity_tags import is_current
 from monitoring.monitors.models import Monitor, Watch
-from monitoring.monitors.watching import begin_watch, check_changed, restart_watch
+from monitoring.monitors.watch import begin_watch, check_changed, restart_watch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -33,9 +37,8 @@ _TAKE_PLACE = """
 
 
 async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
-    """Create a monitor. Raises Problem if its fields do not go together or the team's plan is full."""
+    """Create a monitor. Raises Problem if the team's plan is full."""
     configuration = rules.complete(given, default_configuration())
-    rules.check(configuration)
     now = datetime.now(UTC)
     monitor = new_row(
         Monitor,
@@ -45,7 +48,7 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
         created_at=now,
         updated_at=now,
         search_text=_search_text(configuration),
-        **configuration,
+        **store_configuration(configuration),
     )
     place = Guard(_TAKE_PLACE, [str(team_id)])
     if not await insert_guarded(place, monitor, *begin_watch(monitor, now)):
@@ -55,13 +58,13 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
 
 
 async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return the names of those monitors that the team has."""
+    """Return the names of these monitors, as far as they are the team's."""
     found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
     return dict(await found.values_list("id", "name")) if monitor_ids else {}
 
 
 async def get_monitor(team_id: UUID, monitor_id: UUID) -> Monitor:
-    """Return a monitor of the team. Raises Problem if there is none, or if it is another team's."""
+    """Return a monitor of the team. Raises Problem if it has none with this id."""
     monitor = await Monitor.get_or_none(id=monitor_id, team_id=team_id).select_related("watch")
     if monitor is None:
         raise Problem("monitor_not_found")
@@ -71,21 +74,20 @@ async def get_monitor(team_id: UUID, monitor_id: UUID) -> Monitor:
 async def update_monitor(
     team_id: UUID, monitor_id: UUID, patch: Mapping[str, Json], if_match: str | None = None
 ) -> Monitor:
-    """Apply a merge patch. One that changes nothing leaves version and `updated_at` as they are."""
+    """Apply a merge patch. One that changes nothing leaves the version and `updated_at` as they are."""
     async with transaction():
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
-        before = configuration_of(monitor)
+        before = sent_configuration_of(monitor)
         after = rules.change(before, patch, default_configuration())
-        rules.check(after)
         if after != before:
-            await _store_change(monitor, after)
+            await _store_change(monitor, before, after)
         return monitor
 
 
 async def delete_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None = None) -> None:
     """Delete a monitor, which frees its place in the plan. An open incident ends first; incidents stay."""
     async with transaction():
-        # The team first, as where a write is done once: the two never wait for each other.
+        # The team first, in the order in which `act_once` locks, so that the two never deadlock.
         await Team.filter(id=team_id).update(monitors_count=F("monitors_count") - 1)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         await resolve_incident(monitor, resolved_at=datetime.now(UTC), resolution=Resolution.DELETED)
@@ -95,7 +97,7 @@ async def delete_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None =
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:
     """Hold a monitor's rows until the transaction ends, provided it is what `If-Match` expects.
 
-    The watch comes first, as where checks are stored: the two never wait for each other.
+    The watch comes first, in the order in which storing checks locks, so that the two never deadlock.
     """
     watch = await Watch.select_for_update().get_or_none(monitor_id=monitor_id)
     monitor = await Monitor.select_for_update().get_or_none(id=monitor_id, team_id=team_id)
@@ -107,21 +109,20 @@ async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -
     return monitor
 
 
-async def _store_change(monitor: Monitor, configuration: Configuration) -> None:
+async def _store_change(monitor: Monitor, before: Configuration, after: Configuration) -> None:
     now = datetime.now(UTC)
-    before = configuration_of(monitor)
-    monitor.update_from_dict(configuration)
-    monitor.search_text = _search_text(configuration)
+    monitor.update_from_dict(store_configuration(after))
+    monitor.search_text = _search_text(after)
     monitor.updated_at = now
     monitor.version += 1
     if monitor.paused != before["paused"]:
         monitor.status = rules.status_after(monitor.status, paused=monitor.paused)
         monitor.status_changed_at = await restart_watch(monitor, now)
-    elif rules.is_checked_otherwise(before, configuration):
+    elif rules.is_checked_otherwise(before, after):
         await check_changed(monitor.watch, now)
     await monitor.save()
 
 
 def _search_text(configuration: Configuration) -> str:
-    """Name and URL without regard to case. Databases fold only ASCII, or as their locale says."""
+    """Return name and URL with their case folded. Databases fold only ASCII, or as their locale says."""
     return f"{configuration['name']}\n{configuration['url']}".casefold()

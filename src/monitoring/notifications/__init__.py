@@ -1,1 +1,1 @@
-"""Notification webhooks: a team's own servers are told of incidents."""
+"""Notifications: they tell the servers of a team about incidents."""

@@ -1,4 +1,4 @@
-"""What a client decides about a webhook: fields of the document's NotificationWebhookCreate, and defaults."""
+"""What a client decides about a webhook: the document's NotificationWebhookCreate, and its defaults."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def configuration_of(webhook: NotificationWebhook) -> Configuration:
 
 
 def default_configuration() -> Mapping[str, Json]:
-    """Return the default of every field that has one; `name` has none here, its default is the URL's host."""
+    """Return the default of every field that has one. The name's default depends on the channel."""
     return read_defaults(_SCHEMA)

@@ -1,4 +1,4 @@
-"""What is to be sent to webhooks, and what became of it: every function is one transaction."""
+"""The delivery log: what is to be sent to webhooks, and what became of it. Functions are transactions."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 TEST_EVENT = "test"
 
-# Rows that one statement inserts: no statement gets near the longest that one may take.
+# How many rows one statement inserts. It stays far below the time limit of a statement.
 INSERTED_AT_ONCE = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """What a team's webhooks are told: what happened when, and to whom."""
+    """An event that a team's webhooks are told about: what happened, when, and to which subject."""
 
     team_id: UUID
     event: str
@@ -43,10 +43,10 @@ class Announcement:
 
 
 async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
-    """Queue each for every webhook of its team that wants it, within the caller's transaction.
+    """Queue each event for every webhook of its team that wants it, within the caller's transaction.
 
-    Returns deliveries to be nudged after the commit (`tasks.nudge`): for each webhook as many as may be sent
-    to it at once. Attempts that end call the others.
+    Returns deliveries for the caller to nudge after the commit (`tasks.nudge`): for each webhook as many as
+    may be sent to it at once. Attempts that end call the others.
     """
     async with transaction() as connection:
         webhooks = await _hold_webhooks(connection, {each.team_id for each in announcements})
@@ -82,8 +82,8 @@ async def list_deliveries(
 async def redeliver(team_id: UUID, webhook_id: UUID, delivery_id: UUID) -> NotificationDelivery:
     """Make a delivery due, as if it had never been tried. Raises Problem as `queue_test` does.
 
-    An attempt that is being made goes on, but what comes of it is not stored any more; the next one begins
-    when its lease has ended: however often a client asks, nothing is sent to a server twice at once.
+    If an attempt is under way, it goes on, but its result is not stored. The next attempt begins when its
+    lease has ended. So nothing is sent to a server twice at once, however often a client asks.
     """
     async with transaction():
         await _lock_webhook(team_id, webhook_id, absent="notification_delivery_not_found")
@@ -93,7 +93,7 @@ async def redeliver(team_id: UUID, webhook_id: UUID, delivery_id: UUID) -> Notif
             raise Problem("notification_delivery_not_found")
         now = datetime.now(UTC)
         if delivery.claim and delivery.due_at and delivery.due_at > now:
-            delivery.claim = uuid4()  # nobody has it
+            delivery.claim = uuid4()  # a claim that nobody holds
         else:
             delivery.due_at, delivery.claim = now, None
         delivery.status, delivery.attempts = DeliveryStatus.PENDING, 0
@@ -104,7 +104,7 @@ async def redeliver(team_id: UUID, webhook_id: UUID, delivery_id: UUID) -> Notif
 
 
 async def end_waiting_deliveries(webhook_id: UUID) -> None:
-    """Give up what waits to be sent to a disabled webhook. What is being sent right now finds out itself."""
+    """Give up deliveries that wait for a disabled webhook. Attempts under way find out by themselves."""
     await NotificationDelivery.filter(
         webhook_id=webhook_id, status=DeliveryStatus.PENDING, claim=None
     ).update(status=DeliveryStatus.FAILED, due_at=None, error_message=WEBHOOK_DISABLED)
@@ -113,10 +113,10 @@ async def end_waiting_deliveries(webhook_id: UUID) -> None:
 async def _hold_webhooks(
     connection: BaseDBAsyncClient, team_ids: Iterable[UUID]
 ) -> Mapping[UUID, list[tuple[UUID, list[str]]]]:
-    """Find the enabled webhooks of teams, each with the events it wants, and hold them until the commit.
+    """Find the enabled webhooks of teams, each with the events it wants, and lock them until the commit.
 
-    They are kept from being deleted, as rows will point to them. Announcements do not wait for each other, as
-    they would with Tortoise's weakest lock.
+    The lock keeps them from being deleted, because rows will point to them. It is weaker than the weakest
+    that Tortoise offers, so that announcements do not wait for each other.
     """
     if is_postgres(connection):
         among, lock = "(SELECT value::uuid FROM json_array_elements_text($1::json))", "FOR KEY SHARE"
@@ -134,7 +134,7 @@ async def _hold_webhooks(
 
 
 async def _lock_webhook(team_id: UUID, webhook_id: UUID, *, absent: str) -> None:
-    """Hold an enabled webhook as it is until the transaction ends. Raises Problem: `absent`, or disabled."""
+    """Lock an enabled webhook until the transaction ends. Raises Problem: `absent`, or disabled."""
     locked = NotificationWebhook.select_for_update(no_key=True)
     webhook = await locked.get_or_none(id=webhook_id, team_id=team_id)
     if webhook is None:

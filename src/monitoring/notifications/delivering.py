@@ -1,4 +1,4 @@
-"""One attempt: a message goes out, and what came of it is stored."""
+"""One attempt: a notification goes out, and what came of it is stored."""
 
 from __future__ import annotations
 
@@ -9,59 +9,48 @@ from typing import TYPE_CHECKING
 
 from monitoring.backends.database import transaction
 from monitoring.metrics import NOTIFICATION_ATTEMPTS
-from monitoring.notifications.claims import give_back
+from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.deliveries import end_waiting_deliveries
 from monitoring.notifications.models import DeliveryStatus, NotificationWebhook
-from monitoring.notifications.rules import GONE, judge_attempt
-from monitoring.notifications.signing import sign
-from monitoring.outbound.exchanges import OutboundRequest
+from monitoring.notifications.rules import conclude
 
 if TYPE_CHECKING:
-    from monitoring.notifications.claims import Claim
-    from monitoring.notifications.rules import Verdict
-    from monitoring.notifications.sending import Sender
+    from monitoring.notifications.channels.protocol import AttemptResult
+    from monitoring.notifications.channels.sending import Sender
+    from monitoring.notifications.claims import DeliveryClaim
+    from monitoring.notifications.rules import Conclusion
 
-TIMEOUT_SECONDS = 15.0
 
-
-async def attempt_delivery(claim: Claim, sender: Sender) -> None:
-    """Send what was claimed, and store the answer, unless the claim was lost meanwhile."""
-    delivery, webhook = claim.delivery, claim.webhook
-    proof = sign(webhook.secret, delivery.id, datetime.now(UTC), delivery.payload)
-    request = OutboundRequest(
-        method="POST",
-        url=webhook.url,
-        headers={"Content-Type": "application/json", **proof},
-        body=delivery.payload.encode(),
-        timeout_seconds=TIMEOUT_SECONDS,
-    )
+async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> None:
+    """Send a claimed delivery and store what came of it, unless the claim was lost meanwhile."""
+    delivery, webhook = claim.row, claim.webhook
+    channel = CHANNELS[webhook.type]
     try:
-        exchange = await sender.send(request)
+        result = await channel.send(delivery, webhook, sender, datetime.now(UTC))
     except (asyncio.CancelledError, OSError):
-        await give_back(delivery.id, claim.claim_id)
+        await claim.give_back()
         raise
-    verdict = judge_attempt(exchange, delivery.attempts, random.random())  # noqa: S311 - jitter is no secret
-    await _store(claim, verdict, datetime.now(UTC))
-    NOTIFICATION_ATTEMPTS.labels(verdict.outcome).inc()
+    conclusion = conclude(result, delivery.attempts, random.random())  # noqa: S311 - jitter is no secret
+    await _store(claim, result, conclusion, datetime.now(UTC))
+    NOTIFICATION_ATTEMPTS.labels(conclusion.outcome).inc()
 
 
-async def _store(claim: Claim, verdict: Verdict, now: datetime) -> None:
+async def _store(claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion, now: datetime) -> None:
     async with transaction():
-        if verdict.is_unwelcome:
-            await _disable(claim.webhook, now)
-        await claim.row().update(
-            status=verdict.status,
-            status_code=verdict.status_code,
-            error_message=verdict.error_message,
-            due_at=now + verdict.wait if verdict.wait else None,
-            delivered_at=now if verdict.status is DeliveryStatus.DELIVERED else None,
-            claim=None,
+        if result.disabled_reason:
+            await _disable(claim.webhook, result.disabled_reason, now)
+        await claim.end(
+            status=conclusion.status,
+            status_code=result.status_code,
+            error_message=result.error_message,
+            due_at=now + conclusion.wait if conclusion.wait else None,
+            delivered_at=now if conclusion.status is DeliveryStatus.DELIVERED else None,
             nudged_at=None,
         )
 
 
-async def _disable(webhook: NotificationWebhook, now: datetime) -> None:
-    """Turn off a webhook whose server said so, unless it has another URL by now."""
+async def _disable(webhook: NotificationWebhook, reason: str, now: datetime) -> None:
+    """Turn off a webhook because its server asked for that, unless the webhook has another URL by now."""
     asked = NotificationWebhook.filter(id=webhook.id, url=webhook.url, enabled=True)
-    if await asked.update(enabled=False, disabled_reason=GONE, updated_at=now):
+    if await asked.update(enabled=False, disabled_reason=reason, updated_at=now):
         await end_waiting_deliveries(webhook.id)

@@ -8,7 +8,7 @@ from uuid import UUID
 from monitoring.auth.limits import count_request
 from monitoring.backends.current import current_backends
 from monitoring.contract.cursors import decode_cursor
-from monitoring.contract.replies import Reply
+from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.service import act_once
 from monitoring.notifications import deliveries, service
 from monitoring.notifications.representations import (
@@ -36,12 +36,12 @@ async def list_notification_webhooks(*, caller: Caller, limit: int, cursor: str 
 async def create_notification_webhook(
     body: Json, caller: Caller, idempotency_key: str | None = None
 ) -> Reply:
-    """Register a webhook, once; its secret is in this answer and no other."""
+    """Register a webhook, once. No other answer holds its secret."""
 
     async def create() -> Reply:
         webhook = await service.create_webhook(caller.team_id, body)
         location = f"/api/notification-webhooks/{webhook.id}"
-        return Reply(represent_created_webhook(webhook), 201, {"Location": location})
+        return Reply(represent_created_webhook(webhook), 201, {"Location": location, **NO_STORE})
 
     request = ("create_notification_webhook", body)
     return await act_once(caller.team_id, idempotency_key, request, create)
@@ -77,7 +77,7 @@ async def delete_notification_webhook(
     return await act_once(caller.team_id, idempotency_key, request, delete)
 
 
-async def test_notification_webhook(  # its name is the document's: it is no test
+async def test_notification_webhook(  # the document names it so: it is no test
     webhook_id: str,
     caller: Caller,
     request: Request,
@@ -106,7 +106,7 @@ async def list_notification_deliveries(
 async def redeliver_notification(
     webhook_id: str, delivery_id: str, caller: Caller, request: Request, idempotency_key: str | None = None
 ) -> Reply:
-    """Have a delivery sent again, once."""
+    """Send a delivery again, once."""
     await _count(request, caller)
 
     async def queue() -> Reply:
@@ -118,11 +118,11 @@ async def redeliver_notification(
 
 
 async def _count(request: Request, caller: Caller) -> None:
-    """Count against how much a team may have sent. Each makes us call a stranger's server."""
+    """Count against the team's limit, because each request makes us call a stranger's server."""
     await count_request(request, current_backends().settings.rate_limit_notifications, str(caller.team_id))
 
 
 async def _nudged(reply: Reply) -> Reply:
-    """Ask for the delivery of a reply, which is committed by now; a repetition asks in vain."""
+    """Nudge the delivery that a reply holds, which is committed by now. A repeated request nudges in vain."""
     await nudge([UUID(reply.json_value()["id"])])
     return reply

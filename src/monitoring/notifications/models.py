@@ -1,4 +1,4 @@
-"""Notification webhooks, and what was or will be sent to them."""
+"""Notification webhooks, and their deliveries."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tortoise import fields
 from tortoise.models import Model
 
+from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 
 if TYPE_CHECKING:
@@ -18,19 +19,20 @@ if TYPE_CHECKING:
 
 
 class NotificationWebhook(Model):
-    """A server of a team's. The secret is kept as it is: signing needs it, and nothing else reads it."""
+    """A server of a team's. The secret is encrypted, and only signing and the first answer read it."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField(
         "monitoring.Team", related_name="notification_webhooks"
     )
     team_id: UUID
-    name = fields.CharField(max_length=100)
+    type = "webhook"  # becomes a column when the document has receivers of other channels
+    name = fields.CharField(max_length=MAX_NAME_CHARACTERS)
     url = fields.CharField(max_length=2048)
     events: JsonTextField[list[str]] = JsonTextField()
     enabled = fields.BooleanField()
     disabled_reason = fields.CharField(max_length=255, null=True)
-    secret = fields.CharField(max_length=100)
+    secret = fields.TextField()
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
@@ -40,7 +42,7 @@ class NotificationWebhook(Model):
 
 
 class DeliveryStatus(StrEnum):
-    """As the document names them. Who waits and who is being sent are both pending."""
+    """As the document names them. A delivery is pending while it waits and while it is sent."""
 
     PENDING = auto()
     DELIVERED = auto()
@@ -59,10 +61,10 @@ class NotificationDelivery(Model):
     payload = fields.TextField()
     status = fields.CharField(max_length=10)
     attempts = fields.IntField(default=0)
-    # While a worker sends it, `due_at` is the end of its lease; None when nothing is left to do.
+    # While a worker sends it, `due_at` is the end of the lease. None if nothing is left to do.
     due_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True, db_index=True)
     claim = fields.UUIDField(null=True)
-    # When the sweeper last sent a message for it: it then leaves it alone for a while.
+    # When somebody last sent a message for it. The sweep then leaves it alone for a while.
     nudged_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     status_code = fields.IntField(null=True)
     error_message = fields.CharField(max_length=255, null=True)

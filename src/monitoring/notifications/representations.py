@@ -8,6 +8,7 @@ from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.configuration import configuration_of
 from monitoring.notifications.models import DeliveryStatus
+from monitoring.notifications.secrets import read_secret
 
 if TYPE_CHECKING:
     from monitoring.backends.pages import Page
@@ -27,7 +28,7 @@ def represent_webhook(webhook: NotificationWebhook) -> dict[str, Any]:
 
 def represent_created_webhook(webhook: NotificationWebhook) -> dict[str, Any]:
     """Write a `NotificationWebhookCreated`: the only answer that holds the secret."""
-    return {**represent_webhook(webhook), "secret": webhook.secret}
+    return {**represent_webhook(webhook), "secret": read_secret(webhook)}
 
 
 def represent_webhooks(page: Page[NotificationWebhook]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Everything that is done with notification webhooks, one transaction a function."""
+"""What clients do with notification webhooks: every function is one transaction."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
+from monitoring.backends.encryption import encrypt
 from monitoring.backends.pages import Page, read_page
+from monitoring.contract.configurations import change, complete
 from monitoring.contract.problems import Problem
-from monitoring.notifications import rules
+from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.configuration import configuration_of, default_configuration
 from monitoring.notifications.deliveries import end_waiting_deliveries
 from monitoring.notifications.models import NotificationWebhook
-from monitoring.notifications.signing import generate_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,16 +32,17 @@ async def list_webhooks(team_id: UUID, limit: int, after_id: UUID | None) -> Pag
 
 async def create_webhook(team_id: UUID, given: Mapping[str, Json]) -> NotificationWebhook:
     """Register a webhook with a new secret. Raises Problem if the team has enough of them."""
-    configuration = rules.complete(given, default_configuration())
-    rules.check(configuration)
+    channel = CHANNELS[NotificationWebhook.type]
+    configuration = complete(given, default_configuration(), channel.default_name)
     async with transaction():
-        # Counted and inserted under one lock: two at once cannot pass the cap, and ids follow the commits.
+        # One lock for counting and inserting: two at once cannot pass the cap, and ids follow the commits.
         await Team.select_for_update(no_key=True).get(id=team_id)
         if await NotificationWebhook.filter(team_id=team_id).count() >= MAX_WEBHOOKS_A_TEAM:
             raise Problem("notification_webhook_limit_reached")
         now = datetime.now(UTC)
+        secret = encrypt(channel.generate_secret())
         return await NotificationWebhook.create(
-            team_id=team_id, secret=generate_secret(), created_at=now, updated_at=now, **configuration
+            team_id=team_id, secret=secret, created_at=now, updated_at=now, **configuration
         )
 
 
@@ -50,16 +52,15 @@ async def get_webhook(team_id: UUID, webhook_id: UUID) -> NotificationWebhook:
 
 
 async def update_webhook(team_id: UUID, webhook_id: UUID, patch: Mapping[str, Json]) -> NotificationWebhook:
-    """Apply a merge patch. One that changes nothing leaves `updated_at` as it is.
+    """Apply a merge patch. A patch that changes nothing leaves `updated_at` as it is.
 
-    Disabling ends what was still to be sent; enabling forgets why the webhook was disabled.
+    Disabling gives up the deliveries that wait. Enabling forgets why the webhook was disabled.
     """
     async with transaction():
         locked = NotificationWebhook.select_for_update(no_key=True)
         webhook = _existing(await locked.get_or_none(id=webhook_id, team_id=team_id))
-        before = configuration_of(webhook)
-        after = rules.change(before, patch, default_configuration())
-        rules.check(after)
+        channel, before = CHANNELS[webhook.type], configuration_of(webhook)
+        after = change(before, patch, default_configuration(), channel.default_name)
         if after != before:
             webhook.update_from_dict(after)
             if webhook.enabled:

@@ -1,27 +1,28 @@
-"""Finds due deliveries that no message asks for, and forgets old ones.
+"""Finds due deliveries that no message asks for, and deletes old ones.
 
-No message waits for a retry: its time comes, and the sweep finds it, or an attempt that ends calls it.
+No message waits for a retry. When its time has come, the sweep finds it, or an attempt that ends calls it.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.leases import NUDGE_INTERVAL, is_due, is_idle, sweep_idle
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.notifications.claims import is_due
 from monitoring.notifications.models import NotificationDelivery
-from monitoring.notifications.tasks import deliver_notification, nudge
-from monitoring.notifications.turns import MOST_AT_ONCE_A_WEBHOOK, NUDGE_INTERVAL, is_idle
+from monitoring.notifications.tasks import deliver_notification
+from monitoring.notifications.turns import MOST_AT_ONCE_A_WEBHOOK
 
 if TYPE_CHECKING:
-    from uuid import UUID
+    from tortoise.queryset import QuerySet
 
 MAX_NOTIFICATIONS_A_SWEEP = 200
 
-# The longest waiting of each webhook, as many as may be sent to it at once: attempts that end call the
-# others, and ten thousand messages to one server do not stand before everybody else's.
+# Of each webhook the deliveries that have waited longest, as many as may be sent to it at once. Attempts
+# that end call the others, so ten thousand deliveries to one server do not delay everybody else's.
 _CHOSEN = f"""
     SELECT id FROM (
         SELECT id, due_at, row_number() OVER (PARTITION BY webhook_id ORDER BY due_at, id) AS turn
@@ -35,39 +36,26 @@ DELETED_AT_ONCE = 1000
 
 
 async def sweep_notifications() -> int:
-    """Send a message for every due delivery that none was sent for lately. Returns how many.
-
-    Sends nothing while the queue is away or has enough of them: workers slower than the sweep would
-    never catch up.
-    """
-    if await deliver_notification.has_enough_messages(MAX_NOTIFICATIONS_A_SWEEP):
-        return 0
-    delivery_ids = await _claim_idle_deliveries(datetime.now(UTC))
-    await nudge(delivery_ids)
-    return len(delivery_ids)
+    """Send a message for every idle delivery that is due. Returns how many."""
+    return await sweep_idle(deliver_notification, _find_idle_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
 
 
 async def delete_old_deliveries(now: datetime) -> int:
-    """Forget deliveries that are older than 30 days, a portion a transaction. Returns how many they were."""
+    """Delete deliveries that are older than 30 days, one portion a transaction. Returns how many."""
     deleted_count = 0
     while portion := await _delete_portion(now - RETENTION):
         deleted_count += portion
     return deleted_count
 
 
-async def _claim_idle_deliveries(now: datetime) -> list[UUID]:
-    """Choose deliveries and note that messages go out: of sweeps at once, each gets deliveries of its own."""
-    moments = (now, now - NUDGE_INTERVAL)
-    async with transaction() as connection:
-        rows = await connection.execute_query_dict(
-            spell(connection, _CHOSEN),
-            [*(moments if is_postgres(connection) else map(str, moments)), MAX_NOTIFICATIONS_A_SWEEP],
-        )
-        chosen = NotificationDelivery.filter(is_due(now), is_idle(now), id__in=[row["id"] for row in rows])
-        locked = chosen.order_by("due_at").select_for_update(skip_locked=True)
-        delivery_ids = [delivery.id for delivery in await locked.only("id")]
-        await NotificationDelivery.filter(id__in=delivery_ids).update(nudged_at=now)
-    return delivery_ids
+async def _find_idle_deliveries(now: datetime) -> QuerySet[NotificationDelivery]:
+    connection, moments = current_backends().database.context.db(), (now, now - NUDGE_INTERVAL)
+    rows = await connection.execute_query_dict(
+        spell(connection, _CHOSEN),
+        [*(moments if is_postgres(connection) else map(str, moments)), MAX_NOTIFICATIONS_A_SWEEP],
+    )
+    chosen = NotificationDelivery.filter(is_due(now), is_idle(now), id__in=[row["id"] for row in rows])
+    return chosen.order_by("due_at")
 
 
 async def _delete_portion(before: datetime) -> int:

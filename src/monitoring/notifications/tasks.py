@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from monitoring.backends.tasks import task
+from monitoring.notifications.channels.sending import current_sender
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.delivering import attempt_delivery
-from monitoring.notifications.sending import current_sender
 from monitoring.notifications.turns import call_next
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
-# They only wait for strangers' servers, on the loop.
+# Attempts only wait for strangers' servers, on the event loop.
 DELIVERIES_AT_ONCE = 32
 
 
 @task(queue_name="notifications", at_once=DELIVERIES_AT_ONCE)
 async def deliver_notification(delivery_id: str) -> None:
-    """Send a notification if it is due and call the team's next one. Sent twice, it does nothing twice.
+    """Send a notification if it is due, then nudge the team's next one. A second message does nothing.
 
-    What failed is sent again once it is called, or the sweep finds it due. Without a sender the rows wait.
+    A failed attempt is repeated when another one calls the delivery, or when the sweep finds it due.
+    Without a sender the rows wait.
     """
     sender = current_sender()
     if sender and (claim := await claim_delivery(UUID(delivery_id))):
@@ -32,6 +32,6 @@ async def deliver_notification(delivery_id: str) -> None:
 
 
 async def nudge(delivery_ids: Iterable[UUID]) -> None:
-    """Have deliveries sent, after the commit. Never raises: what is not nudged, the sweep finds."""
+    """Ask workers to send deliveries, after the commit. Never raises: the sweep finds what was not nudged."""
     for delivery_id in delivery_ids:
         await deliver_notification.send(str(delivery_id))

@@ -1,47 +1,41 @@
-"""Whose message is next: a server that never answers holds up nobody but its own team."""
+"""Which delivery is next: a server that never answers holds up only its own team."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from tortoise.expressions import Q
 
 from monitoring.backends.database import transaction
+from monitoring.backends.leases import is_due, is_idle, take_idle
 from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
-# A server that never answers holds an attempt for 15 seconds: these bound how many of a process's turns one
-# webhook, and one team, can hold that way. Two let a slow server get its next message without a pause.
+# A server that never answers holds an attempt until its timeout. These bound how many of a process's
+# attempts one webhook, and one team, can hold that way. With two, a slow server gets its next notification
+# without a pause.
 MOST_AT_ONCE_A_WEBHOOK = 2
 MOST_AT_ONCE_A_TEAM = 5
 
-# How long a message may take to be worked on before it is thought lost; a message too many costs one query.
-NUDGE_INTERVAL = timedelta(seconds=30)
-
-
-def is_idle(now: datetime) -> Q:
-    """Match what no message was sent for lately."""
-    return Q(nudged_at=None) | Q(nudged_at__lte=now - NUDGE_INTERVAL)
-
 
 async def has_room(webhook: NotificationWebhook, now: datetime) -> bool:
-    """Say whether one more may be sent, while the caller holds the webhook.
+    """Say whether one more attempt may begin, while the caller locks the webhook.
 
-    The team is not held, so that its webhooks do not wait for each other: of claims to several at once, some
-    too many may pass.
+    The team is not locked, so that its webhooks do not wait for each other. When several of them are
+    claimed for at once, the team may exceed its number a little.
     """
     sending = await _find_sending(await _find_webhooks(webhook.team_id), now)
     return len(sending) < MOST_AT_ONCE_A_TEAM and sending.count(webhook.id) < MOST_AT_ONCE_A_WEBHOOK
 
 
 async def call_next(team_id: UUID) -> list[UUID]:
-    """Make due what waits longest at a webhook of the team that has room, and return it to be nudged.
+    """Choose the delivery that has waited longest for a webhook of the team with room, and make it due.
 
-    What waits is what was never tried, and retries whose time has come.
+    It was never tried, or the time of its retry has come. Returns its id, for the caller to nudge.
     """
     now = datetime.now(UTC)
     async with transaction():
@@ -50,15 +44,11 @@ async def call_next(team_id: UUID) -> list[UUID]:
         free = [each for each in webhook_ids if sending.count(each) < MOST_AT_ONCE_A_WEBHOOK]
         waiting = NotificationDelivery.filter(
             is_idle(now),
-            Q(attempts=0, due_at__isnull=False) | Q(due_at__lte=now),
+            Q(attempts=0, due_at__isnull=False) | is_due(now),
             webhook_id__in=free,
             claim=None,
         )
-        delivery = await waiting.order_by("id").select_for_update(skip_locked=True).only("id").first()
-        if delivery is None:
-            return []
-        await NotificationDelivery.filter(id=delivery.id).update(due_at=now, nudged_at=now)
-    return [delivery.id]
+        return await take_idle(waiting.order_by("id").limit(1), now, due_at=now)
 
 
 async def _find_webhooks(team_id: UUID) -> list[UUID]:
@@ -66,6 +56,6 @@ async def _find_webhooks(team_id: UUID) -> list[UUID]:
 
 
 async def _find_sending(webhook_ids: Iterable[UUID], now: datetime) -> list[UUID]:
-    """Return the webhook of each delivery that is being sent to one of these."""
+    """Return the webhook of each delivery that is being sent to one of these webhooks."""
     sending = NotificationDelivery.filter(webhook_id__in=webhook_ids, claim__isnull=False, due_at__gt=now)
     return [delivery.webhook_id for delivery in await sending.only("webhook_id")]

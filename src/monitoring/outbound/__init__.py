@@ -1,1 +1,1 @@
-"""HTTP requests to addresses that strangers chose: monitors' checks and outgoing webhooks."""
+"""Connections to hosts that strangers chose, and HTTP over them: for checks and outgoing webhooks."""

@@ -1,4 +1,4 @@
-"""Which addresses may be connected to: public ones, and what the operator allows. Pure."""
+"""Which addresses may be connected to: public ones, and those that the operator allows. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Network = IPv4Network | IPv6Network
 
 
 def read_networks(networks: tuple[str, ...]) -> tuple[Network, ...]:
-    """Read networks in CIDR notation. Raises ValueError for what is none."""
+    """Read networks in CIDR notation. Raises ValueError for anything else."""
     return tuple(map(ip_network, networks))
 
 
@@ -22,9 +22,9 @@ def read_networks(networks: tuple[str, ...]) -> tuple[Network, ...]:
 def is_permitted(address: Address, allowed_networks: tuple[Network, ...] = ()) -> bool:
     """Say whether an address may be connected to.
 
-    An IPv6 address that carries IPv4 addresses needs permission for itself and for each of them; one that is
-    IPv4-mapped is nothing but what it carries, for there the kernel sends it. `allowed_networks` lifts every
-    refusal but that of `_NEVER`.
+    An IPv6 address that carries IPv4 addresses needs permission for itself and for each of them. An
+    IPv4-mapped address counts only as the address that it carries, because the kernel connects to that one.
+    `allowed_networks` lifts every refusal except those in `_NEVER`.
     """
     return all(_is_permitted(meant, allowed_networks) for meant in _meanings(address))
 
@@ -60,7 +60,7 @@ def _carried_addresses(address: IPv6Address) -> Iterator[IPv4Address]:
     if any(address in network for network in _ENDING_IN_IPV4) and not address.is_loopback:
         yield IPv4Address(packed[12:])
     if address in _LOCAL_NAT64:
-        # A local prefix has 48, 56, 64 or 96 bits, and what is carried steps over octet 8 (RFC 6052 §2.2).
+        # A local prefix has 48, 56, 64 or 96 bits, and the carried address skips octet 8 (RFC 6052 §2.2).
         yield IPv4Address(packed[6:8] + packed[9:11])
         yield IPv4Address(packed[7:8] + packed[9:12])
         yield IPv4Address(packed[9:13])
@@ -78,9 +78,9 @@ _ENDING_IN_IPV4 = (
 )
 _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")  # RFC 8215
 
-_GLOBAL_UNICAST = IPv6Network("2000::/3")  # all that IANA gives out; the rest is special or unassigned
+_GLOBAL_UNICAST = IPv6Network("2000::/3")  # what IANA assigns from; the rest is special or unassigned
 
-# What no allowlist opens. Clouds hand credentials to their machines on link-local addresses, and on these.
+# No setting opens these. Clouds hand credentials to their machines on link-local addresses and on the others.
 _NEVER = read_networks(
     (
         "0.0.0.0/32",  # "this machine" to the kernel
@@ -99,7 +99,7 @@ _NEVER = read_networks(
     )
 )
 
-# IANA's special-purpose registries, whatever `is_global` makes of them in this version of Python.
+# IANA's special-purpose registries. What `is_global` says of them differs between versions of Python.
 _NOT_PUBLIC = read_networks(
     (
         "0.0.0.0/8",
@@ -123,7 +123,7 @@ _NOT_PUBLIC = read_networks(
         "2001:db8::/32",
         "2002::/16",
         "2620:4f:8000::/48",
-        "3ffe::/16",  # 6bone, given back
+        "3ffe::/16",  # 6bone, returned
         "3fff::/20",
     )
 )

@@ -1,4 +1,4 @@
-"""Reads one answer from one connection, no further than it has to."""
+"""Reads one HTTP answer from one connection, and no more of it than is needed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import httptools
 
 from monitoring.outbound.certificates import explain
 from monitoring.outbound.encodings import too_large
-from monitoring.outbound.exchanges import FailureCode
-from monitoring.outbound.failures import ExchangeFailed, broken_off, invalid
+from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid
 from monitoring.outbound.redirects import is_redirect
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_BODY_BYTES = 1_048_576
 MAX_HEAD_BYTES = 65_536
-MAX_ANSWER_BYTES = 8 * MAX_BODY_BYTES  # a whole body in chunks of one byte, which take six, has room
+MAX_ANSWER_BYTES = 8 * MAX_BODY_BYTES  # room for a whole body in chunks of one byte, which take six each
 
 _MIN_STATUS = 100
 _SWITCHING_PROTOCOLS = 101
@@ -27,7 +26,7 @@ _MIN_FINAL_STATUS = 200
 
 
 class Answer(NamedTuple):
-    """A final answer; the body is as it came over the wire, and empty unless it was to be kept."""
+    """A final answer. The body is as it came over the wire, and empty unless it was to be kept."""
 
     status_code: int
     location: str | None
@@ -38,10 +37,10 @@ class Answer(NamedTuple):
 class AnswerReader(asyncio.Protocol):
     """Settles `answer` with an Answer or with ExchangeFailed, and drops everything that comes afterwards.
 
-    The body counts as read when it reaches the cap, unless it is to be kept: then it is too large. A redirect
-    that will be followed and an answer to HEAD are read up to their body. All that is no body, head, trailers
-    and framing, has a cap of its own, anew after each piece of body. So has all that comes, whatever it is:
-    framing may be many times what it frames.
+    A body that reaches the cap counts as read, or as too large if it is to be kept. A redirect that will be
+    followed, and an answer to HEAD, are read up to their body. Everything that is not body (head, trailers,
+    framing) has a cap of its own, which starts again after each piece of body. The answer as a whole has a
+    third cap, since the framing can be many times larger than the body.
     """
 
     def __init__(
@@ -54,7 +53,7 @@ class AnswerReader(asyncio.Protocol):
         self._on_first_byte: Callable[[], None] | None = on_first_byte
 
         self._parser = httptools.HttpResponseParser(self)
-        # What browsers read, too. The laxity smuggles nothing: there is one answer on a connection.
+        # Browsers read such answers too. Nothing can be smuggled this way: a connection carries one answer.
         self._parser.set_dangerous_leniencies(
             lenient_headers=True,
             lenient_chunked_length=True,
@@ -73,14 +72,14 @@ class AnswerReader(asyncio.Protocol):
         self._received_bytes = 0
 
     def let_go(self) -> None:
-        """Forget what was read: else reader and parser hold each other until some garbage collection."""
+        """Forget what was read. Reader and parser would else live until a garbage collection."""
         self._body.clear()
         del self._parser
 
-    # What the transport calls
+    # Called by the transport
 
     def data_received(self, received: bytes) -> None:
-        """Parse what came, in pieces that end where the cap of the head does."""
+        """Parse what came, in pieces that never go beyond the cap of the head."""
         self._received_bytes += len(received)
         if self._on_first_byte:
             self._on_first_byte()
@@ -99,10 +98,10 @@ class AnswerReader(asyncio.Protocol):
             self._parse(piece)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Finish an answer that ends with its connection; every other one is a failure now."""
+        """Finish an answer that ends where its connection ends. Any other answer has failed now."""
         if self.answer.done():
             return
-        if isinstance(error, ssl.SSLError):  # TLS 1.3 lets a server refuse us only after the handshake
+        if isinstance(error, ssl.SSLError):  # with TLS 1.3, a server can refuse us only after the handshake
             self._fail(ExchangeFailed(FailureCode.TLS_INVALID, explain(error)))
         elif self._on_first_byte:
             self._fail(broken_off("The connection was closed before an answer came"))
@@ -111,11 +110,11 @@ class AnswerReader(asyncio.Protocol):
         else:
             self._fail(broken_off("The connection broke off in the middle of the answer"))
 
-    # What the parser calls
+    # Called by the parser
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header."""
-        if not self._status_code:  # afterwards they are trailers
+        if not self._status_code:  # later ones are trailers
             self._headers.setdefault(name.lower(), []).append(value)
 
     def on_headers_complete(self) -> None:
@@ -132,7 +131,7 @@ class AnswerReader(asyncio.Protocol):
                 self._finish()
 
     def on_body(self, piece: bytes) -> None:
-        """Count a piece of the body, and keep it if it is to be kept."""
+        """Count a piece of the body, and keep it if the body is to be kept."""
         if self.answer.done():
             return
         self._bytes_beside_body = 0
@@ -146,7 +145,7 @@ class AnswerReader(asyncio.Protocol):
                 self._finish()
 
     def on_message_complete(self) -> None:
-        """Finish, unless it was an interim answer."""
+        """Finish, unless this was an interim answer."""
         if self._status_code:
             self._finish()
 
@@ -178,4 +177,4 @@ class AnswerReader(asyncio.Protocol):
     def _fail(self, failed: ExchangeFailed) -> None:
         if not self.answer.done():
             self.answer.set_exception(failed)
-            self.answer.exception()  # after a handshake that failed nobody asks for it
+            self.answer.exception()  # marks it as seen: nobody asks for it after a failed handshake

@@ -1,4 +1,4 @@
-"""What certificates say, and why one is not believed, in words for people."""
+"""When certificates expire, and why one is not trusted, in words for people."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _LONG_LENGTH = 0x80
 
 
 def explain(error: ssl.SSLError, expires_at: datetime | None = None, now: datetime | None = None) -> str:
-    """Say why a handshake failed; an expired certificate with its day, where `expires_at` tells it."""
+    """Say why a handshake failed. With `expires_at`, name the day on which the certificate expired."""
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code == EXPIRED and expires_at and now and expires_at <= now:
             return f"The certificate expired on {expires_at:%Y-%m-%d}"
         return _SENTENCES.get(error.verify_code, "The certificate cannot be trusted")
-    match getattr(error, "reason", None):  # what `ssl` raises of its own has none
+    match getattr(error, "reason", None):  # errors that `ssl` itself raises have no reason
         case "WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE" | "PACKET_LENGTH_TOO_LONG":
             return NO_TLS
         case "UNSUPPORTED_PROTOCOL" | "TLSV1_ALERT_PROTOCOL_VERSION":
@@ -47,9 +47,9 @@ def explain(error: ssl.SSLError, expires_at: datetime | None = None, now: dateti
 
 @lru_cache(maxsize=2048)
 def expiry_of(certificate: bytes) -> datetime | None:
-    """Return the notAfter of a certificate in DER (RFC 5280 §4.1); None if it cannot be found.
+    """Return the notAfter of a certificate in DER (RFC 5280 §4.1), or None if it cannot be found.
 
-    Read by hand because `ssl` tells it only of certificates it verified, and this is a few fields deep.
+    It is read by hand: it is only a few fields deep, and `ssl` returns it for verified certificates only.
     """
     try:
         fields = _Elements(_Elements(_Elements(certificate).enter(_SEQUENCE)).enter(_SEQUENCE))
@@ -66,7 +66,7 @@ def expiry_of(certificate: bytes) -> datetime | None:
 
 
 class _Elements:
-    """The elements of a constructed value, one after the other (X.690 §8.1)."""
+    """Reads the elements of a constructed value, one after the other (X.690 §8.1)."""
 
     def __init__(self, encoded: bytes) -> None:
         self._encoded = encoded
@@ -93,7 +93,7 @@ class _Elements:
 
 
 def _read_time(tag: int, written: str) -> datetime:
-    """Read a UTCTime, whose years are those from 1950 to 2049, or a GeneralizedTime (RFC 5280 §4.1.2.5)."""
+    """Read a UTCTime, whose years are 1950 to 2049, or a GeneralizedTime (RFC 5280 §4.1.2.5)."""
     if tag == _UTC_TIME:
         written = ("19" if written >= "50" else "20") + written
     return datetime.strptime(written, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Connections to addresses that were judged: nothing in here knows names, proxies or earlier connections."""
+"""Opens connections to addresses that were judged. It knows no names, proxies or earlier connections."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from monitoring.outbound.certificates import EXPIRED, expiry_of, explain
-from monitoring.outbound.channels import TlsChannel
-from monitoring.outbound.exchanges import FailureCode
-from monitoring.outbound.failures import ExchangeFailed, broken_off
+from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
 from monitoring.outbound.stopwatch import Phase
+from monitoring.outbound.tls_channel import TlsChannel
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
     from monitoring.outbound.addresses import Address
     from monitoring.outbound.stopwatch import Stopwatch
 
-# Who answers for a name chooses its addresses: one check must not become a scan of a thousand of them.
+# The owner of a name chooses its addresses. One check must not become a scan of a thousand of them.
 MAX_ADDRESSES_TRIED = 4
 MAX_SECOND_LOOK_SECONDS = 2.0
 
-# What this machine is out of says nothing about the other side.
+# When this machine has run out of these, it says nothing about the other side.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
@@ -34,7 +33,7 @@ Reader = TypeVar("Reader", bound=asyncio.Protocol)
 
 
 class Connection(NamedTuple, Generic[Reader]):
-    """An open connection; with TLS, `tls_expires_at` is the notAfter of the server's own certificate."""
+    """An open connection. With TLS, `tls_expires_at` is the notAfter of the server's own certificate."""
 
     transport: asyncio.Transport | TlsChannel
     reader: Reader
@@ -42,7 +41,7 @@ class Connection(NamedTuple, Generic[Reader]):
 
 
 class Destination(NamedTuple):
-    """Who is connected to. `tls_host` is whom the certificate must name, None without TLS."""
+    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS."""
 
     addresses: Sequence[Address]
     port: int
@@ -51,11 +50,11 @@ class Destination(NamedTuple):
 
 
 class Connector:
-    """Opens connections, and resumes no session. `ca_file` replaces the system's authorities."""
+    """Opens connections, and never resumes a TLS session. `ca_file` replaces the system's authorities."""
 
     def __init__(self, ca_file: str | None = None) -> None:
         self._verifying = ssl.create_default_context(cafile=ca_file)
-        # Python 3.13 asks more of authorities than browsers do.
+        # Since 3.13, Python asks more of authorities than browsers do.
         self._verifying.verify_flags &= ~ssl.VERIFY_X509_STRICT
         self._trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._trusting.check_hostname = False
@@ -72,9 +71,10 @@ class Connector:
     ) -> Connection[Reader]:
         """Connect, shake hands, and let a new reader read.
 
-        Of several addresses the first few are tried, and each but the last of these gets half of the time
-        until `deadline` (of the loop's clock): one that swallows everything does not hide the next. Raises
-        ExchangeFailed, and OSError when this machine has no sockets left.
+        If there are several addresses, the first few are tried. Each of them except the last gets half of the
+        time that is left until `deadline` (on the loop's clock), so that an address that never replies does
+        not use up the time of the next. Raises ExchangeFailed, and OSError when this machine has no sockets
+        left.
         """
         if destination.tls_host is None:
             transport, reader = await _connect_to_one(destination, new_reader, deadline, stopwatch)
@@ -111,7 +111,7 @@ class Connector:
     async def _look_again(
         self, peer: tuple[str, int], tls_host: str | None, deadline: float
     ) -> datetime | None:
-        """Connect again without verifying, for the day a certificate expired: OpenSSL hides refused ones."""
+        """Connect again without verifying, to learn when a certificate expired: OpenSSL does not say."""
         loop = asyncio.get_running_loop()
         seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
         with suppress(OSError, ExchangeFailed):
@@ -124,7 +124,7 @@ class Connector:
 
 
 def choose(addresses: Sequence[Address]) -> list[Address]:
-    """Return the few to try, the families in turn: one that does not work hides no other (RFC 8305 §4)."""
+    """Return the few to try, IPv4 and IPv6 in turn, since one of them may not work (RFC 8305 §4)."""
     if len(addresses) == 1:
         return list(addresses)
     preferred = [address for address in addresses if address.version == addresses[0].version]

@@ -1,24 +1,24 @@
-"""Bodies that were compressed on the way (RFC 9110 §8.4). Pure."""
+"""Decompresses bodies (RFC 9110 §8.4). Pure."""
 
 from __future__ import annotations
 
 import zlib
 
-from monitoring.outbound.exchanges import FailureCode
-from monitoring.outbound.failures import ExchangeFailed, invalid
+from monitoring.outbound.failures import ExchangeFailed, FailureCode, invalid
 
-MAX_GZIP_MEMBERS = 256  # an honest mebibyte has some dozens; each costs a copy of what follows it
+MAX_GZIP_MEMBERS = 256  # an honest mebibyte has a few dozen; each costs a copy of what follows it
 
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
-_RAW = -zlib.MAX_WBITS  # what some servers send as "deflate"
+_RAW = -zlib.MAX_WBITS  # some servers send this as "deflate"
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
 def decode(body: bytes, encoding: str, max_bytes: int) -> bytes:
     """Undo a Content-Encoding, and never write more than one byte above `max_bytes`.
 
-    What follows a compressed body and is no further member of a gzip file (RFC 1952 §2.2) is ignored, as
-    browsers do. Raises ExchangeFailed for a body that is larger, broken or in an encoding nobody asked for.
+    Bytes after a compressed body are ignored, as in browsers, unless they are a further member of a gzip file
+    (RFC 1952 §2.2). Raises ExchangeFailed for a body that is larger, broken, or in an encoding that was not
+    asked for.
     """
     match [coding for coding in _codings(encoding) if coding != "identity"]:
         case []:
@@ -41,7 +41,7 @@ def too_large(max_bytes: int) -> ExchangeFailed:
 
 
 def _codings(encoding: str) -> list[str]:
-    """Read a list, whose members may be empty (RFC 9110 §5.6.1)."""
+    """Read a list, in which members may be empty (RFC 9110 §5.6.1)."""
     return [coding for written in encoding.split(",") if (coding := written.strip().lower())]
 
 
@@ -58,9 +58,9 @@ def _inflate_members(body: bytes, max_bytes: int) -> bytes:
 
 
 def _inflate(body: bytes, window_bits: int, max_bytes: int) -> tuple[bytes, bytes]:
-    """Return what was compressed, up to one byte above `max_bytes`, and what follows it."""
+    """Return what was compressed, up to one byte above `max_bytes`, and the bytes after it."""
     if not body:
-        return body, b""  # what a server may send for nothing
+        return body, b""  # a server may send this for an empty body
     inflating = zlib.decompressobj(window_bits)
     try:
         inflated = inflating.decompress(body, max_bytes + 1)

@@ -1,17 +1,51 @@
-"""The sentences for exchanges that failed. None tells an address, or anything the other side wrote."""
+"""Why an exchange with a stranger's server fails, in codes and in sentences for people.
+
+No sentence contains an address, or anything that the other side wrote.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from monitoring.outbound.exchanges import Failure, FailureCode
+from monitoring.outbound.stopwatch import Timings
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from monitoring.outbound.stopwatch import Phase
+
+
+class FailureCode(StrEnum):
+    """Why no whole answer came. The names are those of the document's CheckError."""
+
+    DNS_FAILURE = "dns_failure"
+    CONNECTION_REFUSED = "connection_refused"
+    CONNECTION_FAILED = "connection_failed"
+    TIMEOUT = "timeout"
+    TLS_INVALID = "tls_invalid"
+    INVALID_RESPONSE = "invalid_response"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    RESPONSE_TOO_LARGE = "response_too_large"
+    BLOCKED_ADDRESS = "blocked_address"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure and its sentence, which says nothing about an address that was refused."""
+
+    code: FailureCode
+    message: str
+
 
 class ExchangeFailed(Exception):  # noqa: N818 - to the caller it is an outcome
-    """Ends an exchange, from wherever it is noticed; with the certificate's end where that is the reason."""
+    """Ends an exchange, wherever the failure is noticed.
+
+    `tls_expires_at` is set if an expired certificate is the reason, and `timings` once the call has ended.
+    """
+
+    timings = Timings()
 
     def __init__(self, code: FailureCode, message: str, tls_expires_at: datetime | None = None) -> None:
         super().__init__(message)
@@ -20,11 +54,17 @@ class ExchangeFailed(Exception):  # noqa: N818 - to the caller it is an outcome
 
 
 def blocked() -> ExchangeFailed:
-    """Return the failure of every address that is refused.
+    """Return the failure for every address that is refused.
 
-    One sentence, whatever it is and why: a stranger must not learn the network this service stands in.
+    The sentence is the same for all of them: a stranger must not learn about this service's own network.
     """
     return ExchangeFailed(FailureCode.BLOCKED_ADDRESS, "The address is not one that may be reached from here")
+
+
+def too_late(timeout_seconds: float, phase: Phase) -> ExchangeFailed:
+    """Return the failure of a call whose time ran out in this phase."""
+    seconds = "1 second" if timeout_seconds == 1 else f"{timeout_seconds:g} seconds"
+    return ExchangeFailed(FailureCode.TIMEOUT, f"No answer within {seconds} ({phase.words})")
 
 
 def invalid(message: str) -> ExchangeFailed:
@@ -33,5 +73,5 @@ def invalid(message: str) -> ExchangeFailed:
 
 
 def broken_off(message: str) -> ExchangeFailed:
-    """Return the failure of a connection that did not come about or did not last."""
+    """Return the failure of a connection that could not be made, or that broke."""
     return ExchangeFailed(FailureCode.CONNECTION_FAILED, message)

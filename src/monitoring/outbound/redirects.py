@@ -1,4 +1,4 @@
-"""What a redirect makes of a request: the rules of the Fetch standard, and stricter across origins. Pure."""
+"""What a redirect makes of a request: the rules of the Fetch standard, but stricter across origins. Pure."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class Hop:
 
     @cached_property
     def written(self) -> bytes:
-        """What goes over the wire. Raises ValueError as `write_request` does."""
+        """The bytes that are sent. Raises ValueError as `write_request` does."""
         return write_request(self)
 
 
 def is_redirect(status_code: int, location: str | None) -> bool:
-    """Say whether an answer sends us on. A 3xx without Location is an answer like any other."""
+    """Say whether an answer sends us elsewhere. A 3xx without Location is an answer like any other."""
     return status_code in _REDIRECTS and location is not None
 
 
 def next_hop(hop: Hop, status_code: int, location: str) -> Hop:
     """Return the request that a redirect asks for. Raises UnusableUrl.
 
-    Another origin never sees what was meant for the first: headers and body are dropped, and a redirect back
-    does not restore them. A method that keeps its meaning (307, 308) then goes on without its body.
+    Another origin never sees what was meant for the first one: headers and body are dropped, and a redirect
+    back does not restore them. After 307 and 308, which keep the method, the request then has no body.
     """
     following = replace(hop, target=follow_location(hop.target, location))
     if _becomes_get(hop.method, status_code):

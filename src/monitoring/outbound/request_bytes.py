@@ -1,4 +1,4 @@
-"""A request as it goes over the wire (RFC 9112). Pure."""
+"""Writes a request as the bytes that are sent (RFC 9112). Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from monitoring.outbound.redirects import Hop
 
-# What frames the message, names its host, or promises what we can read: ours, whatever the caller gives.
+# These frame the message, name its host, or say what we can read. We set them, whatever the caller gives.
 OUR_HEADERS = frozenset(
     {
         "accept-encoding",
@@ -37,7 +37,7 @@ _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 def write_request(hop: Hop) -> bytes:
-    """Write a request. Raises ValueError for a method or header that is none (RFC 9110 §5.1, §5.5, §9.1)."""
+    """Write a request. Raises ValueError for an invalid method or header (RFC 9110 §5.1, §5.5, §9.1)."""
     if not _TOKEN.fullmatch(hop.method):
         raise ValueError("not a method")
     lines = [f"{hop.method} {hop.target.path} HTTP/1.1", f"Host: {hop.target.authority}"]

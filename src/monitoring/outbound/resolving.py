@@ -1,4 +1,4 @@
-"""Names become addresses, by c-ares: no thread waits for a silent name server."""
+"""Resolves names with c-ares, so that no thread waits for a name server that does not answer."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Self
 import aiodns
 import pycares
 
-from monitoring.outbound.exchanges import FailureCode
-from monitoring.outbound.failures import ExchangeFailed
+from monitoring.outbound.failures import ExchangeFailed, FailureCode
 
 if TYPE_CHECKING:
     from monitoring.outbound.addresses import Address
@@ -26,14 +25,14 @@ _OURS = {
     aiodns.error.ARES_ENOMEM: errno.ENOMEM,
 }
 
-# Customers' names are whole: this network's search domains would only be told them. EDNS is c-ares' default.
+# Customers' names are complete: search domains would only leak them. EDNS is c-ares' default.
 _FLAGS = pycares.ARES_FLAG_NOSEARCH | pycares.ARES_FLAG_EDNS
 
 
 class Resolver:
-    """Asks `dns_servers` (`address` or `address:port`) or, without any, those of the system.
+    """Asks `dns_servers` (`address` or `address:port`) or, if there are none, the system's name servers.
 
-    The hosts file comes first where the system says so, and answers are kept as long as their TTL allows.
+    The hosts file comes first if the system is configured so. Answers are kept as long as their TTL allows.
     """
 
     def __init__(self, dns_servers: tuple[str, ...] = ()) -> None:
@@ -61,9 +60,10 @@ class Resolver:
 
 
 def _raise_if_ours(code: int) -> None:
-    """Raise OSError for what says nothing about the name.
+    """Raise OSError for a failure that says nothing about the name.
 
-    c-ares reports the same for a socket it could not open as for a server that refuses: opening one tells.
+    c-ares reports a socket that it could not open like a server that refuses. Opening a socket here tells the
+    two apart.
     """
     if code == aiodns.error.ARES_ECONNREFUSED:
         socket.socket(socket.AF_UNIX).close()

@@ -1,15 +1,24 @@
-"""How long each phase of an exchange took, and in which one it is."""
+"""Measures how long each phase of a call takes, and knows which phase it is in."""
 
 from __future__ import annotations
 
 from enum import Enum
 from time import perf_counter
+from typing import NamedTuple
 
-from monitoring.outbound.exchanges import Timings
+
+class Timings(NamedTuple):
+    """Milliseconds. `total_ms` is the whole call; the phases are those of its last hop."""
+
+    dns_ms: float | None = None
+    connect_ms: float | None = None
+    tls_ms: float | None = None
+    first_byte_ms: float | None = None
+    total_ms: float | None = None
 
 
 class Phase(Enum):
-    """A phase of a hop: the timing it is reported as, and its words in a sentence."""
+    """A phase of a hop: the timing that it is reported as, and how a sentence names it."""
 
     RESOLVING = ("dns_ms", "while resolving the name")
     CONNECTING = ("connect_ms", "while connecting")
@@ -23,7 +32,7 @@ class Phase(Enum):
 
 
 class Stopwatch:
-    """Starts when it is made."""
+    """Starts running when it is created."""
 
     def __init__(self) -> None:
         self.phase = Phase.RESOLVING
@@ -31,11 +40,11 @@ class Stopwatch:
         self._durations_ms: dict[str, float] = {}
 
     def start_hop(self) -> None:
-        """Forget the phases so far; the total goes on."""
+        """Forget the phases so far. The total runs on."""
         self._durations_ms.clear()
 
     def enter(self, phase: Phase) -> None:
-        """Begin a phase, one that begins anew included."""
+        """Begin a phase. One that was entered before begins again."""
         self.phase = phase
         self._phase_started_at = perf_counter()
 
@@ -45,7 +54,7 @@ class Stopwatch:
             self._durations_ms[self.phase.timing] = (perf_counter() - self._phase_started_at) * 1000
 
     def begin_reading(self) -> None:
-        """End the waiting for an answer, unless it was sent unasked, and begin to read it."""
+        """Stop waiting for the answer and begin to read it. A server may also answer before it is asked."""
         if self.phase is Phase.WAITING:
             self.leave()
         self.enter(Phase.READING)

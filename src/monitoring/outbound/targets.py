@@ -1,6 +1,6 @@
-"""Where a URL leads: scheme, host, port and path, each in the one form that is sent. Pure.
+"""Where a URL leads: scheme, host, port and path, each in one form, which is also the one that is sent. Pure.
 
-What is judged and what is connected to come from the same reading, so no second parser can disagree.
+The same reading decides what is judged and what is connected to, so no second parser can disagree.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urljoin
 
-from monitoring.outbound.hosts import MAX_HOST_NAME_CHARACTERS
-
 if TYPE_CHECKING:
     from monitoring.outbound.addresses import Address
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL_CHARACTERS = 8192
+MAX_HOST_NAME_CHARACTERS = 253
 MAX_LABEL_CHARACTERS = 63
 
-# Checks and webhooks come to the same URLs again and again; strangers do not choose how much is remembered.
+# Checks and webhooks use the same URLs again and again. Strangers must not choose how much is remembered.
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_CHARACTERS = 512
 
@@ -34,8 +33,8 @@ _UNREADABLE = re.compile(r"[\x00-\x1f\x7f]")
 _KEPT_AS_WRITTEN = "!$%&'()*+,/:;=?@[]|~"
 
 
-class UnusableUrl(ValueError):  # noqa: N818 - it is said of a redirect, where it is an outcome
-    """Not a URL of http or https with a host, or one with credentials."""
+class UnusableUrl(ValueError):  # noqa: N818 - of a redirect it is an outcome
+    """Not an http or https URL with a host, or a URL with credentials."""
 
 
 class DisguisedAddress(UnusableUrl):
@@ -43,37 +42,43 @@ class DisguisedAddress(UnusableUrl):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """Where a request goes. `address` is there when the host is one, and nothing has to be resolved."""
+class Endpoint:
+    """A host and port to connect to. If the host is an address, `address` is set and nothing is resolved."""
 
-    scheme: str
     host: str
     port: int
-    path: str
     address: Address | None
+
+
+@dataclass(frozen=True, slots=True)
+class Target(Endpoint):
+    """Where an HTTP request goes."""
+
+    scheme: str
+    path: str
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """What two targets share when one may see the other's headers (RFC 6454)."""
+        """Two targets of the same origin may see each other's headers (RFC 6454)."""
         return self.scheme, self.host, self.port
 
     @property
     def authority(self) -> str:
-        """What stands in the Host header."""
+        """The value of the Host header."""
         host = f"[{self.host}]" if isinstance(self.address, IPv6Address) else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The whole of it, as relative redirects are read against."""
+        """The whole URL, which relative redirects are resolved against."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
 def read_target(url: str) -> Target:
     """Read an absolute URL; its fragment is dropped. Raises UnusableUrl.
 
-    For URLs that come again and again, since they are remembered unless they are long; strangers' are read
-    by `follow_location`.
+    This is for URLs that are used repeatedly: they are remembered unless they are long. What a redirect says
+    is read by `follow_location`, which remembers nothing.
     """
     return _recall_target(url) if len(url) <= _MAX_REMEMBERED_CHARACTERS else _read_target(url)
 
@@ -82,12 +87,12 @@ def follow_location(target: Target, location: str) -> Target:
     """Read where a Location header leads, relative to the target that sent it. Raises UnusableUrl."""
     location = location.strip(" \t")
     if len(location) > MAX_URL_CHARACTERS or _UNREADABLE.search(location):
-        raise UnusableUrl  # before `urljoin`, which would drop some of these and go on
+        raise UnusableUrl  # checked first, since `urljoin` would silently drop some of these
     try:
         return _read_target(urljoin(target.url, location))
     except UnusableUrl:
         raise
-    except ValueError:  # brackets that do not match
+    except ValueError:  # unbalanced brackets
         raise UnusableUrl from None
 
 
@@ -96,31 +101,32 @@ def _read_target(url: str) -> Target:
     if not matched or len(url) > MAX_URL_CHARACTERS or _UNREADABLE.search(url):
         raise UnusableUrl
     scheme = matched[1].lower()
-    host, port, address = _read_authority(matched[2])
+    endpoint = read_endpoint(matched[2], DEFAULT_PORTS[scheme])
     path = quote((matched[3] or "/") + (matched[4] or ""), safe=_KEPT_AS_WRITTEN)
-    return Target(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, path, address)
+    return Target(endpoint.host, endpoint.port, endpoint.address, scheme, path)
 
 
 _recall_target = lru_cache(_MAX_REMEMBERED)(_read_target)
 
 
-def _read_authority(authority: str) -> tuple[str, int | None, Address | None]:
+def read_endpoint(authority: str, default_port: int | None = None) -> Endpoint:
+    """Read `host:port` or `[IPv6]:port`. Raises UnusableUrl, also if there is no port and no default."""
     matched = _AUTHORITY.fullmatch(authority)
     if not matched:
         raise UnusableUrl
-    port = int(matched[3]) if matched[3] else None
-    if port is not None and not 0 < port <= 65535:  # noqa: PLR2004 - the largest there is
+    port = int(matched[3]) if matched[3] else default_port
+    if port is None or not 0 < port <= 65535:  # noqa: PLR2004 - the largest there is
         raise UnusableUrl
     if matched[1]:
         address6 = _read_ipv6(matched[1])
-        return str(address6), port, address6
+        return Endpoint(str(address6), port, address6)
     host = _read_name(matched[2])
     address4 = _read_ipv4(host)
-    return (str(address4), port, address4) if address4 else (host, port, None)
+    return Endpoint(str(address4), port, address4) if address4 else Endpoint(host, port, None)
 
 
 def _read_name(written: str) -> str:
-    """Bring a host to ASCII as browsers do: percent-decoded, then IDNA, which folds full-width digits too."""
+    """Bring a host to ASCII as browsers do: percent-decode, then IDNA, which also folds wide digits."""
     try:
         decoded = unquote(written, errors="strict")
         if not _is_short_enough(decoded):
@@ -134,13 +140,13 @@ def _read_name(written: str) -> str:
 
 
 def _is_short_enough(host: str) -> bool:
-    """Say so before IDNA, which would take a good part of a second for a redirect's thousands of letters."""
+    """Check the length before IDNA, which takes a good part of a second for thousands of letters."""
     labels = _LABEL_SEPARATOR.split(host)
     return len(host) <= MAX_HOST_NAME_CHARACTERS + len(".") and max(map(len, labels)) <= MAX_LABEL_CHARACTERS
 
 
 def _read_ipv4(host: str) -> IPv4Address | None:
-    """Read a host that ends in a number and so is an address (WHATWG URL §3.5); one form is taken."""
+    """Read a host that ends in a number and so is an address (WHATWG URL §3.5), in its usual form only."""
     host = host.removesuffix(".")
     if not _NUMBER.fullmatch(host.rpartition(".")[2]):
         return None

@@ -1,4 +1,4 @@
-"""What an operator can set. Read from the environment once, and every mistake is named at the same time."""
+"""The operator's settings. They are read from the environment once, and all mistakes are named together."""
 
 from __future__ import annotations
 
@@ -12,11 +12,19 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from monitoring.settings import values
 from monitoring.settings.values import RateLimitPolicy
 
-__all__ = ["RateLimitPolicy", "Settings", "SettingsError", "read_settings"]
+__all__ = [
+    "CheckerSettings",
+    "MigrationSettings",
+    "RateLimitPolicy",
+    "Settings",
+    "SettingsError",
+    "WorkerSettings",
+    "read_settings",
+]
 
 
 class SettingsError(Exception):
-    """The environment does not describe a service that can start. One line a problem, never a value."""
+    """The environment is invalid. The message has a line for each problem and contains no values."""
 
 
 def _setting(meaning: str, default: Any = ..., **constraints: Any) -> Any:  # noqa: ANN401
@@ -46,16 +54,41 @@ class Settings(BaseSettings):
         lambda given: f"http://{given['host']}:{given['port']}",
     )
     trusted_proxies: values.Networks = _setting("Networks whose X-Forwarded-For is believed", ())
+    connections_per_address: int = _setting(
+        "Most connections that a process keeps for one address, or for a /64 of IPv6; "
+        "those of TRUSTED_PROXIES do not count",
+        200,
+        ge=1,
+    )
+    client_timeout_seconds: float = _setting(
+        "Time for a request's head, and again for its body and for reading the answer; "
+        "there, every 4 KiB give a second more",
+        20.0,
+        gt=0,
+        le=3600,
+    )
     max_body_bytes: int = _setting("Largest request body that is read", 1_048_576, ge=1024, le=67_108_864)
     log_level: values.LogLevel = _setting("debug, info, warning, error or critical", "info")
-    log_format: Literal["text", "json"] = _setting("text, a line a record, or json, an object a line", "text")
+    log_format: Literal["text", "json"] = _setting(
+        "text (one line a record) or json (one object a line)", "text"
+    )
     access_log: bool = _setting("Log every request", default=False)
     metrics_host: str = _setting("Address of the Prometheus metrics", "127.0.0.1")
     metrics_port: int | None = _setting(
         "Port of the Prometheus metrics; without it there are none", None, ge=0, le=65535
     )
+    otel_exporter_otlp_endpoint: values.EngineUrl = _setting(
+        "Address of an OpenTelemetry collector (OTLP over HTTP); without it there are no traces", None
+    )
     shutdown_timeout_seconds: float = _setting(
         "How long requests and tasks may take to finish when the service is stopped", 10.0, ge=0, le=600
+    )
+
+    drain_seconds: float = _setting(
+        "How long a stopping API still takes requests while /ready is 503, for load balancers to notice",
+        0.0,
+        ge=0,
+        le=600,
     )
 
     # Where things are kept
@@ -82,13 +115,20 @@ class Settings(BaseSettings):
 
     # Who may do what
     signing_keys: values.SigningKeys = _setting(
-        "Keys that sign tokens: the first signs, all verify; each at least 32 characters", min_length=1
+        "Keys that sign tokens: the first signs, all verify. Each is a private key that "
+        "`monitoring signing-keys create` prints, or a secret of at least 32 characters",
+        min_length=1,
+    )
+    encryption_keys: values.EncryptionKeys = _setting(
+        "Keys that encrypt stored credentials: the first encrypts, all decrypt. Each is 32 random bytes in "
+        "base64, as `monitoring encryption-keys create` prints them",
+        min_length=1,
     )
     webhook_secrets: values.WebhookSecrets = _setting(
         "Accepted X-Webhook-Secret values, each at least 16 characters; without one the webhook answers 503",
         (),
     )
-    webhook_require_bearer: bool = _setting("Demand a bearer token of the webhook too", default=False)
+    webhook_require_bearer: bool = _setting("Require a bearer token at the webhook too", default=False)
     plans: values.Plans = _setting(
         "Plans and the monitors each allows; the first is the default", "free=10,team=100,business=1000"
     )
@@ -96,7 +136,7 @@ class Settings(BaseSettings):
         "Requests of one API key / window in seconds", "600/60"
     )
     rate_limit_token: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("token")] = _setting(
-        "Token requests of one address, and of one client_id / window in seconds", "30/60"
+        "Token requests of one address / window in seconds", "30/60"
     )
     rate_limit_webhook_failures: Annotated[
         RateLimitPolicy, NoDecode, values.read_rate_limit("webhook_failures")
@@ -108,12 +148,27 @@ class Settings(BaseSettings):
         RateLimitPolicy, NoDecode, values.read_rate_limit("notifications")
     ] = _setting("Notifications a team asks for (tests, redeliveries) / window in seconds", "30/60")
     rate_limit_sign_in: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("sign_in")] = _setting(
-        "Passwords and codes tried in the app by one address, and for one email / window in seconds",
+        "Passwords tried in the app for one email by one address, in one browser that has signed in before, "
+        "and with one code / window in seconds",
         "20/300",
+    )
+    rate_limit_sign_in_address: Annotated[
+        RateLimitPolicy, NoDecode, values.read_rate_limit("sign_in_address")
+    ] = _setting(
+        "Passwords tried in new browsers by one address, for all emails and codes / window in seconds",
+        "60/300",
+    )
+    rate_limit_sign_in_email: Annotated[
+        RateLimitPolicy, NoDecode, values.read_rate_limit("sign_in_email")
+    ] = _setting(
+        "Passwords tried in new browsers for one email, by all addresses / window in seconds",
+        "200/3600",
     )
 
     # The app
-    session_hours: int = _setting("Hours after which people sign in to the app again", 168, ge=1, le=8760)
+    session_hours: int = _setting(
+        "Hours after which people must sign in to the app again", 168, ge=1, le=8760
+    )
     session_cookie_secure: bool = _setting(
         "Let browsers send the app's cookies over https:// only; false for an app at http://", default=True
     )
@@ -124,17 +179,19 @@ class Settings(BaseSettings):
         "Networks that may be reached although they are not public, such as 10.0.0.0/8", ()
     )
     dns_servers: values.Names = _setting(
-        "Servers that resolve the names of monitors, address or address:port; without them the system's", ()
+        "Name servers, address or address:port; without them the system's", ()
     )
     ca_file: Path | None = _setting(
-        "Certificate authorities that are trusted, a PEM file; without it the usual ones", None
+        "PEM file of the certificate authorities to trust; without it the usual ones", None
     )
     reference_urls: values.ReferenceUrls = _setting(
-        "Addresses that tell whether this machine is online: when none answers, failures are unknown", ()
+        "Addresses that show whether this machine is online: if none answers, failures are unknown", ()
     )
-    checks_at_once: int = _setting("Checks a process makes at once; 0 makes none here", 200, ge=0, le=5000)
-    checks_per_team: int = _setting("Of these, checks of one team", 100, ge=1, le=5000)
-    checks_per_host: int = _setting("Of these, checks of one host", 20, ge=1, le=5000)
+    checks_at_once: int = _setting(
+        "Most checks of a process at once; 0 turns checking off", 200, ge=0, le=5000
+    )
+    checks_per_team: int = _setting("Of these, most checks of one team", 100, ge=1, le=5000)
+    checks_per_host: int = _setting("Of these, most checks of one host", 20, ge=1, le=5000)
     check_retention_days: int = _setting("Days for which results of checks are kept", 14, ge=2, le=400)
     hourly_retention_days: int = _setting("Days for which hourly response times are kept", 100, ge=2, le=4000)
     daily_retention_days: int = _setting("Days for which daily response times are kept", 800, ge=2, le=4000)
@@ -158,21 +215,25 @@ class Settings(BaseSettings):
         )
     )
     deepl_formality: Literal["default", "more", "less", "prefer_more", "prefer_less"] = _setting(
-        "Formality DeepL is asked for", "default"
+        "Formality to ask DeepL for", "default"
     )
     deepl_glossaries: values.Glossaries = _setting(
         "Glossaries of DeepL: locale=glossary id, such as es=…,fr=…", {}
     )
     openai_model: str | None = _setting("Model; needed for openai", None)
     openai_instructions: str | None = _setting(
-        "What the model is told beside the rules of the format: style, terms", None
+        "Instructions for the model beside the rules of the format: style, terms", None
     )
     brand_names: values.Names = _setting("Names that are never translated", ())
-    translation_max_attempts: int = _setting("Attempts until a translation is failed", 8, ge=1, le=100)
-    translation_lease_seconds: int = _setting("How long a worker owns a translation", 30, ge=5, le=3600)
-    sweep_interval_seconds: float = _setting("How often idle work is looked for", 5.0, gt=0, le=3600)
+    translation_max_attempts: int = _setting("Attempts before a translation is failed", 8, ge=1, le=100)
+    translation_lease_seconds: int = _setting(
+        "Seconds until a worker's claim on a translation ends, unless it is renewed", 30, ge=5, le=3600
+    )
+    sweep_interval_seconds: float = _setting(
+        "Seconds between searches for work that no message asks for", 5.0, gt=0, le=3600
+    )
     worker_threads: int = _setting(
-        "Articles a worker process translates at once; notifications have turns of their own", 4, ge=1, le=256
+        "Articles a worker process translates at once; notifications do not count", 4, ge=1, le=256
     )
 
     @property
@@ -188,15 +249,35 @@ class Settings(BaseSettings):
         return max_connections
 
 
-def read_settings() -> Settings:
+class WorkerSettings(Settings):
+    """The settings of a worker. Secrets that only the API uses are neither demanded nor held."""
+
+    signing_keys: values.UnreadSecrets = _setting("Not read", ())
+    webhook_secrets: values.UnreadSecrets = _setting("Not read", ())
+
+
+class CheckerSettings(WorkerSettings):
+    """The settings of a checker, which parses what strangers answer: it holds hardly any secret."""
+
+    blog_storage_url: values.UnreadSecret = _setting("Not read", None)
+    translator_api_key: values.UnreadSecret = _setting("Not read", None)
+
+
+class MigrationSettings(CheckerSettings):
+    """The settings of a migration, which changes tables and reads no secret in them."""
+
+    encryption_keys: values.UnreadSecrets = _setting("Not read", ())
+
+
+def read_settings(kind: type[Settings] = Settings) -> Settings:
     """Read the environment. Raises `SettingsError`, which names every problem there is."""
     try:
-        return Settings()
+        return kind()
     except ValidationError as error:
         raise SettingsError("\n".join(_describe_problems(error))) from None
 
 
-# For what pydantic would say in words of its own.
+# Our words for errors that pydantic words differently.
 _WORDS = {
     "missing": "is required",
     "too_short": "is required",

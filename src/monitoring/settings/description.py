@@ -1,4 +1,4 @@
-"""Every setting in a line of words, for docs/settings.md and whoever prints a table."""
+"""Every setting as a row of the table in docs/settings.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values of settings: what an environment variable may say, and in which words it is refused."""
+"""The values of settings: what an environment variable may say, and the words that refuse it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
+from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic_settings import NoDecode
 from redis import ConnectionPool, RedisError
 
+from monitoring.settings.private_keys import read_private_key
+
 MIN_SIGNING_KEY_CHARACTERS = 32
 MIN_WEBHOOK_SECRET_CHARACTERS = 16
+
+# https://www.postgresql.org/docs/current/libpq-ssl.html
+SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+POSTGRES_OPTIONS = {"application_name", "host", "passfile", "ssl", "sslmode", "target_session_attrs"}
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimitPolicy:
-    """At most `limit` requests in `window_seconds`, for each key that is counted under this name."""
+    """At most `limit` requests in `window_seconds` for each key counted under this name."""
 
     name: str
     limit: int
@@ -34,15 +41,34 @@ def _demand_length(minimum: int) -> AfterValidator:
     def check(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
         if any(len(secret.get_secret_value()) < minimum for secret in secrets):
             raise ValueError(f"each must have at least {minimum} characters")
-        if len({secret.get_secret_value() for secret in secrets}) < len(secrets):
-            raise ValueError("one is given twice")
         return secrets
 
     return AfterValidator(check)
 
 
+def _demand_distinct(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    if len({secret.get_secret_value() for secret in secrets}) < len(secrets):
+        raise ValueError("one is given twice")
+    return secrets
+
+
+def _demand_readable_keys(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    for secret in secrets:
+        read_private_key(secret.get_secret_value())
+    return secrets
+
+
+def _demand_fernet_keys(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    try:
+        for secret in secrets:
+            Fernet(secret.get_secret_value())
+    except ValueError:
+        raise ValueError("each must be 32 random bytes in base64") from None
+    return secrets
+
+
 def _demand_header_text(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
-    """Refuse what is not ASCII: it would arrive in whatever encoding the sender chooses."""
+    """Refuse secrets that are not ASCII, because senders choose how to encode those in a header."""
     if not all(re.fullmatch("[!-~]*", secret.get_secret_value()) for secret in secrets):
         raise ValueError("each must be printable ASCII without spaces, since a header carries it")
     return secrets
@@ -68,8 +94,23 @@ def _demand_file(secret: SecretStr) -> SecretStr:
     return secret
 
 
+def _demand_postgres_options(secret: SecretStr) -> SecretStr:
+    """Refuse an address now that the client would refuse at every connection."""
+    url = urlsplit(secret.get_secret_value())
+    if url.scheme == "sqlite":
+        return secret
+    options = parse_qsl(url.query, keep_blank_values=True)
+    if not {name for name, _ in options} <= POSTGRES_OPTIONS:
+        raise ValueError(
+            f"has an option that the service does not take; it takes {', '.join(sorted(POSTGRES_OPTIONS))}"
+        )
+    if any(value not in SSL_MODES for name, value in options if name in {"ssl", "sslmode"}):
+        raise ValueError(f"sslmode must be one of {', '.join(SSL_MODES)}")
+    return secret
+
+
 def _demand_redis_options(secret: SecretStr | None) -> SecretStr | None:
-    """Refuse now what the client would refuse whenever it connects."""
+    """Refuse an address now that the client would refuse at every connection."""
     try:
         if secret:
             ConnectionPool.from_url(secret.get_secret_value()).make_connection()
@@ -142,13 +183,29 @@ def _read_glossaries(value: object) -> object:
 
 CommaSeparated = (NoDecode, BeforeValidator(_split_at_commas))
 Names = Annotated[tuple[str, ...], *CommaSeparated]
-SigningKeys = Annotated[tuple[SecretStr, ...], *CommaSeparated, _demand_length(MIN_SIGNING_KEY_CHARACTERS)]
+SigningKeys = Annotated[
+    tuple[SecretStr, ...],
+    *CommaSeparated,
+    _demand_length(MIN_SIGNING_KEY_CHARACTERS),
+    AfterValidator(_demand_distinct),
+    AfterValidator(_demand_readable_keys),
+]
+EncryptionKeys = Annotated[
+    tuple[SecretStr, ...],
+    *CommaSeparated,
+    AfterValidator(_demand_fernet_keys),
+    AfterValidator(_demand_distinct),
+]
 WebhookSecrets = Annotated[
     tuple[SecretStr, ...],
     *CommaSeparated,
     _demand_length(MIN_WEBHOOK_SECRET_CHARACTERS),
+    AfterValidator(_demand_distinct),
     AfterValidator(_demand_header_text),
 ]
+# Whatever the environment says: a process does not hold the secrets of others.
+UnreadSecrets = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(lambda _: ())]
+UnreadSecret = Annotated[SecretStr | None, BeforeValidator(lambda _: None)]
 Locales = Annotated[Names, AfterValidator(_check_locales)]
 Networks = Annotated[Names, AfterValidator(_check_networks)]
 Plans = Annotated[Mapping[str, int], NoDecode, BeforeValidator(_read_plans)]
@@ -157,7 +214,10 @@ ReferenceUrls = Annotated[Names, AfterValidator(lambda urls: tuple(map(_check_ba
 EngineUrl = Annotated[str | None, AfterValidator(lambda url: url and _check_base_url(url))]
 BaseUrl = Annotated[str, AfterValidator(_check_base_url)]
 DatabaseUrl = Annotated[
-    SecretStr, _demand_url("sqlite://", "postgresql://", "postgres://"), AfterValidator(_demand_file)
+    SecretStr,
+    _demand_url("sqlite://", "postgresql://", "postgres://"),
+    AfterValidator(_demand_file),
+    AfterValidator(_demand_postgres_options),
 ]
 RedisUrl = Annotated[
     SecretStr | None, _demand_url("redis://", "rediss://", "unix://"), AfterValidator(_demand_redis_options)

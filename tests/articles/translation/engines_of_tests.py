@@ -1,4 +1,4 @@
-"""Engines that are no engines."""
+"""Fake engines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class FunctionEngine:
-    """Answers each segment with a function of it, and remembers what it was asked."""
+    """Answers each segment with a function's result, and records what it was asked."""
 
     name = "function"
     is_demonstration = False
@@ -33,7 +33,7 @@ class FunctionEngine:
 
 
 def hurtful_engine(seed: int) -> FunctionEngine:
-    """Make an engine that answers with whatever could hurt most, something else for each seed."""
+    """Make an engine whose answers are as harmful as possible, and differ with each seed."""
     return FunctionEngine(lambda segment: _hurtful_answer(segment, Random(seed + len(segment))))  # noqa: S311
 
 

@@ -1,4 +1,4 @@
-"""Random documents of everything that could confuse a scanner."""
+"""Random documents of all kinds of text that could confuse a scanner."""
 
 from hypothesis import strategies as st
 

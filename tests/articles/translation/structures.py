@@ -1,4 +1,4 @@
-"""What must be the same before and after a translation, found by other parsers than the translation's."""
+"""The structure that a translation must keep, found by other parsers than the translation's own."""
 
 import re
 from collections import Counter
@@ -8,12 +8,12 @@ from markdown_it import MarkdownIt
 
 
 def html_structure(source: str) -> Counter[str]:
-    """Count everything in HTML but words."""
+    """Count everything in HTML except words."""
     return Counter(map(repr, _Structure(source).parts))
 
 
 def markdown_structure(source: str) -> Counter[str]:
-    """Count the tags of the rendered document, with their attributes but for words in them."""
+    """Count the tags of the rendered document with their attributes, except words in them."""
     rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(source)
     return Counter(re.sub(r' alt="[^"]*"', "", tag) for tag in re.findall(r"</?[A-Za-z!][^<>]*>", rendered))
 
@@ -25,7 +25,7 @@ class _Structure(HTMLParser):
         self.feed(source)
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002
-        """Read `<![` as HTML does, up to the next `>`; the parser of Python 3.11 may give up on it."""
+        """Read `<![` as HTML does, up to the next `>`; Python 3.11's parser may give up on it."""
         return self.rawdata.find(">", i) + 1 or -1
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

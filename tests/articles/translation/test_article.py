@@ -1,4 +1,4 @@
-"""In a publisher's payload only what readers read is translated."""
+"""Only those parts of a publisher's payload that readers see are translated."""
 
 from typing import Any
 
@@ -141,7 +141,7 @@ class TestTextsForReaders:
 
 
 def leaves_of(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], Any]]:
-    """List what is neither object nor array, and where it stands."""
+    """List every value that is neither object nor array, with its path."""
     if not isinstance(value, dict | list):
         return [(path, value)]
     members = value.items() if isinstance(value, dict) else enumerate(value)

@@ -1,4 +1,4 @@
-"""No answer of an engine is used before its codes are judged."""
+"""An engine's answer is used only after its codes were checked."""
 
 import pytest
 

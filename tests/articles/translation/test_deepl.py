@@ -1,4 +1,4 @@
-"""What is DeepL's own, against its protocol."""
+"""What only DeepL's engine does, against a server that speaks its protocol."""
 
 from __future__ import annotations
 

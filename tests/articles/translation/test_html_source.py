@@ -1,4 +1,4 @@
-"""HTML is translated at its places in the source; every byte that is not words stays."""
+"""HTML is translated in place: every byte of the source that is not words stays."""
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +8,7 @@ from articles.translation.engines_of_tests import FunctionEngine, hurtful_engine
 from articles.translation.soups import html_soup
 from articles.translation.structures import html_structure
 from monitoring.articles.translation.documents import TextFormat, read_document
-from monitoring.articles.translation.translator import translate_segments
+from monitoring.articles.translation.translated_segments import translate_segments
 
 
 def segments(source: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is LibreTranslate's own, against its protocol."""
+"""What only LibreTranslate's engine does, against a server that speaks its protocol."""
 
 from __future__ import annotations
 

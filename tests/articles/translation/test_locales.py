@@ -1,4 +1,4 @@
-"""A locale finds the nearest language of an engine, and never another script."""
+"""A locale gets the nearest language of an engine, and never another script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown is translated at its places in the source and renders to the same structure."""
+"""Markdown is translated in place and renders to the same structure."""
 
 import re
 
@@ -10,7 +10,7 @@ from articles.translation.engines_of_tests import FunctionEngine, hurtful_engine
 from articles.translation.soups import markdown_soup
 from articles.translation.structures import markdown_structure
 from monitoring.articles.translation.documents import TextFormat, read_document
-from monitoring.articles.translation.translator import translate_segments
+from monitoring.articles.translation.translated_segments import translate_segments
 
 
 def translated(source: str, engine: FunctionEngine) -> str:

@@ -1,4 +1,4 @@
-"""What DeepL, LibreTranslate and language models have in common, each asked over HTTP."""
+"""What the engines asked over HTTP have in common: DeepL, LibreTranslate and language models."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[TranslationServer]:
 
 @pytest.fixture
 def engine(server: TranslationServer) -> Iterator[Engine]:
-    """Make the engine of the server; LibreTranslate's has asked for the languages already."""
+    """Make the server's engine. LibreTranslate's has already asked for the languages."""
     engine = engine_for(server)
     engine.check(["es"])
     server.questions.clear()

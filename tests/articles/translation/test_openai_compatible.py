@@ -1,4 +1,4 @@
-"""What is peculiar to language models, against the protocol of chat completions."""
+"""What only language models do, against a server that speaks the chat completions protocol."""
 
 from __future__ import annotations
 

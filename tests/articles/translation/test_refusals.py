@@ -1,4 +1,4 @@
-"""Retry-After is read in both of its forms, and a reason is one short line."""
+"""Retry-After is read in both its forms, and a reason is one short line."""
 
 from __future__ import annotations
 

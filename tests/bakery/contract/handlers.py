@@ -1,4 +1,4 @@
-"""The bakery's Service tag is served by the contract itself."""
+"""Handlers of the bakery's Service tag, which the contract itself provides."""
 
 from monitoring.contract.handlers import (
     get_docs,

@@ -1,4 +1,4 @@
-"""Handlers that mostly show what they were given."""
+"""Handlers that mostly answer with what they were given."""
 
 from typing import Any
 

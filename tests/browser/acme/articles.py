@@ -1,4 +1,4 @@
-"""Articles on Acme's blog: delivered as a publisher does, translated, and one translation failed."""
+"""Articles on Acme's blog, delivered as by a publisher. One translation of them failed."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ WINTER = {
 
 
 def deliver_articles(service: RunningService) -> dict[str, str]:
-    """Deliver them and wait for the translations. Returns ids by what they show: whole, failed, short."""
+    """Deliver them and wait for the translations. Return ids by what they show: whole, failed, short."""
     delivered = (("short", WINTER), ("failed", RAIN), ("whole", SHOES))
     made = {shows: _deliver(service, article) for shows, article in delivered}
     wait_until(lambda: service.run(_count_untranslated()) == 0)
@@ -79,7 +79,7 @@ def deliver_articles(service: RunningService) -> dict[str, str]:
 
 
 def is_translated(article: dict[str, Any]) -> bool:
-    """Say whether all translations of an article are there, as the API tells them."""
+    """Say whether all translations of an article from the API are done."""
     return all(each["status"] == "translated" for each in article["translations"])
 
 

@@ -1,4 +1,4 @@
-"""What a monitor's checks would have found: real judgements of made-up answers, and what follows of them."""
+"""The history of a monitor's checks: made-up answers, judged and stored as real ones are."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ from math import pi, sin
 from random import Random
 from typing import TYPE_CHECKING
 
+from incidents.breakdowns import open_incident
 from monitoring.backends.database import transaction
-from monitoring.checks.judging import Expectation, judge
+from monitoring.checks.probes.http import Expectation, judge
 from monitoring.checks.results import CheckResult, insert_results
 from monitoring.checks.slots import next_slot
 from monitoring.incidents.models import Resolution
-from monitoring.incidents.service import open_incident, resolve_incident
+from monitoring.incidents.service import resolve_incident
 from monitoring.monitors.health import Health, State, observe, status_of
 from monitoring.monitors.models import Monitor, StateChange, Watch
-from monitoring.outbound.exchanges import Exchange, Failure, FailureCode, Timings
+from monitoring.outbound.exchanges import Exchange
+from monitoring.outbound.failures import Failure, FailureCode
+from monitoring.outbound.stopwatch import Timings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from monitoring.checks.judging import Verdict
+    from monitoring.checks.probes.protocol import Finding
     from monitoring.monitors.health import Observation
 
 DAY = timedelta(days=1)
@@ -31,7 +34,10 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """From `since` before now for so `long` a server does not answer, answers with a status, or slowly."""
+    """A time in which a server does not answer, answers with a status, or answers slowly.
+
+    It begins `since` before now and lasts `long`.
+    """
 
     since: timedelta
     long: timedelta
@@ -42,7 +48,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A monitor broke or came back."""
+    """A moment at which a monitor went down or came back."""
 
     happened_at: datetime
     monitor: Monitor
@@ -61,11 +67,11 @@ async def write_history(
     troubles: Sequence[Trouble] = (),
     age: timedelta = DAY,
 ) -> list[Turn]:
-    """Store what checks found from `age` ago until now, as if the checker had been there.
+    """Store what checks found from `age` ago until now, as if a checker had made them.
 
-    Returns what incidents are to be told, so that those of several monitors are told in order.
+    Return the turns, so that the incidents of several monitors can be stored in order.
     """
-    chance = Random(monitor.name)  # noqa: S311 - the same picture every time
+    chance = Random(monitor.name)  # noqa: S311 - the same history every time
     expectation = _expectation_of(monitor)
     health, status = Health(State.PENDING), monitor.status
     results: list[CheckResult] = []
@@ -73,10 +79,10 @@ async def write_history(
     turns: list[Turn] = []
     for checked_at in _slots(monitor, now, age):
         exchange = _answer(checked_at, now, typical_ms, troubles, chance)
-        verdict = judge(exchange, expectation, checked_at)
+        finding = judge(exchange, expectation, checked_at)
         observation = observe(
             health,
-            verdict.outcome,
+            finding.outcome,
             checked_at,
             interval_seconds=monitor.interval_seconds,
             failure_threshold=monitor.failure_threshold,
@@ -84,7 +90,7 @@ async def write_history(
         )
         health = observation.health
         changes.update(observation.changes)
-        results.append(_result_of(monitor, checked_at, exchange, verdict))
+        results.append(_result_of(monitor, checked_at, finding))
         if observation.opened_at or observation.resolved_at:
             turns.append(Turn(checked_at, monitor, observation, results[-1]))
         if status_of(health) != status:
@@ -106,7 +112,7 @@ async def write_history(
             is_degraded=health.is_degraded,
             streak=health.streak,
             streak_started_at=health.streak_started_at,
-            due_at=now + DAY,  # nobody checks here, and nobody is to notice
+            due_at=now + DAY,  # no checker runs here, which pages must not show
             next_check_at=next_slot(monitor.id, monitor.interval_seconds, now),
             seen_until=now + DAY,
         )
@@ -114,7 +120,7 @@ async def write_history(
 
 
 async def tell_incidents(turns: Iterable[Turn]) -> None:
-    """Open and resolve incidents, the earliest first: lists go by the order in which they were made."""
+    """Open and resolve incidents, earliest first, because lists are ordered by when they were made."""
     for turn in sorted(turns, key=lambda turn: turn.happened_at):
         observation, result = turn.observation, turn.result
         if observation.opened_at and result.error and result.error_message:
@@ -132,7 +138,7 @@ async def tell_incidents(turns: Iterable[Turn]) -> None:
 
 
 def _slots(monitor: Monitor, now: datetime, age: timedelta) -> Iterable[datetime]:
-    """Go through the moments of checks; older than a day every hour is enough for a picture of months."""
+    """Yield the times of checks. Beyond a day, one an hour is enough for charts of months."""
     moment = now - age
     for _ in count():
         is_recent = now - moment <= DAY + timedelta(hours=1)
@@ -180,19 +186,19 @@ def _expectation_of(monitor: Monitor) -> Expectation:
     )
 
 
-def _result_of(monitor: Monitor, checked_at: datetime, exchange: Exchange, verdict: Verdict) -> CheckResult:
+def _result_of(monitor: Monitor, checked_at: datetime, finding: Finding) -> CheckResult:
     timings = {
-        name: None if (ms := getattr(exchange.timings, name)) is None else round(ms)
+        name: None if (ms := getattr(finding.timings, name)) is None else round(ms)
         for name in ("dns_ms", "connect_ms", "tls_ms", "first_byte_ms")
     }
-    total_ms = exchange.timings.total_ms
+    total_ms = finding.timings.total_ms
     return CheckResult(
         monitor_id=monitor.id,
         checked_at=checked_at,
-        outcome=str(verdict.outcome),
-        status_code=exchange.status_code,
+        outcome=str(finding.outcome),
+        status_code=finding.status_code,
         response_time_ms=None if total_ms is None else round(total_ms),
-        error=None if verdict.error is None else str(verdict.error),
-        error_message=verdict.message,
+        error=None if finding.error is None else str(finding.error),
+        error_message=finding.message,
         **timings,
     )

@@ -65,7 +65,7 @@ STATUS_PAGE = {"name": "Status page", "url": "https://status.acme.example/"}
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A monitor and what happened to it; without a typical response time it was never checked."""
+    """A monitor and what happened to it. Without a typical response time it was never checked."""
 
     given: Mapping[str, Any]
     typical_ms: int | None = None
@@ -95,7 +95,7 @@ STORIES = {
 
 
 async def make_monitors(team: Team, now: datetime) -> dict[str, UUID]:
-    """Make them, and return their ids by what they show."""
+    """Make the monitors, and return their ids by what they show."""
     made: dict[str, UUID] = {}
     turns: list[Turn] = []
     for shows, story in STORIES.items():

@@ -1,4 +1,4 @@
-"""Acme's people, their keys and what they did, which the audit log then tells."""
+"""Acme's people, their keys, and the entries of their audit log."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Member:
 
     @property
     def actor(self) -> Actor:
-        """Who it is in the audit log."""
+        """The person, as the audit log names them."""
         return Actor(self.email, self.user.id, ADDRESS)
 
 
 async def join(team: Team, role: Role, email: str = "", name: str = "Somebody") -> Member:
-    """Let a person join a team, as one would in the app."""
+    """Let a person join a team, as in the app."""
     email = email or f"somebody{next(_numbers)}@acme.example"
     invited = await invite(team.id, email, role, by=Actor("command line"))
     user = await accept_invitation(invited.code, name, PASSWORD, address=ADDRESS)
@@ -56,9 +56,9 @@ async def join(team: Team, role: Role, email: str = "", name: str = "Somebody") 
 
 
 async def make_people(team: Team) -> tuple[Member, Member, Invited, Invited]:
-    """Let an owner and some members join; others are invited, and one lost her password.
+    """Let an owner and some members join. Others are invited, and one lost her password.
 
-    Returns owner, member, an invitation, and the code for a new password.
+    Return the owner, a member, an invitation, and the code for a new password.
     """
     owner = await join(team, Role.OWNER, "alice@acme.example", "Alice Almeida")
     member = await join(team, Role.MEMBER, "bob@acme.example", "Bob Bergström")

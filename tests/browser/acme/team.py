@@ -1,4 +1,4 @@
-"""Acme, a team with something of everything to look at."""
+"""Acme, a team with something to see on every page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEAM_NAME = "Acme"
 
 @dataclass(frozen=True, slots=True)
 class Acme:
-    """The team, who can sign in, codes that open, and ids by what they show; `keys` are client ids."""
+    """The team, people who can sign in, working codes, and ids by what they show; `keys` are client ids."""
 
     team: Team
     owner: Member
@@ -37,7 +37,7 @@ class Acme:
 
 
 def form_acme(service: RunningService) -> Acme:
-    """Make it all; articles are seen by Acme if the service says so (ARTICLE_TEAMS)."""
+    """Make the team. It sees articles if the service's ARTICLE_TEAMS names it."""
     articles = deliver_articles(service)
 
     async def form() -> Acme:

@@ -1,1 +1,1 @@
-"""Translates an article without damage: only human words change. Knows no database, no settings, no clock."""
+"""Translates an article without damage: only human words change. Knows no database, settings or clock."""

@@ -1,4 +1,4 @@
-"""A publisher's payload translated field by field: only words for readers change."""
+"""Translates a publisher's payload field by field: only words for readers change."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Any
 
 from monitoring.articles.translation.documents import Document, TextFormat, content_format, read_document
 from monitoring.articles.translation.engines.protocol import Engine
-from monitoring.articles.translation.translator import segment_hash, translate_segments
+from monitoring.articles.translation.translated_segments import segment_hash, translate_segments
 
 
 class Field(Enum):
-    """What is written in a field for readers."""
+    """What a field for readers contains."""
 
     WORDS = auto()
     CONTENT = auto()  # in the article's declared format
@@ -48,16 +48,16 @@ _PAYLOAD = {"article": _ARTICLE, "main_image": _IMAGE}
 
 @dataclass(frozen=True, slots=True)
 class TranslatedArticle:
-    """A payload in another language, and what the translation memory can learn from making it."""
+    """A payload in another language, and what the translation memory can learn from it."""
 
     payload: dict[str, Any]
-    learned: Mapping[str, str]  # segment hash -> text, of the segments the engine has translated now
-    refused_count: int  # segments left in the source language, no answer to them being acceptable
+    learned: Mapping[str, str]  # segment hash -> text, for segments the engine translated this time
+    refused_count: int  # segments left in the source language, because no answer was acceptable
     is_demonstration: bool
 
 
 def segment_hashes(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) -> list[str]:
-    """List what to look up in the translation memory before translating, each once."""
+    """List the hashes to look up in the translation memory before translating, each once."""
     return list(dict.fromkeys(map(segment_hash, _segments(_documents(payload, brand_names)))))
 
 
@@ -70,10 +70,10 @@ def translate_article(  # noqa: PLR0913 (keywords, four with a default)
     brand_names: Sequence[str] = (),
     known: Mapping[str, str] | None = None,
 ) -> TranslatedArticle:
-    """Translate what readers see; `known` is the translation memory's text by segment hash.
+    """Translate what readers see; `known` has the translation memory's texts by segment hash.
 
-    The payload itself is not changed; what is not translated is the same object in the result. Blocks while
-    the engine works, and raises its errors.
+    The payload itself is not changed; the result shares the objects that are not translated. Blocks while the
+    engine works, and raises its errors.
     """
     documents = _documents(payload, brand_names)
     translations = translate_segments(_segments(documents), engine, source, target, known or {})
@@ -94,7 +94,7 @@ Texts = dict[Path, tuple[TextFormat, str]]
 
 
 def texts_for_readers(payload: Mapping[str, Any]) -> Texts:
-    """Find what readers see of a payload: the format and the text of each field that is translated."""
+    """Find what readers see of a payload: format and text of each translated field."""
     found: Texts = {}
 
     def note(path: Path, value: Any, fields: Fields) -> None:  # noqa: ANN401 (it is JSON)

@@ -1,4 +1,4 @@
-"""From a stream of atoms, as a scanner found them, to a template of segments.
+"""Turns the atoms that a scanner found into a template of segments.
 
 Markup that does not pair up within a run of words ends the run, so that no translation can move or lose it.
 All steps are iterative and linear in the length of the document.
@@ -19,7 +19,7 @@ _EDGE_BLANKS = " \t\n\r\f"
 
 
 class Kind(Enum):
-    """What an atom is to the words around it."""
+    """What an atom means for the words around it."""
 
     TEXT = auto()
     OPEN = auto()  # markup that a CLOSE of the same name may pair with
@@ -30,7 +30,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a format writes words, and what among them is not to be translated."""
+    """How a format writes words, and which parts of them are not translated."""
 
     decode: Callable[[str], str]
     escape: Callable[[str], str]
@@ -45,30 +45,30 @@ class Atom:
     raw: Template
     name: str = ""  # of OPEN and CLOSE: what pairs
     text_format: Format | None = None  # of TEXT
-    text: str | None = None  # of TEXT: what the reader sees, where decoding `raw` would not tell
+    text: str | None = None  # of TEXT: what the reader sees, if decoding `raw` does not give it
     is_inline: bool = True
-    is_opaque: bool = False  # of OPEN: nothing up to its end is translated
-    changed_raw: Template | None = None  # what stands in its place once the words before it change
+    is_opaque: bool = False  # of OPEN: nothing before its CLOSE is translated
+    changed_raw: Template | None = None  # replaces `raw` if the words before it change
     block: int = 0
 
 
 def assemble(atoms: Sequence[Atom]) -> Template:
-    """Make the template. Its verbatim text is that of the atoms."""
+    """Make the template. Its verbatim text is the text of the atoms."""
     template: list[str | Segment] = []
     stretch: list[Atom] = []
-    for atom in (*_broken_where_unpaired(list(_opaque_elements_closed(atoms))), Atom(Kind.BREAK, ())):
+    for atom in (*_break_unpaired(list(_close_opaque_elements(atoms))), Atom(Kind.BREAK, ())):
         if atom.kind is Kind.BREAK:
-            template += _stretch_template(stretch)
+            template += _make_template(stretch)
             template += atom.raw
             stretch = []
         elif atom.text_format and atom.text is None:
-            stretch += _opaque_words_apart(atom, atom.text_format.opaque)
+            stretch += _split_opaque_words(atom, atom.text_format.opaque)
         else:
             stretch.append(atom)
     return tuple(template)
 
 
-def _opaque_elements_closed(atoms: Sequence[Atom]) -> Iterator[Atom]:
+def _close_opaque_elements(atoms: Sequence[Atom]) -> Iterator[Atom]:
     """Make one atom of each opaque element; one that is never closed reaches to the end."""
     position = 0
     while position < len(atoms):
@@ -89,8 +89,8 @@ def _opaque_elements_closed(atoms: Sequence[Atom]) -> Iterator[Atom]:
         position = end
 
 
-def _broken_where_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:
-    """Turn into a BREAK all markup that is not inline, or not closed in its run, or encloses such markup."""
+def _break_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:
+    """Turn markup into a BREAK if it is not inline, not closed in its run, or encloses such markup."""
     partners = _partners(atoms)
     is_lone = (
         atom.kind in (Kind.OPEN, Kind.CLOSE) and index not in partners for index, atom in enumerate(atoms)
@@ -106,7 +106,7 @@ def _broken_where_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:
 
 
 def _partners(atoms: Sequence[Atom]) -> dict[int, int]:
-    """Match each inline OPEN with its CLOSE, both ways, within stretches free of breaks."""
+    """Map each inline OPEN to its CLOSE and back, within stretches without breaks."""
     partners: dict[int, int] = {}
     opened: list[int] = []
     names: Counter[str] = Counter()
@@ -127,16 +127,16 @@ def _partners(atoms: Sequence[Atom]) -> dict[int, int]:
     return partners
 
 
-def _opaque_words_apart(atom: Atom, opaque: re.Pattern[str]) -> Iterator[Atom]:
+def _split_opaque_words(atom: Atom, opaque: re.Pattern[str]) -> Iterator[Atom]:
     raw, position = verbatim(atom.raw), 0
     for match in opaque.finditer(raw):
-        yield from _blank_edges_apart(atom, raw[position : match.start()])
+        yield from _split_blank_edges(atom, raw[position : match.start()])
         yield Atom(Kind.SOLID, (match.group(),))
         position = match.end()
-    yield from _blank_edges_apart(atom, raw[position:])
+    yield from _split_blank_edges(atom, raw[position:])
 
 
-def _blank_edges_apart(atom: Atom, raw: str) -> Iterator[Atom]:
+def _split_blank_edges(atom: Atom, raw: str) -> Iterator[Atom]:
     words_start = len(raw) - len(raw.lstrip(_EDGE_BLANKS))
     words_end = max(words_start, len(raw.rstrip(_EDGE_BLANKS)))
     for part in (raw[:words_start], raw[words_start:words_end], raw[words_end:]):
@@ -144,8 +144,8 @@ def _blank_edges_apart(atom: Atom, raw: str) -> Iterator[Atom]:
             yield replace(atom, raw=(part,))
 
 
-def _stretch_template(atoms: Sequence[Atom]) -> Template:
-    """Make a segment of a stretch whose markup is all paired, without blanks and pairs around the whole."""
+def _make_template(atoms: Sequence[Atom]) -> Template:
+    """Make a segment of a stretch with paired markup. Blanks and pairs around the whole stay outside it."""
     texts = [_text_of(atom) for atom in atoms]
     if not any(map(has_words, texts)):
         return _raw(atoms)

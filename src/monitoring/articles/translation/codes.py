@@ -1,4 +1,4 @@
-"""The numbered codes that stand for markup, and the judge of what an engine made of them."""
+"""The numbered codes that stand for markup, and the check of what an engine did to them."""
 
 import html
 import re
@@ -11,25 +11,25 @@ _BREAKABLE_SPACE = re.compile(r"[ \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")  # no-
 
 
 def normalise_spaces(text: str) -> str:
-    """Make every run of breakable space, line breaks included, one blank."""
+    """Replace every run of breakable space, line breaks included, with one blank."""
     return _BREAKABLE_SPACE.sub(" ", text)
 
 
 def has_words(text: str) -> bool:
-    """Tell whether there is anything to translate: at least one letter outside the codes."""
+    """Say whether there is anything to translate: at least one letter outside the codes."""
     return any(char.isalpha() for char in plain_text(text))
 
 
 def plain_text(text: str) -> str:
-    """Give the words alone, as a reader sees them."""
+    """Return the words alone, as a reader sees them."""
     return html.unescape(CODE.sub("", text))
 
 
 def accepted(segment: str, answer: object) -> str | None:
-    """Clean an engine's answer, or give None if it must not be used.
+    """Clean an engine's answer, or return None if it must not be used.
 
-    Accepted are the same codes, well nested, each under the same parent, no pair emptied, and no `<` that the
-    segment had not. What comes out is printable, on one line and XML-escaped, whatever came in.
+    The answer must have the same codes, well nested, each under the same parent; it may empty no pair and add
+    no `<`. The result is printable, on one line and XML-escaped, whatever the engine answered.
     """
     if answer == segment:
         return segment
@@ -61,7 +61,7 @@ def _cleaned(answer: str) -> str:
 
 
 def _shape(text: str) -> Counter[tuple[str, str, bool]] | None:
-    """Count every code with its parent and whether it holds words; None if they are not well nested."""
+    """Count every code by its parent and whether it holds words; None if the codes are not well nested."""
     shape: Counter[tuple[str, str, bool]] = Counter()
     path, has_word, position = [""], [False], 0
     for code in CODE.finditer(text):

@@ -1,4 +1,4 @@
-"""A text in one of the formats publishers write, ready to be translated."""
+"""A text in one of the formats that publishers use, ready to be translated."""
 
 import html
 import re
@@ -14,7 +14,7 @@ from monitoring.articles.translation.segments import Template, render, segments_
 
 
 class TextFormat(StrEnum):
-    """How a text is written."""
+    """The formats of texts."""
 
     PLAIN = "plain"
     HTML = "html"
@@ -42,11 +42,11 @@ class Document:
     template: Template
 
     def segments(self) -> list[str]:
-        """List what an engine is asked to translate."""
+        """List the texts for an engine to translate."""
         return [segment.text for segment in segments_of(self.template)]
 
     def translated(self, translations: Mapping[str, str]) -> str:
-        """Put translations in place. A Markdown paragraph whose markup would break stays as it was."""
+        """Put translations in place. A Markdown paragraph whose markup would break stays unchanged."""
         rendered = render(self.template, translations)
         if self.text_format is not TextFormat.MARKDOWN or rendered == self.source:
             return rendered
@@ -59,7 +59,7 @@ class Document:
 
 
 def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, ...] = ()) -> Document:
-    """Find the segments of a text. Plain text that holds tags or character references is read as HTML."""
+    """Find the segments of a text. Plain text with tags or character references is read as HTML."""
     if text_format is TextFormat.PLAIN and (_HTML_TAG.search(source) or html.unescape(source) != source):
         text_format = TextFormat.HTML
     read = {
@@ -71,7 +71,7 @@ def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, 
 
 
 def content_format(name: object, content: str) -> TextFormat:
-    """Tell the format of an article's content by its declared name, else by its looks."""
+    """Return the format of an article's content: the declared one, else a guess from the text."""
     if isinstance(name, str) and name.strip().lower() in _NAMES:
         return _NAMES[name.strip().lower()]
     if content.lstrip().startswith("<") and content.rstrip().endswith(">"):

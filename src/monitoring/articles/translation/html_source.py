@@ -1,4 +1,4 @@
-"""What the parts of an HTML document are to a translator."""
+"""Reads HTML for translation: which parts are words, which are markup, and which are opaque."""
 
 import html
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
 
 
 def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -> Iterator[Atom]:
-    """Cut HTML into atoms; those of one `block` belong together."""
+    """Cut HTML into atoms, all of which get this `block`."""
     for token in tokenize(source):
         match token.kind:
             case TokenKind.TEXT:

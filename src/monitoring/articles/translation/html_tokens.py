@@ -1,7 +1,7 @@
-"""HTML cut into tokens, as the HTML standard's tokenizer would, with nothing lost.
+"""Cuts HTML into tokens as the HTML standard's tokenizer would, and loses nothing.
 
-Concatenated, the tokens are the source. Hostile input costs linear time: quantifiers are possessive, and what
-is never closed reaches to the end, as it does in a browser.
+Concatenated, the tokens are the source. Hostile input costs linear time: quantifiers are possessive, and
+anything never closed reaches to the end, as it does in a browser.
 """
 
 import re
@@ -22,16 +22,16 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(
     r"""(?P<name>[^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'|(?P<bare>[^\s>]*+)))?+"""
 )
-_OTHER_ENDS = (  # what an opening needs to be closed
+_OTHER_ENDS = (  # openings, and what closes them
     (re.compile("<!--"), re.compile("--!?>")),
     (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile("</?[A-Za-z]"), re.compile(r"\Z")),  # a tag, and it was never closed
+    (re.compile("</?[A-Za-z]"), re.compile(r"\Z")),  # a tag that is never closed
     (re.compile("<"), re.compile(">")),
 )
 
 
 class TokenKind(Enum):
-    """What a token is; OTHER are comments, declarations and whatever is never closed."""
+    """The kinds of tokens. OTHER are comments, declarations and anything never closed."""
 
     TEXT = auto()
     START = auto()
@@ -41,14 +41,14 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of HTML source; `name` is that of a tag, in lower case."""
+    """A piece of HTML source; `name` is a tag's name, in lower case."""
 
     kind: TokenKind
     raw: str
     name: str = ""
 
     def attributes(self) -> Iterator[re.Match[str]]:
-        """Find the attributes; a value is in the group `double`, `single` or `bare`, by its quotes."""
+        """Find the attributes. A value is in the group `double`, `single` or `bare`, by its quotes."""
         tag = _TAG.match(self.raw)
         return _ATTRIBUTE.finditer(self.raw, *tag.span("attributes")) if tag else iter(())
 
@@ -72,7 +72,7 @@ def tokenize(source: str) -> Iterator[Token]:
                 yield Token(TokenKind.OTHER, source[position:])
                 return
             if text := source[position : end_tag.start()]:
-                # No markup to a browser, but perhaps to the author, or to another reader: better left alone.
+                # Not markup to a browser, but perhaps to the author or another parser: leave it alone.
                 yield Token(TokenKind.OTHER if "<" in text else TokenKind.TEXT, text)
             position = end_tag.start()
 

@@ -1,4 +1,4 @@
-"""The inline content of one Markdown block as atoms."""
+"""Cuts the inline content of one Markdown block into atoms."""
 
 import html
 import re
@@ -13,7 +13,7 @@ from monitoring.articles.translation.html_source import html_atoms
 from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.segments import Template
 
-# Lines other dialects give a meaning: containers and admonitions; and alerts, definitions, footnotes, tags.
+# Lines with a meaning in other dialects: containers, admonitions; and alerts, definitions, footnotes, tags.
 _VERBATIM_LINE = re.compile(r"\s*(?::::|!!!|\?\?\?)")
 _LINE_OF_ITS_OWN = re.compile(r"\s*(?::::|!!!|\?\?\?|: |\[![A-Z]|\[\^|\$\$|\{[%{.#:])")
 _LINE_MARK = re.compile(r"(?::|\[\^[^\]\s]{1,60}\]:|\[[ xX]\])[ \t]+")  # definition, footnote, task
@@ -25,7 +25,7 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&#?\w{1,32};)")
 
 @lru_cache(maxsize=32)
 def _markdown_format(brand_names: tuple[str, ...]) -> Format:
-    """Tell how Markdown writes words, and keep them from becoming markup."""
+    """Return how Markdown writes words, and escapes those that would become markup."""
     return Format(_decode, _escape, opaque_pattern(brand_names))
 
 
@@ -41,7 +41,7 @@ def _escape(text: str) -> str:
 class MarkdownParagraph:
     """Inline content, from whose lines markdown-it has removed the prefixes of lists and quotes.
 
-    `places` tells for the first character of each line of the content where it stands in the source.
+    `places` maps the first character of each line of the content to its place in the source.
     """
 
     def __init__(
@@ -61,12 +61,12 @@ class MarkdownParagraph:
         self._lines = content.split("\n")
 
     def place(self, position: int) -> int:
-        """Tell where in the source a position of the content is."""
+        """Return where in the source a position of the content is."""
         content_position, source_position = self._places[self._line_number(position)]
         return source_position + position - content_position
 
     def atoms(self, tokens: Sequence[Token]) -> Iterator[Atom]:
-        """Cut into atoms; they are not the whole paragraph if markdown-it's places contradict each other."""
+        """Cut into atoms. They lack some of the paragraph if markdown-it's places contradict each other."""
         position = label_start = 0
         for token in tokens:
             if token.type in ("text", "text_special") or (token.type, token.info) == ("link_close", "auto"):
@@ -112,7 +112,7 @@ class MarkdownParagraph:
             case "link_close" if raw in (
                 "]",
                 "][]",
-            ):  # a reference by its own words: keep it when they change
+            ):  # a reference whose label is its text: keep the label when the text changes
                 reference = f"][{' '.join(label.split())}]"
                 yield Atom(Kind.CLOSE, (raw,), name="link_", changed_raw=(reference,), block=block)
             case _ if token.nesting and token.info != "auto":
@@ -124,7 +124,7 @@ class MarkdownParagraph:
                 yield Atom(Kind.SOLID, (raw,), block=block)
 
     def _image(self, token: Token, raw: str) -> Template:
-        """Open the alternative text to translation, unless it holds markup or is the name of a reference."""
+        """Make the alternative text translatable, unless it holds markup or is a reference's label."""
         target = raw.removeprefix(f"![{token.content}")
         is_plain = all(child.type in ("text", "text_special") for child in token.children or ())
         if not is_plain or target == raw or not re.match(r"\](\(|\[[^\]])", target):

@@ -1,4 +1,4 @@
-"""What the parts of a Markdown document are to a translator."""
+"""Reads Markdown for translation: which parts are words, which are markup, and which are opaque."""
 
 import re
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
 def markdown_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
-    """Find the segments of a Markdown document; front matter, code and definitions stay as they are.
+    """Find the segments of a Markdown document. Front matter, code and definitions stay unchanged.
 
-    The `block` of a segment is the index of its token in the block structure behind the front matter.
+    The `block` of a segment is the index of its token in the block structure after the front matter.
     """
     body = source[front_matter_length(source) :]
     atoms = list(_MarkdownScanner(body, brand_names).atoms())
@@ -29,7 +29,7 @@ def markdown_template(source: str, brand_names: tuple[str, ...] = ()) -> Templat
 
 
 def front_matter_length(source: str) -> int:
-    """Measure the YAML or TOML block at the very start, 0 without one."""
+    """Return the length of the YAML or TOML block at the very start; 0 without one."""
     front_matter = _FRONT_MATTER.match(source)
     return front_matter.end() if front_matter else 0
 
@@ -78,7 +78,7 @@ class _MarkdownScanner:
         return start, end, atoms if is_whole else []
 
     def _places(self, token: Token, floor: int | None) -> list[tuple[int, int]]:
-        """Tell for the first character of each line of the content where it stands in the source."""
+        """Map the first character of each line of the content to its place in the source."""
         places: list[tuple[int, int]] = []
         position = 0
         for number, content_line in enumerate(token.content.split("\n"), start=(token.map or (0, 0))[0]):
@@ -87,7 +87,7 @@ class _MarkdownScanner:
             line_start = self._line_starts[number]
             if floor is None and line.endswith(words.rstrip()):
                 column = len(line) - len(words.rstrip())
-            else:  # a heading closed by `#`, or a cell: the first match behind the cells before
+            else:  # a heading closed by `#`, or a cell: the first match after the cells before
                 column = line.find(words.rstrip(), max(0, (floor or 0) - line_start))
             if column < 0:
                 return []

@@ -1,6 +1,6 @@
-"""CommonMark parsed by markdown-it, with the place of every inline construct in the source.
+"""Parses CommonMark with markdown-it, and notes where each inline construct stands in the source.
 
-markdown-it tells the lines of blocks but not where inline markup stands: its rules are wrapped to note it.
+markdown-it reports the lines of blocks but not the places of inline markup, so its rules are wrapped.
 """
 
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from markdown_it.token import Token
 
 Rule = Callable[[StateInline, bool], bool]
 
-# A row is as wide as its table's head, however little of it was written: 2 KB can say a million cells.
+# Every row is as wide as its table's head, however short its line: 2 KB can make a million cells.
 MAX_TABLE_CELLS = 20_000
 
-# More than a human paragraph has; emphasis and links cost markdown-it quadratic time.
+# More than a person's paragraph has. Emphasis and links cost markdown-it quadratic time.
 MAX_DELIMITERS_IN_PARAGRAPH = 2_000
 
 
 def parse_blocks(source: str, environment: dict[str, Any]) -> list[Token]:
     """Parse the block structure and note link references in `environment`; inline tokens stay unparsed.
 
-    Tables are paragraphs where there would be more of them than any human would write.
+    If the document has more table cells than a person would write, its tables are read as paragraphs.
     """
     tokens: list[Token] = []
     source = normalised(source)
@@ -33,7 +33,7 @@ def parse_blocks(source: str, environment: dict[str, Any]) -> list[Token]:
 
 
 def has_modest_tables(source: str) -> bool:
-    """Say whether tables stay within `MAX_TABLE_CELLS`, counted by the widest line that could end a head."""
+    """Say whether tables stay within `MAX_TABLE_CELLS`. Rows count as wide as the widest possible head."""
     columns = count = 0
     for line in source.splitlines():
         if not line.strip():
@@ -50,9 +50,9 @@ def normalised(source: str) -> str:
 
 
 def parse_inline(content: str, environment: dict[str, Any]) -> list[Token] | None:
-    """Parse a paragraph; in `meta["span"]` each token but plain text tells where in `content` it stands.
+    """Parse a paragraph. `meta["span"]` of each token, except plain text, is its place in `content`.
 
-    None if the paragraph holds more delimiters than any human would write.
+    None if the paragraph has more delimiters than a person would write.
     """
     if sum(map(content.count, "*_~[")) > MAX_DELIMITERS_IN_PARAGRAPH:
         return None
@@ -96,7 +96,7 @@ def _placing(rule: Rule) -> Rule:
 
 
 def _include_outer_delimiters(token: Token) -> None:
-    """Widen strong markup: of `**`, markdown-it makes the inner delimiter the token and empties the outer."""
+    """Widen strong markup. Of `**`, markdown-it makes the inner delimiter the token and empties the outer."""
     if token.type in ("strong_open", "strong_close"):
         start, end = token.meta["span"]
         token.meta["span"] = (start - 1, end) if token.nesting == 1 else (start, end + 1)

@@ -1,4 +1,4 @@
-"""The proof that a translated Markdown document renders to the same structure as its source."""
+"""Proves that a translated Markdown document renders to the same structure as its source."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ _HTML_OPENING = re.compile(r"<(?:/?[\w-]+|[!?][^>]*)")
 
 
 def changed_blocks(source: str, rendered: str) -> frozenset[int] | None:
-    """List the blocks whose inline markup differs, order aside; None if the blocks themselves differ."""
+    """Return the blocks whose inline markup differs, apart from its order; None if the blocks differ."""
     before, after = _structure(source), _structure(rendered)
     if len(before) != len(after):
         return None

@@ -1,4 +1,4 @@
-"""What stands among words and must never be translated: URLs, placeholders, shortcodes, brand names."""
+"""Text among words that is never translated: URLs, placeholders, shortcodes, brand names."""
 
 import re
 from functools import lru_cache
@@ -21,7 +21,7 @@ _PATTERNS = (
 
 @lru_cache(maxsize=32)
 def opaque_pattern(brand_names: tuple[str, ...] = ()) -> re.Pattern[str]:
-    """Match what passes through untouched; brand names match as whole words, in their own case."""
+    """Match text that is never translated. Brand names match as whole words, in their own case."""
     longest_first = sorted(filter(None, brand_names), key=len, reverse=True)
     brands = [rf"(?<!\w){re.escape(name)}(?!\w)" for name in longest_first]
     return re.compile("|".join((*brands, *_PATTERNS)))

@@ -1,6 +1,6 @@
-"""A text as a template: what stays as it is, and the segments of human words an engine may replace.
+"""A text as a template: parts that stay unchanged, and segments of words that an engine may replace.
 
-Rendering a template without translations gives back the source, character by character.
+Rendering a template without translations gives the source back, character by character.
 """
 
 import html
@@ -15,11 +15,11 @@ from monitoring.articles.translation.codes import CODE
 class Segment:
     """Words for an engine, with inline markup as numbered codes, as in `Read <g1>this</g1>, please`.
 
-    `<g1>..</g1>` are paired markup, `<x2/>` stands for something opaque; everything else is XML-escaped text.
+    `<g1>..</g1>` is paired markup, `<x2/>` stands for something opaque; everything else is XML-escaped text.
     """
 
     text: str
-    source: "Template"  # the same as it stands in the document
+    source: "Template"  # the same words as they stand in the document
     codes: Mapping[str, "Template"]
     escape: Callable[[str], str]  # plain text -> text of this format that no markup can hide in
     block: int = 0  # the paragraph of the document this belongs to
@@ -29,7 +29,7 @@ Template = tuple[str | Segment, ...]
 
 
 def segments_of(template: Template) -> list[Segment]:
-    """List every segment, those inside the attributes of another segment's markup included."""
+    """List every segment, also those in attributes of another segment's markup."""
     found: list[Segment] = []
     for piece in template:
         if isinstance(piece, Segment):
@@ -42,7 +42,7 @@ def segments_of(template: Template) -> list[Segment]:
 def render(
     template: Template, translations: Mapping[str, str], left_alone: frozenset[int] = frozenset()
 ) -> str:
-    """Put translations (by segment text) in place. Segments without one, or of blocks left alone, stay."""
+    """Put translations (by segment text) in place. Segments without one, or of `left_alone` blocks, stay."""
     return "".join(
         piece if isinstance(piece, str) else _render_segment(piece, translations, left_alone)
         for piece in template
@@ -50,7 +50,7 @@ def render(
 
 
 def verbatim(template: Template) -> str:
-    """Give the source text of a template."""
+    """Return the source text of a template."""
     return render(template, {})
 
 
@@ -72,6 +72,6 @@ def _render_segment(segment: Segment, translations: Mapping[str, str], left_alon
 
 
 def _entities_spelled_in(source: str) -> dict[int, str]:
-    """Find the spellings an author chose, such as `&nbsp;`, to keep them for the same characters."""
+    """Find the author's spellings, such as `&nbsp;`, to keep them for the same characters."""
     spelled = {html.unescape(entity): entity for entity in re.findall(r"&#?\w{1,32};", source)}
     return {ord(char): entity for char, entity in spelled.items() if len(char) == 1 and not char.isascii()}

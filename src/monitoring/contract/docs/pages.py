@@ -1,4 +1,4 @@
-"""The pages: the reference at /docs and the guides below it. One request each, and no other host."""
+"""The entrance, the reference at /docs and the guides below it. Each page is one request, to this host."""
 
 from __future__ import annotations
 
@@ -74,11 +74,20 @@ def render_reference(document: Document) -> str:
     page = _read_frame(document)
     return _ENVIRONMENT.get_template("reference.html").render(
         page,
+        to_root="",
         to_reference="",
         to_guide="docs/",
         here="",
         errors=read_all_errors(document, page["parts"]),
         schemas=read_schemas(document),
+    )
+
+
+@lru_cache
+def render_entrance(document: Document) -> str:
+    """Render the page that leads to the app, the reference and the document."""
+    return _ENVIRONMENT.get_template("entrance.html").render(
+        _read_frame(document), to_root="", to_reference="docs", to_guide="docs/", here=""
     )
 
 
@@ -89,6 +98,7 @@ def render_guide(document: Document, name: str) -> str:
     index = [guide.name for guide in guides].index(name)
     return _ENVIRONMENT.get_template("guide.html").render(
         _read_frame(document),
+        to_root="../",
         to_reference="../docs",
         to_guide="",
         here=name,

@@ -1,4 +1,4 @@
-"""What the reference page says of the document, in the order a reader wants it."""
+"""What the reference page says about the document, in the order a reader wants it."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class Part:
 
 
 def read_parts(document: Document) -> list[Part]:
-    """Read every operation, tag by tag."""
-    return [
+    """Read every operation, tag by tag. Webhooks, which others serve, have none."""
+    parts = [
         Part(
             tag["name"],
             tag.get("description", ""),
@@ -96,10 +96,11 @@ def read_parts(document: Document) -> list[Part]:
         )
         for tag in document.root["tags"]
     ]
+    return [part for part in parts if part.chapters]
 
 
 def read_all_errors(document: Document, parts: list[Part]) -> list[Error]:
-    """Every error the service can answer, once, by status; those that belong to no operation too."""
+    """Every error the service can answer, once, by status, including those that belong to no operation."""
     found = {error.name: error for part in parts for chapter in part.chapters for error in chapter.errors}
     for response in document.root["components"].get("responses", {}).values():
         if "x-status" in response:
@@ -201,7 +202,7 @@ def _answer(document: Document, status: str, response: Node) -> Answer:
 
 def _errors(document: Document, status: str, response: Node) -> Iterator[Error]:
     examples = response.get("content", {}).get(JSON, {}).get("examples", {})
-    # What describes the response says nothing of one sentence among several.
+    # The response's description does not say when one of several sentences is sent.
     described = response.get("description", "") if len(examples) == 1 else ""
     for name, reference in examples.items():
         example = document.follow(reference)

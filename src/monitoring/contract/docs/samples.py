@@ -1,4 +1,4 @@
-"""How an operation is called: the least that it takes, in three languages, from the document's examples."""
+"""The shortest call of an operation in three languages, made from the document's examples."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
+from monitoring.contract.bodies import FORM
 from monitoring.contract.replies import JSON
 
 if TYPE_CHECKING:
@@ -16,12 +17,10 @@ if TYPE_CHECKING:
 
     from monitoring.contract.document import Document, Json, Node, Operation
 
-FORM = "application/x-www-form-urlencoded"
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A call in one language; `lexer` is what Pygments calls that language."""
+    """A call in one language; `lexer` is Pygments' name of that language."""
 
     language: str
     lexer: str
@@ -78,7 +77,8 @@ def _read_call(document: Document, operation: Operation) -> _Call:
 
 
 def _example(document: Document, parameter: Node) -> str:
-    return str(parameter.get("example", document.follow(parameter["schema"]).get("example", "")))
+    schema = document.follow(parameter["schema"])
+    return str(parameter.get("example", next(iter(schema.get("examples", ())), "")))
 
 
 def _credentials(document: Document, operation: Operation) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from monitoring.contract.schemas import types_of, without_null
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -51,7 +53,7 @@ class Field:
 
 
 def describe_schema(document: Document, schema: Node, seen: frozenset[str] = frozenset()) -> Shape:
-    """Put a schema in words. What lies inside a schema in `seen` is left out, so that recursion ends."""
+    """Put a schema in words. The inside of a schema in `seen` is left out, so that recursion ends."""
     whole = _merge(document, schema)
     item = _merge(document, whole["items"]) if "items" in whole else whole
     names = {word.schema for word in _words(document, schema) if word.schema}
@@ -61,12 +63,17 @@ def describe_schema(document: Document, schema: Node, seen: frozenset[str] = fro
 
 
 def _merge(document: Document, schema: Node) -> Node:
-    """Follow references and allOf; what stands outside wins."""
+    """Follow references, allOf and "or null"; what stands outside wins."""
     schema = document.follow(schema)
     inner: dict[str, Json] = {}
-    for part in schema.get("allOf", ()):
+    for part in _parts(schema):
         inner |= _merge(document, part)
     return {**inner, **schema}
+
+
+def _parts(schema: Node) -> list[Node]:
+    other = without_null(schema)
+    return [*schema.get("allOf", ()), *([] if other is schema else [other])]
 
 
 def _fields(document: Document, schema: Node, seen: frozenset[str]) -> Iterator[Field]:
@@ -81,27 +88,26 @@ def _fields(document: Document, schema: Node, seen: frozenset[str]) -> Iterator[
 
 def _words(document: Document, schema: Node) -> tuple[Word, ...]:
     whole = _merge(document, schema)
-    reference = schema.get("$ref") or next((part.get("$ref") for part in schema.get("allOf", ())), None)
+    reference = schema.get("$ref") or next((part.get("$ref") for part in _parts(schema)), None)
     name = reference.rpartition("/")[2] if reference else ""
-    or_null = (Word(" or null"),) if whole.get("nullable") else ()
     extra = whole.get("additionalProperties")
+    kinds = [kind for kind in types_of(whole) if kind != "null"]
     if "anyOf" in whole:
         ways = [_words(document, way) for way in whole["anyOf"]]
-        words = [word for way in ways for word in (Word(" or "), *way)][1:]
-        or_null = ()
-    elif whole.get("type") == "array":
+        return tuple(word for way in ways for word in (Word(" or "), *way))[1:]
+    if kinds == ["array"]:
         words = [Word("array of "), *_words(document, whole["items"])]
     elif isinstance(extra, dict) and not whole.get("properties"):
         words = [Word("object of "), *_words(document, extra)]
-    elif whole.get("type") == "object":
+    elif kinds == ["object"]:
         words = [Word(name or "object", name)]
     else:
-        words = [Word(whole.get("type", "anything"), name)]
-    return (*words, *or_null)
+        words = [Word(" or ".join(kinds) or "anything", name)]
+    return (*words, Word(" or null")) if "null" in types_of(whole) and kinds else tuple(words)
 
 
 def _facts(schema: Node) -> Iterator[str]:
-    if schema.get("type") == "string" and "format" in schema:
+    if "string" in types_of(schema) and "format" in schema:
         yield schema["format"]
     problem = schema.get("x-problem", "")
     says_all = problem.startswith("must")

@@ -1,4 +1,4 @@
-"""Translation engines behind one small protocol."""
+"""Translation engines, behind one small protocol."""
 
 from monitoring.articles.translation.engines.protocol import (
     Engine,

@@ -1,4 +1,4 @@
-"""Apertium: rule-based translation, real and offline, from the packages of `.ci/apertium-packages.txt`."""
+"""Apertium: rule-based, offline translation with the packages of `.ci/apertium-packages.txt`."""
 
 import hashlib
 import re
@@ -28,7 +28,7 @@ MODES = {
 
 
 class Apertium:
-    """Translates English through one long-running pipeline per mode."""
+    """Translates English through one long-running pipeline for each mode."""
 
     is_demonstration = False
 
@@ -44,7 +44,7 @@ class Apertium:
         self.name = f"apertium-{_digest(modes_folder)}"
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Name every unsupported locale and everything that is not installed."""
+        """Name every unsupported locale and every missing package."""
         if not shutil.which(MODE_COMPILER):
             return [f"Apertium is not installed: the program {MODE_COMPILER} is missing"]
         problems: list[str] = []
@@ -60,7 +60,7 @@ class Apertium:
         return problems
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate English segments; one with too many codes is answered by nothing."""
+        """Translate English segments. One with too many codes gets an empty answer."""
         modes = modes_for(target)
         if not modes or source.lower().partition("-")[0] != "en":
             raise PermanentEngineError(f"Apertium cannot translate {source} into {target}")
@@ -78,13 +78,13 @@ class Apertium:
 
 
 def modes_for(locale: str) -> tuple[str, ...]:
-    """Find the route to a BCP 47 locale, or to its language if there is none to its region."""
+    """Return the modes that lead to a BCP 47 locale, or to its language if none leads to its region."""
     code = closest_code(locale, MODES)
     return MODES[code] if code else ()
 
 
 def _digest(modes_folder: Path) -> str:
-    """Name the installed data by path, size and time of every file: dictionaries are too large to read."""
+    """Hash the installed data by every file's path, size and time: dictionaries are too large to read."""
     mode_files = [modes_folder / f"{mode}.mode" for mode in sorted(set(chain(*MODES.values())))]
     data_files = {
         Path(path)

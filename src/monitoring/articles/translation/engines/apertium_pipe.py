@@ -1,4 +1,4 @@
-"""A long-running Apertium pipeline, fed and read in its stream format."""
+"""A long-running Apertium pipeline, written to and read from in its stream format."""
 
 import os
 import selectors
@@ -11,14 +11,14 @@ from typing import IO, cast
 
 from monitoring.articles.translation.engines.protocol import TransientEngineError
 
-MODE_COMPILER = "apertium-wblank-mode"  # of package apertium: a mode file as a shell pipeline
+MODE_COMPILER = "apertium-wblank-mode"  # of package apertium: turns a mode file into a shell pipeline
 _CHUNK_BYTES = 65_536
 
 
 class ApertiumPipe:
     """One pipeline of about a dozen processes, flushed by NUL.
 
-    Starts when first used, starts again after it died, ends with this process. Threads take turns.
+    It starts when first used, starts again after it died, and ends with this process. Threads take turns.
     """
 
     def __init__(self, mode_file: Path, silence_timeout_seconds: float) -> None:
@@ -28,7 +28,7 @@ class ApertiumPipe:
         self._turn = threading.Lock()
 
     def translate(self, texts: Sequence[str]) -> list[str]:
-        """Answer each text, in order. A silent pipeline, or one that dies twice, is TransientEngineError."""
+        """Answer each text, in order. Raises TransientEngineError if the pipeline is silent or dies twice."""
         with self._turn:
             try:
                 return self._exchange(texts)
@@ -75,14 +75,14 @@ class ApertiumPipe:
                         missing -= chunk.count(0)
                         received += chunk
         if missing < 0:
-            raise EOFError  # it answers more than it was asked: out of step
+            raise EOFError  # more answers than texts: out of step
         return received.decode().split("\0")[:-1]
 
     def _started(self) -> subprocess.Popen[bytes]:
         compiled = subprocess.run(  # noqa: S603 (a mode file of the system)
             [MODE_COMPILER, "-z", self._mode_file], capture_output=True, text=True, check=True
         )
-        # "$1" of a mode is the generator's option: -n leaves no marks on unknown words.
+        # "$1" of a mode is the generator's option; -n leaves unknown words unmarked.
         process = subprocess.Popen(  # noqa: S603
             ["/bin/bash", "-c", compiled.stdout, "apertium", "-n", ""],
             stdin=subprocess.PIPE,

@@ -1,6 +1,6 @@
-"""Segments in Apertium's stream format: inline codes become word-bound blanks, which travel with their words.
+"""Writes segments in Apertium's stream format. Codes become word-bound blanks, which travel with their words.
 
-`Read <g1>this</g1>` is written `Read [[g1]]this[[/]]`; an opaque code is an unknown word within such blanks.
+`Read <g1>this</g1>` becomes `Read [[g1]]this[[/]]`; an opaque code becomes an unknown word in such blanks.
 """
 
 import html
@@ -10,11 +10,11 @@ from itertools import takewhile
 
 from monitoring.articles.translation.codes import CODE
 
-# Reordering many codes back into pairs is hopeless; the runs between them are translated instead.
+# More codes can hardly be put back in pairs; the runs of words between them are translated instead.
 MAX_CODES = 50
 
 _OPAQUE_WORD = "Xqz"
-# Even escaped, a final `^` stops the pipeline for good and `~` is lost: both travel as private characters.
+# Even escaped, a final `^` stops the pipeline for good and `~` is lost, so both travel as private characters.
 # NUL would end the segment, and half a surrogate pair has no UTF-8.
 _STAND_INS = str.maketrans("^~", "\ue05e\ue07e", "".join(map(chr, (0, *range(0xD800, 0xE000)))))
 _STOOD_FOR = str.maketrans("\ue05e\ue07e", "^~")
@@ -26,7 +26,7 @@ _PART = re.compile(
 )
 _FIRST_LETTER = re.compile(r"^(?:<[^>]*>|[^\w<])*(?P<letter>[^\W\d_])")
 
-Word = tuple[tuple[str, ...], str]  # the pairs it stands in, outermost first, and its text
+Word = tuple[tuple[str, ...], str]  # the pairs around it, outermost first, and its text
 
 
 def to_stream(segment: str) -> str:
@@ -47,7 +47,7 @@ def to_stream(segment: str) -> str:
 
 
 def from_stream(stream: str, segment: str) -> str:
-    """Read Apertium's answer to a segment. Codes that cannot be put back in pairs come out visibly wrong."""
+    """Read Apertium's answer to a segment. Codes that cannot be put back in pairs come out badly nested."""
     paths = _paths(segment)
     words = list(_words(stream, paths))
     for code, path in paths.items():
@@ -65,7 +65,7 @@ def from_stream(stream: str, segment: str) -> str:
 
 
 def _paths(segment: str) -> dict[str, tuple[str, ...]]:
-    """Tell for each code inside which pairs its words stand, outermost first; a pair's stand in itself."""
+    """Map each code to the pairs around its words, outermost first; a pair counts as around its own words."""
     paths: dict[str, tuple[str, ...]] = {}
     path: tuple[str, ...] = ()
     for code in CODE.findall(segment):
@@ -90,7 +90,7 @@ def _words(stream: str, paths: dict[str, tuple[str, ...]]) -> Iterator[Word]:
 
 
 def _without_gaps(words: list[Word], path: tuple[str, ...]) -> list[Word]:
-    """Take what stands between the first and the last word of a pair into the pair."""
+    """Move the words between the first and the last word of a pair into the pair."""
     inside = [index for index, (word_path, _) in enumerate(words) if word_path[: len(path)] == path]
     gap = range(inside[0], inside[-1]) if inside else range(0)
     return [

@@ -1,4 +1,4 @@
-"""Segments in requests an engine takes: not too many at once, and not too long."""
+"""Groups segments into requests that an engine accepts: not too many at once, and not too long."""
 
 import json
 import re
@@ -9,26 +9,26 @@ from monitoring.articles.translation.engines.protocol import TransientEngineErro
 
 Ask = Callable[[Sequence[str]], Sequence[str]]
 
-# No XML, and no UTF-8, can say these.
+# XML or UTF-8 cannot express these.
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-class BatchRefused(Exception):  # noqa: N818 - it is an answer, like its siblings' and less than an error
-    """The engine does not take these texts together; fewer of them it may."""
+class BatchRefused(Exception):  # noqa: N818 - an answer rather than an error
+    """The engine does not accept these texts together; it may accept fewer."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchLimit:
-    """What fits in one request; a text's bytes are those of its JSON."""
+    """What fits in one request; a text's size is that of its JSON."""
 
     max_texts: int
     max_bytes: int
 
 
 def ask_in_batches(segments: Sequence[str], limit: BatchLimit, ask: Ask) -> list[str]:
-    """Ask for all segments, in order. What the engine refuses even alone is answered by nothing.
+    """Ask for all segments, in order. One that the engine refuses even alone gets an empty answer.
 
-    Raises TransientEngineError where an answer has not as many texts as the question.
+    Raises TransientEngineError if an answer has more or fewer texts than the request.
     """
     sendable = [_UNSENDABLE.sub("", segment) for segment in segments]
     return [answer for batch in _batches(sendable, limit) for answer in _ask(batch, ask)]
@@ -38,7 +38,7 @@ def _batches(segments: Sequence[str], limit: BatchLimit) -> Iterator[list[str]]:
     batch: list[str] = []
     batch_bytes = 0
     for segment in segments:
-        segment_bytes = len(json.dumps(segment)) + 2  # and what separates it from the next
+        segment_bytes = len(json.dumps(segment)) + 2  # and the separator before the next
         if batch and (len(batch) == limit.max_texts or batch_bytes + segment_bytes > limit.max_bytes):
             yield batch
             batch, batch_bytes = [], 0

@@ -16,17 +16,20 @@ from monitoring.articles.translation.engines.deepl_connection import DeepLConnec
 from monitoring.articles.translation.engines.deepl_languages import DOCUMENTED, TargetLanguage
 from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.pacing import Pace
-from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
+from monitoring.articles.translation.engines.protocol import (
+    CHECK_TIMEOUT_SECONDS,
+    PermanentEngineError,
+    TransientEngineError,
+)
 
-# A request may have 50 texts and 128 KiB; what it has beside the texts is less than 1 KiB.
+# A request may have 50 texts and 128 KiB. Everything but the texts takes less than 1 KiB.
 LIMIT = BatchLimit(max_texts=50, max_bytes=127 * 1024)
-CHECK_TIMEOUT_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
 
 class DeepL:
-    """Translates English. Where DeepL keeps no tags it is asked for the words between the codes."""
+    """Translates English. For languages in which DeepL keeps no tags, it translates words between codes."""
 
     is_demonstration = False
 
@@ -50,24 +53,24 @@ class DeepL:
 
     @property
     def name(self) -> str:
-        """Tell apart what formality and glossaries make different."""
+        """The engine's name, which differs by formality and glossaries."""
         if self._formality is None and not self._glossaries:
             return "deepl"
         wishes = json.dumps([self._formality, sorted(self._glossaries.items())])
         return f"deepl-{hashlib.blake2b(wishes.encode(), digest_size=4).hexdigest()}"
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Ask DeepL for its languages; while it does not answer, those of its documentation count."""
+        """Ask DeepL for its languages. If it does not answer, its documentation's languages count."""
         try:
             self._languages = self._ask_languages()
         except TransientEngineError as error:
-            log.warning("%s: its languages are taken from its documentation", error)
+            log.warning("%s: using the languages of its documentation", error)
         except PermanentEngineError as error:
             return [str(error)]
         return [problem for locale in locales if (problem := self._problem_with(locale))]
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate English segments; where DeepL keeps no tags, one with codes is answered by nothing."""
+        """Translate English segments. Where DeepL keeps no tags, those with codes get an empty answer."""
         code = closest_code(target, self._languages)
         if code is None or source.partition("-")[0] != "en":
             raise PermanentEngineError(f"DeepL cannot translate {source} into {target}")
@@ -76,17 +79,17 @@ class DeepL:
             "target_lang": code,
             "formality": self._formality,
             "glossary": self._glossaries.get(target),
-            "preserve_formatting": True,  # a segment may be half a sentence: nothing is to be completed
+            "preserve_formatting": True,  # a segment may be half a sentence, which DeepL must not complete
             "split_sentences": "nonewlines",
         }
         if not self._languages[code].keeps_tags:
             return self._translate_plain(segments, wishes)
-        # Without outline detection no code is taken for the end of a sentence.
+        # With outline detection, DeepL would take some codes for the ends of sentences.
         wishes |= {"tag_handling": "xml", "tag_handling_version": "v2", "outline_detection": False}
         return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, wishes))
 
     def close(self) -> None:
-        """End the connections, and send away who waits for a turn."""
+        """Close the connections, and refuse turns to threads that wait for one."""
         self._pace.close()
         self._client.close()  # type: ignore[no-untyped-call]
 
@@ -113,10 +116,10 @@ class DeepL:
             answers = self._client.translate_text(batch, **wishes)
             return [answer.text for answer in answers]  # type: ignore[union-attr]  # many to many
         except (AttributeError, TypeError, ValueError) as error:
-            raise _not_its_own() from error
+            raise _unreadable_answer() from error
 
     def _ask_languages(self) -> dict[str, TargetLanguage]:
-        """Ask for the list of which the package knows only a shorter and deprecated one."""
+        """Ask for DeepL's current list of languages. The package knows only a shorter, deprecated one."""
         url = urljoin(self._client.server_url, "v3/languages?resource=translate_text")
         _, answer = self._connection.request_with_backoff(
             "GET", url, None, None, dict(self._client.headers), timeout_seconds=CHECK_TIMEOUT_SECONDS
@@ -130,8 +133,8 @@ class DeepL:
                 if language["usable_as_target"] and language["lang"] != "pt"  # the package refuses it
             }
         except (KeyError, TypeError, ValueError) as error:
-            raise _not_its_own() from error
+            raise _unreadable_answer() from error
 
 
-def _not_its_own() -> TransientEngineError:
+def _unreadable_answer() -> TransientEngineError:
     return TransientEngineError("DeepL gave an answer that does not read like DeepL's")

@@ -1,4 +1,4 @@
-"""The connection of DeepL's package without its patience: a request is sent once, and answered or judged."""
+"""The connection of DeepL's package, without its retries: a request is sent once, then fails or succeeds."""
 
 import json as json_format
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +16,7 @@ _OK, _TOO_LARGE = 200, 413
 
 
 class DeepLConnection(deepl.http_client.HttpClient):
-    """Sends a request when it is its turn. No thread sleeps for a retry: the worker tries again later."""
+    """Sends each request when it has its turn. No thread sleeps for a retry: the worker tries again later."""
 
     def __init__(self, api_key: str, timeout_seconds: float, pace: Pace) -> None:
         super().__init__(send_platform_info=False)
@@ -36,12 +36,12 @@ class DeepLConnection(deepl.http_client.HttpClient):
         timeout_seconds: float = float("inf"),
         **_: Any,  # noqa: ANN401
     ) -> tuple[int, str]:
-        """Exchange once. Whatever is no success is raised as BatchRefused or as an engine's error."""
+        """Exchange once. Raises BatchRefused or an engine's error for any answer that is not a success."""
         request = self._prepare_request(method, url, data, json, headers)
         timeout_seconds = min(timeout_seconds, self._timeout_seconds)
         try:
             with self._pace.turn():
-                # As a stream: of no other answer the package shows the headers.
+                # As a stream, because the package shows no other answer's headers.
                 status, response = self._internal_request(request, stream=True, timeout=timeout_seconds)
                 with cast("requests.Response", response) as answered:
                     answer = answered.content.decode(errors="replace")

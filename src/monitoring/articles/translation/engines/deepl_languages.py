@@ -1,11 +1,11 @@
-"""The languages of DeepL's documentation, for a start while DeepL itself does not answer."""
+"""The languages of DeepL's documentation, used when DeepL does not answer at the start."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class TargetLanguage:
-    """What DeepL can do in a language."""
+    """What DeepL supports in a language."""
 
     keeps_tags: bool
     has_formality: bool

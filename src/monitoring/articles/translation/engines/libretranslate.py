@@ -1,4 +1,4 @@
-"""LibreTranslate: a server of one's own, with whatever languages are installed there."""
+"""LibreTranslate: the operator's own server, with the languages installed there."""
 
 import logging
 import re
@@ -11,14 +11,17 @@ import httpx2
 from monitoring.articles.translation.engines.batches import BatchLimit, BatchRefused, ask_in_batches
 from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.pacing import Pace
-from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
+from monitoring.articles.translation.engines.protocol import (
+    CHECK_TIMEOUT_SECONDS,
+    PermanentEngineError,
+    TransientEngineError,
+)
 from monitoring.articles.translation.engines.refusals import judge_status, no_answer
 
-# Few at once: a server without a graphics card translates some sentences a second, and must end in time.
+# Few at once: a server without a graphics card translates some sentences a second, and must finish in time.
 LIMIT = BatchLimit(max_texts=20, max_bytes=8 * 1024)
-CHECK_TIMEOUT_SECONDS = 5.0
 
-# What it says in a 400 when there are too many texts, or too long ones, for its operator's limits.
+# Its message in a 400 for too many texts, or too long ones, for its operator's limits.
 _TOO_MUCH = "exceeds text limit"
 _EMPTY_ELEMENT = re.compile(r"<(x\d+)>\s*</\1>")
 
@@ -37,16 +40,16 @@ class LibreTranslate:
         self._api_key = api_key or ""
         self._timeout_seconds = timeout_seconds
         self._pace = pace or Pace()
-        # In English, since one of its sentences is read.
+        # In English, because `_TOO_MUCH` is looked for in its messages.
         self._client = httpx2.Client(base_url=url, timeout=timeout_seconds, headers={"Accept-Language": "en"})
         self._targets: list[str] = []
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Compare with the server's languages; a server that is away is no problem, but asked later."""
+        """Compare with the server's languages. A server that is away is no problem: it is asked later."""
         try:
             self._ask_targets(min(CHECK_TIMEOUT_SECONDS, self._timeout_seconds))
         except TransientEngineError as error:
-            log.warning("Whether LibreTranslate knows the locales is asked with the first article: %s", error)
+            log.warning("LibreTranslate will be asked for its languages with the first article: %s", error)
             return []
         except PermanentEngineError as error:
             return [str(error)]
@@ -66,7 +69,7 @@ class LibreTranslate:
         return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, code))
 
     def close(self) -> None:
-        """End the connections, and send away who waits for a turn."""
+        """Close the connections, and refuse turns to threads that wait for one."""
         self._pace.close()
         self._client.close()
 
@@ -77,7 +80,7 @@ class LibreTranslate:
         )
         texts = answer.get("translatedText") if isinstance(answer, dict) else None
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise _not_its_own()
+            raise _unreadable_answer()
         return [_EMPTY_ELEMENT.sub(r"<\1/>", text) for text in texts]
 
     def _ask_targets(self, timeout_seconds: float) -> None:
@@ -86,7 +89,7 @@ class LibreTranslate:
             targets = {language["code"]: language["targets"] for language in answer}
             self._targets = [target for target in targets.get("en", ()) if target != "en"]
         except (KeyError, TypeError) as error:
-            raise _not_its_own() from error
+            raise _unreadable_answer() from error
 
     def _exchange(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 (it is JSON)
         try:
@@ -107,5 +110,5 @@ class LibreTranslate:
         )
 
 
-def _not_its_own() -> TransientEngineError:
+def _unreadable_answer() -> TransientEngineError:
     return TransientEngineError("LibreTranslate gave an answer that does not read like LibreTranslate's")

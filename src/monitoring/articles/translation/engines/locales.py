@@ -1,8 +1,8 @@
-"""From the locale a page is wanted in to the code an engine knows it by."""
+"""Finds the code by which an engine knows a locale."""
 
 from collections.abc import Iterable
 
-# What a tag means to readers where its prefix alone would be another script, or nothing an engine lists.
+# What a tag means to readers, if its prefix alone would mean another script or is listed by no engine.
 _MEANT = {
     "no": "nb",
     "pt": "pt-pt",
@@ -15,9 +15,9 @@ _SCRIPT_CHARACTERS = 4
 
 
 def closest_code(locale: str, codes: Iterable[str]) -> str | None:
-    """Find the code for a BCP 47 locale, in any case: its own, or that of its language without the region.
+    """Find the code for a BCP 47 locale, in any case: its own, or its language's without the region.
 
-    A script is never given up: who reads `sr-Latn` is not served with what `sr` may be.
+    The script always stays: a reader of `sr-Latn` never gets `sr`, which may be in another script.
     """
     by_tag = {code.replace("_", "-").lower(): code for code in codes}
     tag = locale.replace("_", "-").lower()

@@ -1,4 +1,4 @@
-"""A language model behind OpenAI's chat completions, theirs or any server's that speaks the same."""
+"""A language model behind OpenAI's chat completions API, at OpenAI or at any compatible server."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from monitoring.articles.translation.engines.pacing import Pace
 from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.refusals import judge_status, no_answer
 
-# Less than a page, so that the answer fits any model and comes in time.
+# Less than a page, so that the answer fits in any model's limit and comes in time.
 LIMIT = BatchLimit(max_texts=40, max_bytes=6 * 1024)
 
 PROMPT = """\
@@ -37,7 +37,7 @@ _REFUSED_CODES = {"content_filter", "context_length_exceeded"}
 
 
 class OpenAICompatible:
-    """Asks for an object of numbered translations, by schema where the server knows schemas."""
+    """Asks for an object of numbered translations, with a schema if the server supports schemas."""
 
     is_demonstration = False
 
@@ -65,16 +65,16 @@ class OpenAICompatible:
 
     @property
     def name(self) -> str:
-        """Tell apart models, and what they are told."""
+        """The engine's name, which differs by model and prompt."""
         told = json.dumps([self._model, self._prompt])
         return f"openai-{self._model[:70]}-{hashlib.blake2b(told.encode(), digest_size=4).hexdigest()}"
 
     def check(self, locales: Sequence[str]) -> list[str]:  # noqa: ARG002
-        """Find no problem: a model does not tell its languages."""
+        """Find no problem, because a model does not list its languages."""
         return []
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate English segments. What is missing in an answer is asked for once more."""
+        """Translate English segments. Those missing from an answer are asked for once more."""
         if source.partition("-")[0] != "en":
             raise PermanentEngineError(f"{_WHO} is told to translate English, not {source}")
         answers = ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, target))
@@ -83,7 +83,7 @@ class OpenAICompatible:
         return [answer or next(found) for answer in answers]
 
     def close(self) -> None:
-        """End the connections, and send away who waits for a turn."""
+        """Close the connections, and refuse turns to threads that wait for one."""
         self._pace.close()
         self._client.close()
 
@@ -92,13 +92,13 @@ class OpenAICompatible:
         try:
             answer = json.loads(self._complete(numbered, locale, with_schema=self._knows_schemas))
         except ValueError as error:
-            raise _not_its_own() from error
+            raise _unreadable_answer() from error
         if not isinstance(answer, dict) or not answer.keys() & numbered.keys():
-            raise _not_its_own()
+            raise _unreadable_answer()
         return [text if isinstance(text := answer.get(number), str) else "" for number in numbered]
 
     def _complete(self, numbered: Mapping[str, str], locale: str, *, with_schema: bool) -> str:
-        """Return what the model says. Raises BatchRefused where less of it could succeed."""
+        """Return what the model says. Raises BatchRefused if fewer texts might succeed."""
         try:
             with self._pace.turn():
                 completion = self._client.chat.completions.create(
@@ -120,13 +120,13 @@ class OpenAICompatible:
         except openai.APIError as error:
             raise no_answer(_WHO, error) from None
         except (AttributeError, IndexError, TypeError, ValueError) as error:
-            raise _not_its_own() from error
+            raise _unreadable_answer() from error
         if choice.finish_reason in ("length", "content_filter") or choice.message.refusal:
             raise BatchRefused
         return said or ""
 
     def _judge(self, error: openai.APIStatusError) -> Exception:
-        """Tell quotas that are used up from too many requests, which have the same status."""
+        """Make the error of a refusal. An exhausted quota and too many requests have the same status."""
         codes = {str(error.code), str(error.type)}
         if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or codes & _REFUSED_CODES:
             return BatchRefused()
@@ -158,5 +158,5 @@ def _names_schemas(error: openai.APIStatusError) -> bool:
     return any(word in str(error.body) for word in ("response_format", "json_schema"))
 
 
-def _not_its_own() -> TransientEngineError:
+def _unreadable_answer() -> TransientEngineError:
     return TransientEngineError(f"{_WHO} gave an answer that is no object of numbered translations")

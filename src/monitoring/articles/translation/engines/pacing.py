@@ -1,4 +1,4 @@
-"""How fast a process may ask an engine: so many requests at once, and so many in a window of time."""
+"""Limits how fast a process asks an engine: how many requests at once, and how many in a window of time."""
 
 import threading
 import time
@@ -10,14 +10,14 @@ from monitoring.articles.translation.engines.protocol import TransientEngineErro
 
 
 class Window:
-    """Books a time for each request, so that any `window_seconds` have at most `max_requests`."""
+    """Books a time for each request, so that every `window_seconds` contain at most `max_requests`."""
 
     def __init__(self, max_requests: int, window_seconds: float) -> None:
         self._window_seconds = window_seconds
         self._booked: deque[float] = deque(maxlen=max_requests)
 
     def book(self, now: float) -> float:
-        """Return the next free time, which is `now` or later, and take it."""
+        """Book the next free time, which is `now` or later, and return it."""
         booked = now
         if len(self._booked) == self._booked.maxlen:
             booked = max(now, self._booked[0] + self._window_seconds)
@@ -36,14 +36,14 @@ class Pace:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold a turn to ask once, waiting for it first."""
+        """Wait for a turn to ask once, and hold it."""
         with self._places:
             if self._closed.wait(self._delay_seconds()):
                 raise TransientEngineError("The worker stopped before the engine was asked")
             yield
 
     def close(self) -> None:
-        """Send away whoever waits or comes: a stopping process waits for nothing but requests under way."""
+        """Refuse turns to threads that wait or come: a stopping process waits only for requests under way."""
         self._closed.set()
 
     def _delay_seconds(self) -> float:

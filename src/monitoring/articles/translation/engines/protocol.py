@@ -4,17 +4,20 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
+# How long a check may ask a server for its languages: no process should start much later for it.
+CHECK_TIMEOUT_SECONDS = 5.0
+
 
 class EngineError(Exception):
-    """The engine has no answer. `learned` is what it did answer before, texts by segment hash."""
+    """The engine has no answer. `learned` has its earlier answers: texts by segment hash."""
 
     learned: Mapping[str, str] = MappingProxyType({})
 
 
 class TransientEngineError(EngineError):
-    """The engine cannot answer now and may later; the message is a reason an operator understands.
+    """The engine cannot answer now but may later. The message is a reason that an operator understands.
 
-    `retry_after_seconds` is what the engine itself has asked for, if it has.
+    `retry_after_seconds` is the wait that the engine itself asked for, if it did.
     """
 
     def __init__(self, reason: str, retry_after_seconds: float | None = None) -> None:
@@ -23,7 +26,7 @@ class TransientEngineError(EngineError):
 
 
 class PermanentEngineError(EngineError):
-    """The engine will never answer this; the message is a reason an operator understands."""
+    """The engine will never answer this. The message is a reason that an operator understands."""
 
 
 class Engine(Protocol):
@@ -31,21 +34,21 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """The engine's part of a translation memory's key; changes when its translations do."""
+        """The engine's part of a translation memory's key. It changes when the engine's translations do."""
 
     @property
     def is_demonstration(self) -> bool:
-        """Whether what it returns is no translation a reader should see."""
+        """Whether readers should not see its translations."""
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Say in sentences what keeps the engine from serving these locales; nothing if all is well."""
+        """Return a sentence for each reason why the engine cannot serve these locales."""
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Answer each segment, in order; blocks.
+        """Answer each segment, in order. Blocks.
 
-        Segments are XML text with `<g1>..</g1>` and `<x2/>` codes that the answer should carry too. Raises
-        TransientEngineError or PermanentEngineError.
+        Segments are XML text with `<g1>..</g1>` and `<x2/>` codes, which the answers should contain too. An
+        empty answer counts as none. Raises TransientEngineError or PermanentEngineError.
         """
 
     def close(self) -> None:
-        """Release everything; a closed engine is not used again."""
+        """Release everything. A closed engine is not used again."""

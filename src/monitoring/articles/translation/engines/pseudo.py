@@ -1,4 +1,4 @@
-"""Pseudolocalisation: accented and bracketed English, readable and recognisable as no translation."""
+"""Pseudolocalisation: accented English in brackets, readable and clearly not a translation."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _ACCENTS = str.maketrans(
 
 
 class Pseudo:
-    """Marks text as passed through the whole service, in every locale, without an engine installed."""
+    """Shows in every locale that text went through the whole service, without an engine installed."""
 
     name = "pseudo"
     is_demonstration = True

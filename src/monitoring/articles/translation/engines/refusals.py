@@ -1,4 +1,4 @@
-"""What an answer that is no translation means: try later, or never again. No reason tells a secret."""
+"""Judges answers that are no translations: try again later, or never. No reason contains a secret."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ _WORDS = {
 def judge_status(
     engine: str, status: int, headers: Mapping[str, str], *, message: object = None, secret: str = ""
 ) -> TransientEngineError | PermanentEngineError:
-    """Make the error of an HTTP status from 300 on; `message` is what the server says, if anything."""
+    """Return the error for an HTTP status of 300 or more; `message` is the server's, if it gave one."""
     is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR
     reason = f"{engine} {_WORDS.get(status, 'failed' if is_failure else 'refused the request')} ({status})"
     if isinstance(message, str) and message and status not in _ABOUT_THE_KEY:
@@ -37,7 +37,7 @@ def judge_status(
 
 
 def no_answer(engine: str, error: BaseException) -> TransientEngineError:
-    """Make the error of an exchange that failed; of what failed, only the kind is told."""
+    """Return the error for an exchange that failed. It names only the kind of failure."""
     return TransientEngineError(f"{engine} gave no answer ({type(error).__name__})")
 
 

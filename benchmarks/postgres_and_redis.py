@@ -1,0 +1,90 @@
+"""The PostgreSQL and the Redis of a run: temporary servers like those of the tests, but durable."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import asyncpg  # type: ignore[import-untyped]
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # the servers are those of the tests
+
+import real_servers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# Commits reach the disk, as in production. Statistics and clean-up run only when we ask, so that none happens
+# during a round by chance.
+POSTGRES_OPTIONS = {
+    "fsync": "on",
+    "shared_buffers": "512MB",
+    "autovacuum": "off",
+    "max_wal_size": "4GB",
+    "max_connections": "200",
+}
+
+
+class DurablePostgres(real_servers.PostgresServer):
+    """PostgreSQL as operators run it."""
+
+    def start(self) -> None:
+        """Start the cluster, and wait until it answers."""
+        options = "".join(f" -c {name}={value}" for name, value in POSTGRES_OPTIONS.items())
+        listening = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1"
+        log = str(self.folder / "log")
+        cluster = str(self.folder / "cluster")
+        self._run("pg_ctl", "-D", cluster, "-w", "-l", log, "-o", listening + options, "start")
+
+    def url(self, database: str) -> str:
+        """Return a database's URL."""
+        return f"postgresql://tests@127.0.0.1:{self.port}/{database}"
+
+    def copy_database(self, name: str, template: str) -> str:
+        """Copy a database nobody is connected to, and return the copy's URL."""
+        self._ask_for("createdb", "-T", template, name)
+        return self.url(name)
+
+    def create(self, name: str) -> str:
+        """Create an empty database and return its URL."""
+        self._ask_for("createdb", name)
+        return self.url(name)
+
+
+@dataclass(frozen=True)
+class Backends:
+    """Both servers."""
+
+    postgres: DurablePostgres
+    redis: real_servers.RedisServer
+
+
+@contextmanager
+def running_backends() -> Iterator[Backends]:
+    """Run both until the block ends, when all they hold is deleted."""
+    real_servers.install_servers()
+    with real_servers.running_redis() as redis, real_servers.running_cluster(DurablePostgres) as postgres:
+        yield Backends(postgres, redis)
+
+
+async def execute(url: str, *statements: str) -> None:
+    """Execute statements one after the other, each in its own transaction."""
+    connection = await asyncpg.connect(url, ssl=False)
+    try:
+        for statement in statements:
+            await connection.execute(statement, timeout=600)
+    finally:
+        await connection.close()
+
+
+async def fetch(url: str, statement: str, *values: object) -> Sequence[asyncpg.Record]:
+    """Return the rows of a query."""
+    connection = await asyncpg.connect(url, ssl=False)
+    try:
+        rows: Sequence[asyncpg.Record] = await connection.fetch(statement, *values)
+        return rows
+    finally:
+        await connection.close()

@@ -1,0 +1,52 @@
+// Writes a Postman collection from the document: node make_collection.mjs openapi.yaml collection.json
+// Its requests run from top to bottom, with the variables baseUrl, client_id, client_secret and apiKey.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import converter from 'openapi-to-postmanv2';
+
+// What later requests need of an answer: the variable, and where it is in the answer.
+const REMEMBERED = {
+  'Exchange client credentials for a bearer token': ['bearerToken', 'access_token'],
+  'Create a monitor': ['monitor_id', 'id'],
+  'List incidents': ['incident_id', 'incidents[0]?.id'],
+  'Register a notification webhook': ['webhook_id', 'id'],
+  'Send a test notification': ['delivery_id', 'id'],
+  'Submit an article': ['article_id', 'article_id'],
+};
+const AT_THE_END = ['Change a notification webhook', 'Delete a notification webhook', 'Delete a monitor', 'Revoke a token'];
+const SENT_IN_FORMS = { client_id: '{{client_id}}', client_secret: '{{client_secret}}', token: '{{bearerToken}}' };
+
+const script = (listen, exec) => ({ listen, script: { type: 'text/javascript', exec: [exec] } });
+
+const [documentPath, collectionPath] = process.argv.slice(2);
+const { result, reason, output } = await promisify(converter.convertV2)(
+  { type: 'string', data: readFileSync(documentPath, 'utf8') },
+  { folderStrategy: 'Tags', parametersResolution: 'Example', enableOptionalParameters: false },
+);
+if (!result) throw new Error(reason);
+const collection = output[0].data;
+const requests = Object.fromEntries(collection.item.flatMap(folder => folder.item ?? []).map(item => [item.name, item]));
+
+for (const { request } of Object.values(requests)) {
+  for (const variable of request.url.variable) {
+    if (variable.key.endsWith('_id')) variable.value = `{{${variable.key}}}`;
+  }
+  for (const field of request.body?.urlencoded ?? []) {
+    field.disabled = !(field.key in SENT_IN_FORMS);
+    field.value = SENT_IN_FORMS[field.key] ?? field.value;
+  }
+}
+for (const [name, [variable, place]] of Object.entries(REMEMBERED)) {
+  requests[name].event.push(script('test', `pm.collectionVariables.set('${variable}', pm.response.json().${place});`));
+}
+requests['Get an incident'].event.push(
+  script('prerequest', "if (!pm.collectionVariables.get('incident_id')) pm.execution.skipRequest();"),
+);
+collection.event = [
+  script('test', "pm.test('succeeds', () => pm.expect(pm.response.code).to.be.within(200, 299));"),
+];
+for (const folder of collection.item) folder.item = folder.item?.filter(item => !AT_THE_END.includes(item.name));
+collection.item = collection.item.filter(folder => folder.item?.length);
+collection.item.push({ name: 'At the end', item: AT_THE_END.map(name => requests[name]) });
+collection.variable = ['baseUrl', 'client_id', 'client_secret', 'apiKey'].map(key => ({ key, value: '' }));
+writeFileSync(collectionPath, JSON.stringify(collection, null, 2) + '\n');

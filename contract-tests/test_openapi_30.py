@@ -1,0 +1,66 @@
+"""The OpenAPI 3.0 rendition: lawful by the letter of 3.0.4, and the same interface as the document."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from openapi_schema_validator import OAS30Validator, oas30_format_checker
+from openapi_spec_validator import OpenAPIV30SpecValidator
+
+import promises
+from monitoring.contract.document import Document
+from monitoring.contract.openapi_30 import derive_openapi_30
+from test_examples import find_examples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from running_service import RunningService
+
+DERIVED = derive_openapi_30(promises.DOCUMENT.root)
+# The derived document's own examples; those of schemas stand there as `example`.
+EXAMPLES = [row for row in find_examples(DERIVED) if not row[0].startswith("#/x-webhooks")]
+
+
+def schemas_in(node: Any) -> Iterator[dict[str, Any]]:
+    """Find every object of the document that could be a schema."""
+    if isinstance(node, dict):
+        yield node
+        for name, below in node.items():
+            if name not in ("example", "value", "default", "enum"):
+                yield from schemas_in(below)
+    if isinstance(node, list):
+        for below in node:
+            yield from schemas_in(below)
+
+
+class TestRendition:
+    def test_it_is_served(self, service: RunningService) -> None:
+        assert promises.ask(service, "GET", "/openapi-3.0.json").json == DERIVED
+
+    def test_it_is_a_valid_openapi_3_0_document(self) -> None:
+        OpenAPIV30SpecValidator(DERIVED).validate()
+
+    def test_it_has_the_same_operations_and_answers(self) -> None:
+        whole, derived = promises.DOCUMENT, Document(json.dumps(DERIVED).encode())
+        assert [*derived.operations] == [*whole.operations]
+        for operation_id, operation in whole.operations.items():
+            assert derived.operations[operation_id].responses.keys() == operation.responses.keys()
+
+    def test_null_is_said_beside_a_type_and_nowhere_else(self) -> None:
+        for schema in schemas_in(DERIVED):
+            if "nullable" in schema:
+                assert isinstance(schema["type"], str)
+                assert schema.keys().isdisjoint({"$ref", "allOf", "anyOf", "oneOf"})
+
+    def test_an_array_says_what_its_items_are(self) -> None:
+        arrays = [schema for schema in schemas_in(DERIVED) if schema.get("type") == "array"]
+        assert [schema for schema in arrays if "items" not in schema] == []
+
+    @pytest.mark.parametrize(("pointer", "example", "schema"), EXAMPLES, ids=[row[0] for row in EXAMPLES])
+    def test_an_example_is_what_its_schema_allows(self, pointer: str, example: Any, schema: Any) -> None:
+        del pointer
+        whole = {"components": DERIVED["components"], **schema}
+        OAS30Validator(whole, format_checker=oas30_format_checker).validate(example)

@@ -1,0 +1,233 @@
+"""Tools that know nothing of this project read the document and watch the service (docs/tools.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from cast import Player, form_team
+from monitoring.contract.openapi_30 import derive_openapi_30
+from promises import DOCUMENT, PUBLISHED
+from real_servers import find_free_port, wait_for_port
+from recorded_journey import recorder_at, travel, watch_a_monitor
+from running_service import WEBHOOK_SECRET, running_service
+from tools_table import ROOT, note
+from unsteady_server import UnsteadyServer, unsteady_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from monitoring.auth.models import Team
+    from running_service import RunningService
+
+pytestmark = pytest.mark.embedded("what travels is the same on all backends")
+
+STRANGERS = ROOT / "contract-tests" / "strangers"
+LINT = ROOT / "contract-tests" / "lint"
+PYTHON = ROOT / "build" / "strangers" / "venv" / "bin" / "python"
+ENVIRONMENT = os.environ | {
+    "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    "REDOCLY_TELEMETRY": "off",
+    "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
+}
+ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def run(*command: str | Path) -> str:
+    """Run a command to its good end, and return what it printed."""
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, f"{command[0]} ended with {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def version_of(package: str, folder: Path = STRANGERS) -> str:
+    """Return the version of an installed package of npm."""
+    version: str = json.loads((folder / "node_modules" / package / "package.json").read_text())["version"]
+    return version
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed() -> None:
+    """Install the tools when missing."""
+    run(STRANGERS / "install")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[UnsteadyServer]:
+    with unsteady_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def watching_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """Start a service that makes checks and may reach this machine."""
+    folder = tmp_path_factory.mktemp("strangers")
+    with running_service(folder, checks_at_once=10, allowed_networks=("127.0.0.0/8",)) as service:
+        yield service
+
+
+@pytest.fixture
+def owner(watching_service: RunningService, team: Team) -> Iterator[Player]:
+    with Player(watching_service, team) as player:
+        yield player
+
+
+@pytest.fixture
+def team(watching_service: RunningService) -> Team:
+    return form_team(watching_service)
+
+
+@pytest.fixture(scope="module")
+def exchanges(watching_service: RunningService, server: UnsteadyServer) -> list[dict[str, Any]]:
+    """Travel with Prism between the traveller and the service."""
+    team = form_team(watching_service)
+    with (
+        Player(watching_service, team) as owner,
+        Player(watching_service, team, ["monitors:read"]) as reader,
+        prism_before(watching_service) as address,
+        recorder_at(address) as recorder,
+    ):
+        travel(recorder, owner, reader, server)
+        unlawful = httpx.post(f"{address}/api/monitors", json={}, headers=recorder.client.headers)
+        assert unlawful.headers["content-type"] == "application/problem+json"  # of Prism, and not ours
+        return recorder.exchanges
+
+
+class TestDocument:
+    def test_linters_find_nothing(self) -> None:
+        run(LINT / "run")
+        note(
+            "Redocly `lint`",
+            version_of("@redocly/cli", LINT),
+            "every rule, but for `lint/redocly.yaml`: no finding",
+        )
+        ruleset = version_of("@stoplight/spectral-owasp-ruleset", LINT)
+        note(
+            "Spectral",
+            version_of("@stoplight/spectral-cli", LINT),
+            f"every rule, also those of OWASP ({ruleset}), but for `lint/spectral.yaml`: no finding",
+        )
+
+    def test_parsers_find_no_error(self, tmp_path: Path) -> None:
+        derived = tmp_path / "openapi-3.0.json"
+        derived.write_text(json.dumps(derive_openapi_30(DOCUMENT.root)))
+        run("node", STRANGERS / "validate.mjs", PUBLISHED, derived)
+        for tool, package in (
+            ("Scalar's parser", "@scalar/openapi-parser"),
+            ("swagger-parser", "@apidevtools/swagger-parser"),
+        ):
+            note(tool, version_of(package), "the document and its 3.0 rendition: no error")
+
+
+class TestWorkflows:
+    def test_redocly_runs_them(
+        self, watching_service: RunningService, owner: Player, server: UnsteadyServer, tmp_path: Path
+    ) -> None:
+        for name in ("openapi.yaml", "arazzo.yaml"):
+            (tmp_path / name).write_bytes(httpx.get(f"{watching_service.base_url}/{name}").content)
+        inputs = {
+            "client_id": owner.client_id,
+            "client_secret": owner.client_secret,
+            "url": server.url,
+            "webhook_secret": WEBHOOK_SECRET,
+        }
+        told = run(
+            *(LINT / "node_modules" / ".bin" / "redocly", "respect", tmp_path / "arazzo.yaml"),
+            *("--server", f"monitoring={watching_service.base_url}"),
+            *(part for name, value in inputs.items() for part in ("--input", f"{name}={value}")),
+        )
+        [workflows] = re.findall(r"Workflows: (\d+) passed, \1 total", told)
+        [steps] = re.findall(r"Steps: (\d+) passed, \1 total", told)
+        note(
+            "Redocly `respect`",
+            version_of("@redocly/cli", LINT),
+            f"`/arazzo.yaml`: {workflows} workflows of {steps} steps passed",
+        )
+
+
+class TestJourney:
+    def test_prism_sees_no_violation(self, exchanges: list[dict[str, Any]]) -> None:
+        assert [each for each in exchanges if "sl-violations" in each["headers"]] == []
+        kinds = {
+            (each["method"], ID.sub("", each["url"].partition("?")[0]), each["status"]) for each in exchanges
+        }
+        statuses = sorted({status for *_, status in kinds})
+        note(
+            "Prism",
+            version_of("@stoplight/prism-cli"),
+            f"`proxy --errors` before a journey of {len(kinds)} kinds of exchanges, with the answers"
+            f" {', '.join(map(str, statuses))}: no violation",
+        )
+
+    def test_openapi_core_finds_every_exchange_lawful(
+        self, exchanges: list[dict[str, Any]], tmp_path: Path
+    ) -> None:
+        recorded = tmp_path / "exchanges.json"
+        recorded.write_text(json.dumps(exchanges))
+        run(PYTHON, STRANGERS / "read_exchanges.py", PUBLISHED, recorded)
+        version = run(PYTHON, "-c", "from importlib.metadata import version; print(version('openapi-core'))")
+        note("openapi-core", version.strip(), "every request and answer of Prism's journey: lawful")
+
+
+class TestCollection:
+    def test_newman_runs_it(
+        self, watching_service: RunningService, owner: Player, server: UnsteadyServer, tmp_path: Path
+    ) -> None:
+        with recorder_at(watching_service.base_url) as recorder:
+            recorder.client.headers["Authorization"] = owner.headers["Authorization"]
+            watch_a_monitor(recorder, server)  # so that there is an incident
+        collection, report = tmp_path / "collection.json", tmp_path / "report.json"
+        run("node", STRANGERS / "make_collection.mjs", PUBLISHED, collection)
+        variables = {
+            "baseUrl": watching_service.base_url,
+            "client_id": owner.client_id,
+            "client_secret": owner.client_secret,
+            "apiKey": WEBHOOK_SECRET,
+        }
+        run(
+            *(STRANGERS / "node_modules" / ".bin" / "newman", "run", collection),
+            *(part for name, value in variables.items() for part in ("--env-var", f"{name}={value}")),
+            *("--reporters", "cli,json", "--reporter-json-export", report),
+        )
+        requests = json.loads(report.read_text())["run"]["stats"]["requests"]["total"]
+        assert requests == len(DOCUMENT.operations)
+        note(
+            "Newman",
+            version_of("newman"),
+            f"the Postman collection of `make dist`: {requests} requests succeeded",
+        )
+        note(
+            "openapi-to-postmanv2",
+            version_of("openapi-to-postmanv2"),
+            "the Postman collection of `make dist`",
+        )
+
+
+@contextmanager
+def prism_before(service: RunningService) -> Iterator[str]:
+    """Start a proxy that answers instead of the service if the document is violated; yield its address."""
+    port = find_free_port()
+    prism = subprocess.Popen(
+        [
+            *(STRANGERS / "node_modules" / ".bin" / "prism", "proxy", "--errors", "--verboseLevel", "silent"),
+            *("--port", str(port), PUBLISHED, service.base_url),
+        ],
+        env=ENVIRONMENT,
+        start_new_session=True,  # Node.js may be the child of a Python process that tells it nothing
+    )
+    try:
+        wait_for_port(port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        os.killpg(prism.pid, signal.SIGTERM)
+        prism.wait()

@@ -1,0 +1,134 @@
+"""The verdict on checks can go against the service: it names everything that is damaged, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from watching_verdict import LONGEST_WAIT_SECONDS, Page, Span, Watched, judge_watching, merge
+
+NOON = 1_795_176_000.0
+NOW = NOON + 200
+
+MONITOR_ID = UUID("019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70")
+INCIDENT_ID = UUID("019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12")
+OPENED_ID = UUID("019a9c47-2a11-7d5c-8f0e-94c3b6a7d810")
+RESOLVED_ID = UUID("019a9c47-2a11-7d5c-8f0e-94c3b6a7d811")
+
+
+def at(second: float) -> datetime:
+    return datetime.fromtimestamp(NOON + second, UTC)
+
+
+def delivery(delivery_id: UUID, event: str, **columns: Any) -> dict[str, Any]:
+    payload = orjson.dumps({"data": {"incident": {"id": str(INCIDENT_ID)}}}).decode()
+    row = {"id": delivery_id, "event": event, "payload": payload, "status": "delivered", "attempts": 1}
+    return row | {"due_at": None} | columns
+
+
+PAGE = Page(
+    "/unsteady-0",
+    str(MONITOR_ID),
+    asked_at=[NOON + second for second in range(0, 160, 20)],
+    turned_at=[NOON + 50, NOON + 90],
+)
+INCIDENT = {
+    "id": INCIDENT_ID,
+    "monitor_id": MONITOR_ID,
+    "started_at": at(60),
+    "confirmed_at": at(70),
+    "resolved_at": at(100),
+    "error": "unexpected_status",
+}
+OPENED, RESOLVED = delivery(OPENED_ID, "incident.opened"), delivery(RESOLVED_ID, "incident.resolved")
+WATCHED = Watched({MONITOR_ID: 8}, [INCIDENT], [OPENED, RESOLVED])
+RECEIVED = {str(OPENED_ID), str(RESOLVED_ID)}
+
+
+def judge(
+    watched: Watched = WATCHED,
+    page: Page = PAGE,
+    received: set[str] = RECEIVED,
+    blocked: tuple[Span, ...] = (),
+) -> list[str]:
+    return list(judge_watching([page], watched, received, blocked, NOW))
+
+
+def change_incident(**columns: Any) -> Watched:
+    return replace(WATCHED, incidents=[INCIDENT | columns])
+
+
+SPOILT = {
+    "a check stored twice": (
+        replace(WATCHED, check_counts={MONITOR_ID: 9}),
+        "/unsteady-0: 9 checks are stored of 8 requests",
+    ),
+    "an incident of our own outage": (
+        change_incident(started_at=at(10)),
+        "/unsteady-0: has an incident that began when it was up (unexpected_status)",
+    ),
+    "two incidents of one outage": (
+        replace(WATCHED, incidents=[INCIDENT, INCIDENT | {"id": MONITOR_ID}]),
+        "/unsteady-0: has 2 incidents of one outage",
+    ),
+    "an incident that does not end": (
+        change_incident(resolved_at=None),
+        "/unsteady-0: has an incident that is still open",
+    ),
+    "a recovery that was none": (
+        change_incident(resolved_at=at(80)),
+        "/unsteady-0: has an incident that was resolved while it was down",
+    ),
+    "no incident": (
+        replace(WATCHED, incidents=[]),
+        "no incident was opened at all, so this run shows nothing about them",
+    ),
+    "a message that was never written": (
+        replace(WATCHED, deliveries=[OPENED]),
+        "/unsteady-0: incident.resolved was written 0 times",
+    ),
+    "a message written twice": (
+        replace(WATCHED, deliveries=[OPENED, OPENED, RESOLVED]),
+        "/unsteady-0: incident.opened was written 2 times",
+    ),
+    "a message that nobody sends": (
+        replace(WATCHED, deliveries=[OPENED, RESOLVED | {"status": "pending", "due_at": at(100)}]),
+        "/unsteady-0: incident.resolved waits, and nobody sends it",
+    ),
+}
+
+
+def test_what_was_promised_and_kept_is_no_violation() -> None:
+    assert judge() == []
+
+
+def test_a_message_that_waits_for_its_next_attempt_is_no_violation() -> None:
+    waiting = RESOLVED | {"status": "pending", "due_at": at(300), "attempts": 2}
+    assert judge(replace(WATCHED, deliveries=[OPENED, waiting])) == []
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_what_is_spoilt_is_named(what: str) -> None:
+    watched, sentence = SPOILT[what]
+    assert sentence in judge(watched)
+
+
+def test_a_message_that_never_arrived_is_named() -> None:
+    sentence = "/unsteady-0: incident.opened counts as delivered and never arrived"
+    assert judge(received={str(RESOLVED_ID)}) == [sentence]
+
+
+def test_a_long_wait_is_named_unless_nobody_could_check() -> None:
+    page = replace(PAGE, asked_at=[*PAGE.asked_at, NOON + 140 + LONGEST_WAIT_SECONDS + 10])
+    assert judge(page=page) == ["/unsteady-0: was not checked for 85 s in which somebody could"]
+    assert judge(page=page, blocked=((NOON + 150, NOON + 155),)) != []
+    assert judge(page=page, blocked=((NOON + 150, NOON + 165),)) == []
+
+
+def test_times_that_overlap_count_once() -> None:
+    assert merge([(5, 6), (1, 3), (2, 4)]) == [(1, 4), (5, 6)]

@@ -1,0 +1,88 @@
+"""The app as an ASGI application: its pages, inside the same layers as the API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route, Router
+
+from monitoring.app import monitor_filter, monitor_form
+from monitoring.app.errors import ErrorPages
+from monitoring.app.pages import (
+    account,
+    articles,
+    audit_log,
+    join,
+    keys,
+    members,
+    monitors,
+    plan,
+    sign_in,
+)
+from monitoring.app.rendering import ROOT, Pages
+from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
+from monitoring.contract.cut_off import CutOff
+from monitoring.contract.middleware import AnswerHeaders, BodyLimit
+from monitoring.contract.problems import Problem
+from monitoring.contract.witness import Witness
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from monitoring.contract.catalogue import Catalogue
+    from monitoring.settings import Settings
+
+NAME = "app"  # stands in metrics and the access log, where API requests have their operation
+
+SUBJECTS = (sign_in, join, monitors, articles, keys, members, account, audit_log, plan)
+
+
+class App:
+    """Serves every page below /app. Requests find it under `request.app`."""
+
+    def __init__(self, settings: Settings, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._pages = Pages(settings)
+        for form in (monitor_filter, monitor_form):
+            form.judge()
+        routes = [route for subject in SUBJECTS for route in subject.ROUTES]
+        router = Router([*routes, *self._own_routes()], redirect_slashes=False)
+        errors = ErrorPages(
+            CutOff(BodyLimit(router, max_body_bytes=settings.max_body_bytes)), self._pages, catalogue
+        )
+        self._app: ASGIApp = Witness(AnswerHeaders(errors), otherwise=NAME)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request for a page."""
+        scope["app"] = self
+        await self._app(scope, receive, send)
+
+    def receive(self, request: Request) -> Visit:
+        """Begin a visit. It is a stranger's until `recognise` finds a session."""
+        return Visit(request, self._pages, self._catalogue)
+
+    def _own_routes(self) -> list[Route]:
+        return [
+            for_members("", get=_show_first_page),
+            for_members("/", get=_show_first_page),
+            Route(f"{ROOT}/assets/{{name}}", self._serve_asset),
+        ]
+
+    async def _serve_asset(self, request: Request) -> Response:
+        found = self._pages.serve_asset(request.path_params["name"], request.query_params.get("v", ""))
+        if found is None:
+            raise Problem("not_found")
+        return found
+
+
+def is_page(scope: Scope) -> bool:
+    """Say whether a request is for the app."""
+    path: str = scope["path"]
+    return path == ROOT or path.startswith(f"{ROOT}/")
+
+
+async def _show_first_page(visit: Visit) -> Response:
+    return visit.redirect("/monitors")

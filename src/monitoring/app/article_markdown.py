@@ -1,0 +1,50 @@
+"""Renders publishers' Markdown as HTML, which is as hostile as its source: `article_markup` sanitises it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import escape
+
+from monitoring.articles.translation.markdown_source import front_matter_length
+from monitoring.articles.translation.markdown_spans import MAX_DELIMITERS_IN_PARAGRAPH, has_modest_tables
+
+if TYPE_CHECKING:
+    from markdown_it.rules_core import StateCore
+
+# A link reference is defined once and used with three characters, so long ones could fill the memory.
+MAX_ADDRESS_CHARACTERS_IN_TEXT = 1_000_000
+
+
+def render_markdown(source: str) -> str:
+    """Render a text the way the translation parses it. Front matter is shown unchanged.
+
+    A paragraph with more markup than a person would write is shown as plain text, and so are huge tables.
+    """
+    start = front_matter_length(source)
+    front_matter = f"<pre>{escape(source[:start])}</pre>" if start else ""
+    rendered: str = _parser(has_tables=has_modest_tables(source)).render(source[start:])
+    return front_matter + rendered
+
+
+@cache
+def _parser(*, has_tables: bool) -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"] if has_tables else ["strikethrough"])
+    parser.core.ruler.at("inline", _read_paragraphs)
+    return parser
+
+
+def _read_paragraphs(state: StateCore) -> None:
+    left = MAX_ADDRESS_CHARACTERS_IN_TEXT
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        children: list[Token] = []
+        if left > 0 and sum(map(token.content.count, "*_~[")) <= MAX_DELIMITERS_IN_PARAGRAPH:
+            state.md.inline.parse(token.content, state.md, state.env, children)
+            left -= sum(len(str(value)) for child in children for value in child.attrs.values())
+        is_fit = left > 0 and children
+        token.children = children if is_fit else [Token("text", "", 0, content=token.content)]

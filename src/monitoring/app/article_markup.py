@@ -1,0 +1,227 @@
+"""Makes publishers' HTML harmless: short blocks of a few elements, in which only links have addresses.
+
+There are two passes. The first closes open elements before others begin, so that the parser of the second has
+nothing to repair: the repairs that browsers make can turn kilobytes into gigabytes. The second, `nh3`,
+sanitises, and its output is used unchanged.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import nh3
+from markupsafe import Markup
+
+from monitoring.articles.translation.html_tokens import RAW_TEXT_ELEMENTS, Token, TokenKind, tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_LEVELS = 32
+MAX_ADDRESS_CHARACTERS = 2_000
+
+# fmt: off
+INLINE = {
+    "a": "a", "b": "strong", "cite": "em", "code": "code", "del": "del", "em": "em", "i": "em", "ins": "ins",
+    "kbd": "code", "mark": "mark", "s": "del", "samp": "code", "strike": "del", "strong": "strong",
+    "sub": "sub", "sup": "sup", "tt": "code",
+}
+# The page itself uses the first two levels of headings.
+BLOCKS = {
+    "blockquote": "blockquote", "dl": "dl", "h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6",
+    "h6": "h6", "ol": "ol", "p": "p", "pre": "pre", "table": "table", "ul": "ul",
+}
+# Elements that stand only inside others, and inside which.
+PARTS = {
+    "caption": {"table"}, "dd": {"dl"}, "dt": {"dl"}, "li": {"ol", "ul"}, "tbody": {"table"}, "td": {"tr"},
+    "tfoot": {"table"}, "th": {"tr"}, "thead": {"table"}, "tr": {"table", "tbody", "tfoot", "thead"},
+}
+HIDDEN = (RAW_TEXT_ELEMENTS - {"plaintext"}) | {
+    "audio", "canvas", "math", "noscript", "object", "select", "svg", "template", "video",
+}
+TRANSPARENT = {
+    "abbr", "acronym", "bdi", "bdo", "big", "button", "data", "dfn", "font", "input", "label", "nobr", "q",
+    "rp", "rt", "ruby", "small", "span", "time", "u", "var", "wbr",
+}
+# fmt: on
+_INLINE_NAMES = frozenset(INLINE.values())
+_LEAVES = frozenset({"p", "pre", "h3", "h4", "h5", "h6"})  # blocks that hold no blocks
+_DROPPED_IF_EMPTY = _INLINE_NAMES | _LEAVES
+_HOLDS_PARAGRAPHS = frozenset({"blockquote", "dd", "li", "td", "th"})
+
+_WEB_ADDRESS = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
+
+_CLEANER = nh3.Cleaner(
+    tags={*_INLINE_NAMES, *BLOCKS.values(), *PARTS, "br", "hr"},
+    attributes={"a": {"href"}},
+    url_schemes={"http", "https"},
+    url_relative="deny",
+    link_rel="noopener nofollow noreferrer",
+)
+
+
+class Block(NamedTuple):
+    """A paragraph, list, table or the like, ready for a page; `kind` is the name of its element."""
+
+    kind: str
+    html: Markup
+
+
+def read_blocks(source: str) -> Iterator[Block]:
+    """Yield the blocks of HTML, however malformed, in linear time. Stopping early saves the rest."""
+    for kind, arranged in _Arranger(source).blocks():
+        yield Block(kind, Markup(_CLEANER.clean(arranged)))  # noqa: S704 - sanitised
+
+
+class _Arranger:
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._open: list[tuple[str, int]] = []  # names, and where in the output each begins
+        self._output: list[str] = []
+        self._finished: list[tuple[str, str]] = []
+        self._is_broken = False  # the next text begins a paragraph
+        self._hidden_ends: dict[str, int] = {}
+
+    def blocks(self) -> Iterator[tuple[str, str]]:
+        hidden, depth, position = "", 0, 0
+        for token in tokenize(self._source):
+            position += len(token.raw)
+            if hidden:
+                if token.name == hidden and not token.raw.endswith("/>"):
+                    depth += 1 if token.kind is TokenKind.START else -1
+                hidden = hidden if depth else ""
+            elif token.kind is TokenKind.START and self._is_hidden_until_end(token, position):
+                hidden, depth = token.name, 1
+            else:
+                self._take(token)
+                yield from self._finished
+                self._finished.clear()
+        self._close_down_to(0)
+        yield from self._finished
+
+    def _is_hidden_until_end(self, token: Token, position: int) -> bool:
+        """Say whether to drop an element and its content. One that never ends would hide the rest."""
+        if token.name not in HIDDEN or token.raw.endswith("/>"):
+            return False
+        if token.name not in self._hidden_ends:
+            self._hidden_ends[token.name] = self._source.lower().rfind(f"</{token.name}")
+        return self._hidden_ends[token.name] >= position
+
+    def _take(self, token: Token) -> None:
+        name = token.name
+        match token.kind:
+            case TokenKind.TEXT:
+                self._write(token.raw.replace("<", "&lt;"))
+            case TokenKind.START if name == "img":
+                self._write(_describe_image(token))
+            case TokenKind.START if name == "br" and self._open and not self._needs_paragraph():
+                self._output.append("<br>")
+            case TokenKind.START if name == "hr":
+                self._break()
+                self._output.append("<hr>")
+                self._finish("hr")
+            case TokenKind.START if name in INLINE:
+                self._open_inline(token)
+            case TokenKind.START if name in BLOCKS:
+                self._break()
+                self._open_element(BLOCKS[name])
+            case TokenKind.START if name in PARTS:
+                self._open_part(name)
+            case TokenKind.END if name in INLINE or name in BLOCKS or name in PARTS:
+                self._end(INLINE.get(name) or BLOCKS.get(name) or name)
+            case TokenKind.START | TokenKind.END if name not in TRANSPARENT:
+                self._break()
+
+    def _write(self, text: str) -> None:
+        if self._needs_paragraph():
+            if not text.strip():
+                return
+            self._open_element("p")
+        self._output.append(text)
+
+    def _needs_paragraph(self) -> bool:
+        block = next((name for name, _ in reversed(self._open) if name not in _INLINE_NAMES), "blockquote")
+        return block == "blockquote" or (self._is_broken and block in _HOLDS_PARAGRAPHS)
+
+    def _break(self) -> None:
+        """End the paragraph or heading that is open, if one is."""
+        while self._open and self._open[-1][0] in _DROPPED_IF_EMPTY:
+            self._close()
+        self._is_broken = True
+
+    def _open_inline(self, token: Token) -> None:
+        name, start = INLINE[token.name], None
+        if name == "a":
+            self._end("a")
+            address = _read_address(token)
+            if not address:
+                return
+            start = f'<a href="{html.escape(address)}">'
+        if self._needs_paragraph():
+            self._open_element("p")
+        self._open_element(name, start)
+
+    def _open_part(self, name: str) -> None:
+        levels = [level for level, (open_, _) in enumerate(self._open) if open_ in PARTS[name]]
+        if not levels:
+            self._break()
+            return
+        self._close_down_to(levels[-1] + 1)
+        self._open_element(name)
+
+    def _open_element(self, name: str, start: str | None = None) -> None:
+        if len(self._open) >= MAX_LEVELS:
+            return
+        self._open.append((name, len(self._output)))
+        self._output.append(start or f"<{name}>")
+        self._is_broken = False
+
+    def _end(self, name: str) -> None:
+        levels = [level for level, (open_, _) in enumerate(self._open) if open_ == name]
+        if levels:
+            self._close_down_to(levels[-1])
+        if name not in _INLINE_NAMES:
+            self._is_broken = True
+
+    def _close_down_to(self, level: int) -> None:
+        while len(self._open) > level:
+            self._close()
+
+    def _close(self) -> None:
+        """Close the innermost element. An empty link, paragraph or heading is removed."""
+        name, start = self._open.pop()
+        if name in _DROPPED_IF_EMPTY and len(self._output) == start + 1:
+            self._output.pop()
+        else:
+            self._output.append(f"</{name}>")
+        self._finish(name)
+
+    def _finish(self, name: str) -> None:
+        if not self._open and self._output:
+            self._finished.append((name, "".join(self._output)))
+            self._output.clear()
+
+
+def _describe_image(token: Token) -> str:
+    """Describe an image by its alternative text: pages load no images of publishers."""
+    words = _read_attribute(token, "alt").strip()
+    return html.escape(f"[Image: {words}]" if words else "[Image]")
+
+
+def _read_address(token: Token) -> str:
+    """Return a link's address; empty unless it is http(s) and no longer than `MAX_ADDRESS_CHARACTERS`."""
+    address = _read_attribute(token, "href").strip()
+    is_fit = len(address) <= MAX_ADDRESS_CHARACTERS and _WEB_ADDRESS.match(address)
+    return address if is_fit else ""
+
+
+def _read_attribute(token: Token, name: str) -> str:
+    found = (each for each in token.attributes() if each["name"].lower() == name)
+    attribute = next(found, None)
+    return (
+        html.unescape(attribute["double"] or attribute["single"] or attribute["bare"] or "")
+        if attribute
+        else ""
+    )

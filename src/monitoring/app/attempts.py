@@ -1,0 +1,97 @@
+"""How often passwords may be tried.
+
+No guesses from elsewhere keep somebody out who signs in with a browser that they signed in with before.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from monitoring.app import cookies
+from monitoring.audit.actions import Action
+from monitoring.auth.limits import client_network, count_under
+from monitoring.backends.current import current_backends
+from monitoring.backends.errors import BackendUnavailable
+from monitoring.members.refusals import Refused
+from monitoring.members.rules import read_email
+from monitoring.members.sign_in import record_refusal
+from monitoring.settings import RateLimitPolicy
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+# Most refusals of one person that the audit log notes, wherever they come from.
+NOTED_OF_ONE_PERSON = RateLimitPolicy("sign_in_noted", 20, 3600)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A password that somebody sent. `email` is empty if the text was none.
+
+    `counted_as` is the browser, or the address with the email. `is_last` says that the next attempt there
+    will be refused, and `is_last_of_all` says the same of the next one for this email from any address.
+    """
+
+    email: str
+    network: str
+    counted_as: str
+    is_known: bool
+    is_last: bool
+    is_last_of_all: bool
+
+
+async def count_attempt(request: Request, text: str) -> Attempt:
+    """Count an attempt to sign in with what was typed as the email. Raises `Problem("rate_limited")`.
+
+    A browser that this email was signed in with before has a count of its own. Every other browser is counted
+    by address, by address and email, and by email.
+    """
+    settings, network, email = current_backends().settings, client_network(request), _spell(text)
+    mark = cookies.read_mark(request, settings, email)
+    counted_as = f"browser:{mark}" if mark else f"address:{network} {email}"
+    own = (settings.rate_limit_sign_in, counted_as)
+    of_address = (settings.rate_limit_sign_in_address, network)
+    of_email = (settings.rate_limit_sign_in_email, email)
+    if mark:
+        limits = [own]
+    elif email:
+        limits = [of_address, own, of_email]
+    else:
+        limits = [of_address]
+    allowances = await count_under(request, *limits)
+    used_up = {allowance.policy for allowance in allowances if not allowance.remaining}
+    return Attempt(email, network, counted_as, mark is not None, own[0] in used_up, of_email[0] in used_up)
+
+
+async def note_refusal(attempt: Attempt) -> None:
+    """Note a wrong password in the audit log: the first of a window, and the last that a limit allows."""
+    try:
+        if attempt.email and await _is_noted(attempt):
+            is_last = attempt.is_last or attempt.is_last_of_all
+            action = Action.SIGN_IN_LIMITED if is_last else Action.SIGN_IN_REFUSED
+            await record_refusal(attempt.email, action, attempt.network)
+    except BackendUnavailable as error:
+        log.warning("a refused sign-in is not in the audit log: %s", error)
+
+
+async def _is_noted(attempt: Attempt) -> bool:
+    if attempt.is_last_of_all:
+        return True
+    counters, own = current_backends().counters, current_backends().settings.rate_limit_sign_in
+    first_of_window = RateLimitPolicy("sign_in_refused", 1, own.window_seconds)
+    is_first = (await counters.hit(first_of_window, attempt.counted_as)).allowed
+    if not is_first and not attempt.is_last:
+        return False
+    return (await counters.hit(NOTED_OF_ONE_PERSON, attempt.email)).allowed
+
+
+def _spell(text: str) -> str:
+    """Return an email's one spelling; nothing for text that is none."""
+    try:
+        return read_email(text)
+    except Refused:
+        return ""

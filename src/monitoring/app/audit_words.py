@@ -1,0 +1,40 @@
+"""Plain words for the actions of the audit log."""
+
+from __future__ import annotations
+
+from monitoring.audit.actions import Action
+
+_WORDS = {
+    Action.TEAM_CREATED: "created the team",
+    Action.PLAN_CHANGED: "moved the team to the plan",
+    Action.MEMBER_INVITED: "invited",
+    Action.INVITATION_WITHDRAWN: "withdrew the invitation of",
+    Action.MEMBER_JOINED: "joined the team as",
+    Action.MEMBER_REMOVED: "removed the member",
+    Action.ROLE_CHANGED: "changed the role of",
+    Action.RESET_CODE_MADE: "made a code for a new password of",
+    Action.PASSWORD_CHANGED: "changed their password",
+    Action.PASSWORD_RESET: "set a new password with a code",
+    Action.SIGNED_IN: "signed in",
+    Action.SIGN_IN_REFUSED: "tried a wrong password for",
+    Action.SIGN_IN_LIMITED: "used up the attempts to sign in as",
+    Action.SIGNED_OUT: "signed out",
+    Action.SIGNED_OUT_EVERYWHERE: "signed out everywhere",
+    Action.KEY_CREATED: "created the API key",
+    Action.KEY_REVOKED: "revoked the API key",
+    Action.MONITOR_CREATED: "created the monitor",
+    Action.MONITOR_UPDATED: "changed the monitor",
+    Action.MONITOR_PAUSED: "paused the monitor",
+    Action.MONITOR_RESUMED: "resumed the monitor",
+    Action.MONITOR_DELETED: "deleted the monitor",
+    Action.CHECK_REQUESTED: "requested a check of the monitor",
+    Action.TRANSLATIONS_RETRIED: "retried translations of the article",
+}
+
+
+def describe_action(action: str) -> str:
+    """Return the words that stand between the actor and the subject.
+
+    An action of another version, unknown to this one, is returned as it is.
+    """
+    return _WORDS[Action(action)] if action in list(Action) else action

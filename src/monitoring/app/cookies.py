@@ -1,0 +1,92 @@
+"""The app's two cookies: a random token, and the mark of a browser that somebody signed in with before.
+
+Signing in replaces the token with that of a session. The mark lets nobody in. It says which count of
+passwords applies, and OWASP calls it a device cookie.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from monitoring.settings import Settings
+
+_TOKEN_BYTES = 32
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+_MARK = re.compile(r"([A-Za-z0-9_-]{43})\.([0-9a-f]{64})")
+_MARK_SECONDS = 400 * 86_400  # browsers keep no cookie longer (RFC 6265bis §5.5)
+
+
+def make_token() -> str:
+    """Make a stranger's token, which ties forms to a browser before there is a session."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def read_token(request: Request, settings: Settings) -> str | None:
+    """Return the token a browser sent; None if it does not look like one of ours."""
+    token = request.cookies.get(_name("session", settings), "")
+    return token if _TOKEN.fullmatch(token) else None
+
+
+def set_token(response: Response, token: str, settings: Settings) -> None:
+    """Give a browser a token, for as long as a session may last."""
+    _set(response, "session", token, settings.session_hours * 3600, settings)
+
+
+def read_mark(request: Request, settings: Settings, email: str) -> str | None:
+    """Return the mark of a browser that this email was signed in with before; None for any other browser."""
+    matched = _MARK.fullmatch(request.cookies.get(_name("browser", settings), ""))
+    if not matched:
+        return None
+    mark, signature = matched.groups()
+    signed = [_sign(mark, email, key) for key in settings.signing_keys]
+    return mark if sum(hmac.compare_digest(signature, each) for each in signed) else None
+
+
+def set_mark(response: Response, mark: str, settings: Settings, email: str) -> None:
+    """Mark a browser as one that this email was signed in with. The cookie does not contain the email."""
+    signed = f"{mark}.{_sign(mark, email, settings.signing_keys[0])}"
+    _set(response, "browser", signed, _MARK_SECONDS, settings)
+
+
+def csrf_token_of(token: str) -> str:
+    """Derive the token that forms carry. It reveals nothing of the cookie, and only its holder knows it."""
+    return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest()
+
+
+def is_csrf_token(sent: str, token: str) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(sent.encode(), csrf_token_of(token).encode())
+
+
+def _sign(mark: str, email: str, signing_key: SecretStr) -> str:
+    key = hmac.digest(signing_key.get_secret_value().encode(), b"browser", hashlib.sha256)
+    return hmac.new(key, f"{mark} {email}".encode(), hashlib.sha256).hexdigest()
+
+
+def _set(response: Response, name: str, value: str, max_age_seconds: int, settings: Settings) -> None:
+    """Set a cookie that neither scripts nor other sites get.
+
+    `__Host-` keeps other names of the same domain from planting one (RFC 6265bis §4.1.3.2).
+    """
+    response.set_cookie(
+        _name(name, settings),
+        value,
+        max_age=max_age_seconds,
+        path="/",
+        secure=settings.session_cookie_secure,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def _name(name: str, settings: Settings) -> str:
+    return f"__Host-{name}" if settings.session_cookie_secure else name

@@ -1,0 +1,76 @@
+"""Exceptions become pages, in the document's sentences."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from monitoring.app.sentences import DECLINED, Declined, Sentence
+from monitoring.backends.errors import BackendUnavailable
+from monitoring.backends.outage import note_refusal
+from monitoring.contract.cut_off import ServerStopped
+from monitoring.contract.problems import NAMES_BY_STATUS, Problem
+from monitoring.contract.replies import noted_status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from monitoring.app.rendering import Pages
+    from monitoring.contract.catalogue import Catalogue
+
+log = logging.getLogger(__name__)
+
+
+class ErrorPages:
+    """Answers every exception with a page, never a traceback. Once an answer has begun, it raises instead."""
+
+    def __init__(self, app: ASGIApp, pages: Pages, catalogue: Catalogue) -> None:
+        self._app = app
+        self._pages = pages
+        self._catalogue = catalogue
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve."""
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:
+            if noted_status(scope):
+                raise
+            await self._answer(error)(scope, receive, send)
+
+    def _answer(self, error: Exception) -> Response:
+        if isinstance(error, Declined):
+            return self._render(DECLINED[error.name])
+        problem = _problem_of(error)
+        reply = self._catalogue.reply(problem.name, problem.headers, problem.values)
+        title = HTTPStatus(reply.status).phrase.capitalize()
+        return self._render(Sentence(reply.status, title, reply.json_value()["error"]), reply.headers)
+
+    def _render(self, sentence: Sentence, headers: Mapping[str, str] | None = None) -> Response:
+        headers = headers or {}
+        told = {"sentence": sentence, "retry_after_seconds": headers.get("Retry-After")}
+        response = self._pages.render("error.html", sentence.status, told)
+        response.headers.update(headers)
+        return response
+
+
+def _problem_of(error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, BackendUnavailable | ServerStopped):
+        note_refusal("request", error)
+        return Problem("service_unavailable")
+    if isinstance(error, HTTPException) and error.status_code in NAMES_BY_STATUS:
+        return Problem(NAMES_BY_STATUS[error.status_code], headers=error.headers)
+    # The client closed the connection: nobody reads the answer, and nothing crashed.
+    if isinstance(error, ClientDisconnect):
+        return Problem("malformed_request")
+    log.error("unhandled exception", exc_info=error)
+    return Problem("internal_error")

@@ -1,0 +1,47 @@
+"""The filter of the monitors page, read from its query by the document's rules for `list_monitors`. Pure."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from monitoring.app.document_rules import document_rules
+from monitoring.contract.document import published_document
+from monitoring.contract.strict_json import REPLACEMENT
+from monitoring.monitors.reading import MonitorFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.contract.catalogue import Catalogue
+    from monitoring.contract.problems import Problem
+    from monitoring.contract.validation import Check
+
+_NAMES = ("status", "tag", "search")
+
+
+def read_filter(query: Mapping[str, str]) -> MonitorFilter:
+    """Read a filter, ignoring empty fields. Raises Problem for what the document does not allow."""
+    given = {name: text for name, text in echo_filter(query).items() if text}
+    judge()(given)
+    return MonitorFilter(status=given.get("status"), tag=given.get("tag"), search=given.get("search"))
+
+
+def echo_filter(query: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields as they were typed."""
+    return {name: query.get(name, "").replace("\0", REPLACEMENT).strip() for name in _NAMES}
+
+
+def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
+    """Return what is wrong with a filter, by field."""
+    sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
+    field, _, words = sentence.partition(": ")
+    return {field: words[:1].upper() + words[1:]}
+
+
+@cache
+def judge() -> Check:
+    """Return the document's check of a filter. Compiled once, at the start: it takes half a second."""
+    parameters = published_document().operations["list_monitors"].parameters
+    schemas = {each["name"]: each["schema"] for each in parameters if each["name"] in _NAMES}
+    return document_rules().request_check({"type": "object", "properties": schemas}, "query")

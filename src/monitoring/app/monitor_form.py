@@ -1,0 +1,191 @@
+"""Monitor forms: typed text becomes a MonitorCreate, which the document's schema validates. Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from monitoring.app.document_rules import document_rules
+from monitoring.app.monitor_words import HINTS, LABELS
+from monitoring.contract.document import published_document
+from monitoring.contract.schemas import types_of
+from monitoring.monitors.configuration import default_configuration
+from monitoring.monitors.credentials import MASK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from monitoring.contract.catalogue import Catalogue
+    from monitoring.contract.document import Json, Node
+    from monitoring.contract.problems import Problem
+    from monitoring.contract.validation import Check
+    from monitoring.monitors.configuration import Configuration
+
+Texts = dict[str, str]
+
+CHECKED = "on"
+
+# The key of an error that concerns no single field.
+WHOLE_FORM = ""
+
+_SCHEMA = "MonitorCreate"
+_MAX_SHOWN_CHARACTERS = 40
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_ENTRY = re.compile(r"[^,\s]+")
+_FIELD_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
+
+_MANY_LINES = {"request_headers", "request_body"}
+_TRIMMED = {"name", "url"}
+
+
+def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Configuration:
+    """Read a MonitorCreate, without the fields that were left empty.
+
+    `saved` is the configuration an edited form began with. A field with unchanged text keeps its saved value,
+    because browsers change some values: they end every line with CRLF, and drop line ends from one-line
+    fields. Raises Problem for the first field that breaks the document's rules.
+    """
+    untouched = write_form(saved) if saved else {}
+    read: dict[str, Json] = {}
+    for name, kind in _kinds().items():
+        text = form.get(name, "")
+        if saved and _as_sent(name, text) == _as_sent(name, untouched[name]):
+            read[name] = saved[name]
+        else:
+            read[name] = _READERS[kind](name, text)
+    given = {name: value for name, value in read.items() if value is not None}
+    judge()(_without_masks(given) if saved else given)
+    return given
+
+
+def _without_masks(given: Configuration) -> Configuration:
+    """Leave out the credentials that a form shows as masks: they stay as they are saved."""
+    headers = given.get("request_headers", {})
+    shown = {name: value for name, value in headers.items() if value != MASK}
+    return {**given, "request_headers": shown}
+
+
+def write_form(configuration: Mapping[str, Json]) -> Texts:
+    """Write the texts of a form's fields; a field that the configuration lacks is empty."""
+    return {name: _WRITERS[kind](configuration.get(name)) for name, kind in _kinds().items()}
+
+
+def write_new_form() -> Texts:
+    """Write the texts of a new form: the defaults."""
+    return write_form(default_configuration())
+
+
+@cache
+def write_hints() -> Texts:
+    """Write each field's hint, with the bounds of the document."""
+    return {name: hint.format_map(_schemas()[name]) for name, hint in HINTS.items()}
+
+
+def echo_form(form: Mapping[str, str]) -> Texts:
+    """Repeat what was typed, however wrong."""
+    return {name: form.get(name, "") for name in _kinds()}
+
+
+def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
+    """Write a merge patch that names every field and turns what is saved into what the form says."""
+    headers = {**dict.fromkeys(saved["request_headers"]), **given.get("request_headers", {})}
+    return {**dict.fromkeys(_kinds()), **given, "request_headers": headers}
+
+
+def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> Texts:
+    """Return the problem's sentence under the field that it names, or under `WHOLE_FORM`.
+
+    A problem with one entry of a field names that entry as it was typed.
+    """
+    sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
+    path, _, words = sentence.partition(": ")
+    name, _, entry = path.partition(".")
+    if name not in _kinds():
+        return {WHOLE_FORM: sentence}
+    words = _FIELD_NAME.sub(_quote_label, words)
+    if not entry:
+        return {name: words[:1].upper() + words[1:]}
+    if _kinds()[name] == "array":
+        entry = _ENTRY.findall(form.get(name, ""))[int(entry)][:_MAX_SHOWN_CHARACTERS]
+    return {name: f"{entry}: {words}"}
+
+
+def _quote_label(matched: re.Match[str]) -> str:
+    label = LABELS.get(matched[0])
+    return f"“{label}”" if label else matched[0]
+
+
+def _read_text(name: str, text: str) -> str | None:
+    if name in _TRIMMED:
+        text = text.strip()
+    return _LINE_END.sub("\n", text) or None
+
+
+def _read_integer(_: str, text: str) -> int | str | None:
+    """Read a number. Any other text stays text, for the schema to refuse."""
+    text = text.strip()
+    return int(text) if _INTEGER.fullmatch(text) else text or None
+
+
+def _read_boolean(_: str, text: str) -> bool:
+    return bool(text)
+
+
+def _read_entries(_: str, text: str) -> list[str] | None:
+    return _ENTRY.findall(text) or None
+
+
+def _read_headers(name: str, text: str) -> dict[str, str] | None:
+    """Read `Name: value` line by line. `splitlines()` would also split values at Unicode's line ends."""
+    headers: dict[str, str] = {}
+    for line in filter(None, (line.strip(" \t") for line in _LINE_END.split(text))):
+        header, colon, value = line.partition(":")
+        if not colon:
+            raise document_rules().sentences.invalid_field(name, "pattern")
+        headers[header] = value.strip(" \t")
+    return headers or None
+
+
+# By the type that the document gives a field.
+_READERS: Mapping[str, Callable[[str, str], Json]] = {
+    "string": _read_text,
+    "integer": _read_integer,
+    "boolean": _read_boolean,
+    "array": _read_entries,
+    "object": _read_headers,
+}
+_WRITERS: Mapping[str, Callable[[Json], str]] = {
+    "string": lambda text: text or "",
+    "integer": lambda number: "" if number is None else str(number),
+    "boolean": lambda is_so: CHECKED if is_so else "",
+    "array": lambda entries: ", ".join(entries or ()),
+    "object": lambda headers: "\n".join(f"{name}: {value}" for name, value in (headers or {}).items()),
+}
+
+
+def _as_sent(name: str, text: str) -> str:
+    """Return a text as a browser sends it back."""
+    return _LINE_END.sub("\n" if name in _MANY_LINES else "", text)
+
+
+@cache
+def judge() -> Check:
+    """Return the document's check of a form. Compiled once, at the start: it takes half a second."""
+    return document_rules().request_check({"$ref": f"#/components/schemas/{_SCHEMA}"}, "form")
+
+
+@cache
+def _kinds() -> Mapping[str, str]:
+    """Return the type of every field; the method, which refers to an enumeration, is text."""
+    return {name: next(iter(types_of(schema)), "string") for name, schema in _schemas().items()}
+
+
+@cache
+def _schemas() -> Mapping[str, Node]:
+    """Return the schema of every field, in the order of the document."""
+    document = published_document()
+    properties = document.root["components"]["schemas"][_SCHEMA]["properties"]
+    return {name: document.follow(schema) for name, schema in properties.items()}

@@ -1,0 +1,101 @@
+"""What the fields of a monitor, its states and its errors are called where people read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LABELS: Mapping[str, str] = {
+    "name": "Name",
+    "url": "URL",
+    "interval_seconds": "Interval in seconds",
+    "tags": "Tags",
+    "paused": "Paused",
+    "method": "Method",
+    "request_headers": "Request headers",
+    "request_body": "Request body",
+    "timeout_seconds": "Timeout in seconds",
+    "follow_redirects": "Follow redirects",
+    "verify_tls": "Verify the certificate",
+    "expected_status_codes": "Expected status codes",
+    "required_keyword": "Required text",
+    "forbidden_keyword": "Forbidden text",
+    "slow_threshold_ms": "Slow above, in milliseconds",
+    "tls_expiry_warning_days": "Certificate warning in days",
+    "failure_threshold": "Failures in a row until down",
+    "recovery_threshold": "Successes in a row until up",
+}
+"""By the document's names, in the order of the form."""
+
+HINTS: Mapping[str, str] = {
+    "name": "If empty, the URL's host.",
+    "url": "http or https, without credentials or fragment.",
+    "interval_seconds": "{minimum} to {maximum}.",
+    "tags": "Separated by commas or spaces. At most {maxItems}, in lower case.",
+    "paused": "A paused monitor is not checked.",
+    "request_headers": "One per line, such as “Accept: application/json”. At most {maxProperties}. "
+    "Credentials are saved and not shown again: leave ******** to keep one.",
+    "request_body": "Not with GET and HEAD.",
+    "timeout_seconds": "{minimum} to {maximum}, and below the interval.",
+    "verify_tls": "An invalid certificate is a failure.",
+    "expected_status_codes": "Such as 204, 2xx or 200-299, separated by commas or spaces.",
+    "required_keyword": "The answer must contain this text. Case matters.",
+    "forbidden_keyword": "The answer must not contain this text.",
+    "slow_threshold_ms": "Slower answers make the monitor degraded. If empty, none do.",
+    "tls_expiry_warning_days": "Degraded this long before the certificate expires. {minimum} turns this off.",
+    "failure_threshold": "{minimum} to {maximum}.",
+    "recovery_threshold": "{minimum} to {maximum}.",
+}
+
+"""What a field takes; variables are keywords of its schema."""
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Request": (
+        "method",
+        "request_headers",
+        "request_body",
+        "timeout_seconds",
+        "follow_redirects",
+        "verify_tls",
+    ),
+    "What counts as healthy": (
+        "expected_status_codes",
+        "required_keyword",
+        "forbidden_keyword",
+        "slow_threshold_ms",
+        "tls_expiry_warning_days",
+    ),
+    "Sensitivity": ("failure_threshold", "recovery_threshold"),
+}
+"""Fields that few people change, in groups that are closed at first."""
+
+STATUSES: Mapping[str, str] = {
+    "pending": "It has not been checked yet.",
+    "up": "It answers as it should.",
+    "degraded": "It answers, but slowly, or its certificate expires soon.",
+    "validating": "A check failed. The next ones decide.",
+    "down": "It does not answer as it should.",
+    "paused": "It is not checked.",
+    "unknown": "The service itself was offline, or did not check.",
+}
+"""The document's MonitorStatus, in the order of the filter."""
+
+ERRORS: Mapping[str, str] = {
+    "dns_failure": "Name not found",
+    "connection_refused": "Connection refused",
+    "connection_failed": "Connection failed",
+    "timeout": "Timeout",
+    "tls_invalid": "Certificate or handshake invalid",
+    "invalid_response": "Not valid HTTP",
+    "unexpected_status": "Unexpected status",
+    "keyword_missing": "Required text missing",
+    "keyword_forbidden": "Forbidden text found",
+    "too_many_redirects": "Too many redirects",
+    "response_too_large": "Answer too large",
+    "blocked_address": "Address not allowed",
+    "tls_expiring": "Certificate expires soon",
+    "slow": "Slow",
+}
+"""The document's CheckError."""

@@ -1,0 +1,59 @@
+"""Settings, your account: who you are, your password, and the browsers you are signed in with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.app.browsers import describe_browser
+from monitoring.app.routing import for_members
+from monitoring.auth.limits import count_request
+from monitoring.members import service
+from monitoring.members.refusals import Refused
+from monitoring.members.sessions import end_sessions, list_sessions
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+
+
+async def show_account(visit: Visit) -> Response:
+    """Show a person their own name, email, role and sessions."""
+    sessions = await list_sessions(visit.user.id)
+    return visit.render(
+        "account/account.html", sessions=[(each, describe_browser(each.browser)) for each in sessions]
+    )
+
+
+async def show_password(visit: Visit) -> Response:
+    """Ask for the current password and a new one."""
+    return visit.render("account/password.html", errors={})
+
+
+async def change_password(visit: Visit) -> Response:
+    """Change the password. Only this browser stays signed in."""
+    assert visit.session  # noqa: S101 - only members come here
+    form = await visit.read_form()
+    # Counted before it is verified: nobody may guess the password in a browser that was left open.
+    await count_request(visit.request, visit.settings.rate_limit_sign_in, f"password:{visit.user.id}")
+    current, new = form.get("current_password", ""), form.get("new_password", "")
+    try:
+        await service.change_password(visit.user, current, new, by=visit.actor, keep=visit.session.id)
+    except Refused as refused:
+        field = "current_password" if refused.name == "wrong_password" else "new_password"
+        return visit.render("account/password.html", 400, errors={field: refused.sentence})
+    return visit.redirect("/settings/account", notice="password_changed")
+
+
+async def sign_out_everywhere(visit: Visit) -> Response:
+    """End all sessions, this one too."""
+    await end_sessions(visit.user.id, by=visit.actor)
+    visit.end_session()
+    return visit.redirect("/sign-in", notice="signed_out_everywhere")
+
+
+ROUTES = (
+    for_members("/settings/account", get=show_account),
+    for_members("/settings/account/password", get=show_password, post=change_password),
+    for_members("/settings/account/sign-out-everywhere", post=sign_out_everywhere),
+)

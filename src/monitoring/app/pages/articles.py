@@ -1,0 +1,152 @@
+"""The blog's articles, for the teams of ARTICLE_TEAMS: the state of their translations, and both texts."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from monitoring.app.article_view import direction_of, lay_side_by_side
+from monitoring.app.routing import for_members
+from monitoring.articles.models import TranslationStatus
+from monitoring.articles.service import find_article, list_articles, retry_failed
+from monitoring.articles.storage import SOURCE_LOCALE, find_page
+from monitoring.articles.tasks import translate_article
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record
+from monitoring.backends.database import transaction
+from monitoring.backends.errors import StorageUnavailable
+from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.problems import Problem
+from monitoring.logs import log_article
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+    from monitoring.articles.models import Article, Translation
+
+ARTICLES_A_PAGE = 25
+
+# A hostile article takes seconds. It gets its own threads: the shared ones store files and resolve names.
+_threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
+
+
+async def show_articles(visit: Visit) -> Response:
+    """List articles, newest first. `status` leaves out those of which no locale has it."""
+    _demand_articles(visit)
+    name = visit.query.get("status")
+    wanted = next((known for known in TranslationStatus if known == name), None)
+    page = await list_articles(ARTICLES_A_PAGE, wanted, visit.after_id)
+    return visit.render(
+        "articles/list.html",
+        articles=page.rows,
+        next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
+        wanted=wanted,
+        statuses=list(TranslationStatus),
+        is_translating=_is_translating(visit),
+    )
+
+
+async def show_article(visit: Visit) -> Response:
+    """Show an article's translations, and what can be done about those that failed."""
+    article = await _find_article(visit)
+    translations = _in_order(article)
+    return visit.render(
+        "articles/show.html",
+        article=article,
+        translations=translations,
+        failed_count=sum(row.status == TranslationStatus.FAILED for row in translations),
+        is_translating=_is_translating(visit),
+    )
+
+
+async def retry_translations(visit: Visit) -> Response:
+    """Queue failed translations again: the one of the form's locale, or all."""
+    article = await _find_article(visit)
+    locale = (await visit.read_form()).get("locale") or None
+    async with transaction():
+        count = await retry_failed(article.id, locale)
+        if count:
+            subject = f"{article.slug}: {locale}" if locale else article.slug
+            await record(visit.team.id, visit.actor, Action.TRANSLATIONS_RETRIED, subject, article.id)
+    if count:
+        await translate_article.send(str(article.id))
+    return visit.redirect(f"/articles/{article.id}", notice="translations_retried" if count else None)
+
+
+async def read_article(visit: Visit) -> Response:
+    """Show an original beside its translation, or alone while the blog storage is away."""
+    article = await _find_article(visit)
+    translation = _find_translation(article, visit.path_params["locale"])
+    stored = await _find_stored(visit, article, translation)
+    delivery = stored.page["delivery"] if stored.page else None
+    loop = asyncio.get_running_loop()
+    reading = await loop.run_in_executor(_threads, lay_side_by_side, article.payload, delivery)
+    return visit.render(
+        "articles/read.html",
+        article=article,
+        translation=translation,
+        translations=_in_order(article),
+        page=stored.page,
+        problem=stored.problem,
+        reading=reading,
+        source_locale=SOURCE_LOCALE,
+        direction=direction_of(translation.locale),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    page: dict[str, Any] | None = None
+    problem: str | None = None
+
+
+async def _find_stored(visit: Visit, article: Article, translation: Translation) -> _Stored:
+    try:
+        return _Stored(page=await find_page(article.slug, translation.locale))
+    except StorageUnavailable:
+        is_configured = visit.settings.blog_storage_url is not None
+        name = "service_unavailable" if is_configured else "blog_storage_not_configured"
+        return _Stored(problem=visit.catalogue.reply(name).json_value()["error"])
+
+
+async def _find_article(visit: Visit) -> Article:
+    _demand_articles(visit)
+    article_id = visit.read_id("article_id")
+    log_article(article_id)
+    article = await find_article(article_id)
+    if article is None:
+        raise Problem("article_not_found")
+    return article
+
+
+def _demand_articles(visit: Visit) -> None:
+    """Answer other teams as if there were no such page."""
+    if not visit.sees_articles:
+        raise Problem("not_found")
+
+
+def _find_translation(article: Article, locale: str) -> Translation:
+    for translation in article.translations:
+        if translation.locale == locale:
+            return translation
+    raise Problem("not_found")
+
+
+def _in_order(article: Article) -> list[Translation]:
+    return sorted(article.translations, key=lambda translation: translation.locale)
+
+
+def _is_translating(visit: Visit) -> bool:
+    """Whether there is an engine. Without one the rows wait."""
+    return visit.settings.translator != "none"
+
+
+ROUTES = (
+    for_members("/articles", get=show_articles),
+    for_members("/articles/{article_id}", get=show_article),
+    for_members("/articles/{article_id}/retry", post=retry_translations),
+    for_members("/articles/{article_id}/{locale}", get=read_article),
+)

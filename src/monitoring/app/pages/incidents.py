@@ -1,0 +1,37 @@
+"""The incidents of a team."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.app.monitor_words import ERRORS
+from monitoring.app.routing import for_members
+from monitoring.contract.cursors import encode_cursor
+from monitoring.incidents.models import IncidentState
+from monitoring.incidents.service import list_incidents
+from monitoring.monitors.service import name_monitors
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+
+INCIDENTS_A_PAGE = 50
+
+
+async def show_incidents(visit: Visit) -> Response:
+    """List the team's incidents, newest first; `?state=open` leaves out the resolved ones."""
+    sought = visit.query.get("state", "")
+    state = sought if sought in set(IncidentState) else None
+    page = await list_incidents(visit.team.id, None, state, INCIDENTS_A_PAGE, visit.after_id)
+    return visit.render(
+        "monitors/incidents.html",
+        incidents=page.rows,
+        names=await name_monitors(visit.team.id, {incident.monitor_id for incident in page.rows}),
+        error_words=ERRORS,
+        state=state,
+        next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
+    )
+
+
+ROUTES = (for_members("/incidents", get=show_incidents),)

@@ -1,0 +1,76 @@
+"""Settings, members, invitations: making them, showing their codes, withdrawing them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.app.routing import for_owners
+from monitoring.app.sentences import REFUSALS, ROLE_OPTIONS
+from monitoring.contract.problems import Problem
+from monitoring.members.invitations import invite, list_invitations, withdraw_invitation
+from monitoring.members.models import Role
+from monitoring.members.refusals import Refused
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+    from monitoring.members.models import Invitation
+
+
+async def show_invite(visit: Visit) -> Response:
+    """Ask whom to invite, and in which role."""
+    return _render_form(visit, "", Role.MEMBER.value, {})
+
+
+async def invite_member(visit: Visit) -> Response:
+    """Make an invitation and show its code, only on this page. The same form sent again makes a new code."""
+    form = await visit.read_form()
+    email, role = form.get("email", ""), form.get("role", "")
+    if role not in list(Role):
+        return _render_form(visit, email, Role.MEMBER.value, {"role": REFUSALS["role_unknown"]})
+    try:
+        invited = await invite(visit.team.id, email, Role(role), by=visit.actor)
+    except Refused as refused:
+        return _render_form(visit, email, role, {"email": refused.sentence})
+    return visit.render("members/code.html", invited=invited, member=None)
+
+
+async def ask_to_withdraw(visit: Visit) -> Response:
+    """Ask before withdrawing an invitation."""
+    return visit.render("members/withdraw.html", invitation=await _find_invitation(visit))
+
+
+async def withdraw(visit: Visit) -> Response:
+    """Withdraw an invitation."""
+    try:
+        await withdraw_invitation(visit.team.id, visit.read_id("invitation_id"), by=visit.actor)
+    except Refused:
+        raise Problem("not_found") from None
+    return visit.redirect("/settings/members", notice="invitation_withdrawn")
+
+
+async def _find_invitation(visit: Visit) -> Invitation:
+    """Return the team's living invitation that the path names. Raises Problem if there is none."""
+    invitation_id = visit.read_id("invitation_id")
+    for invitation in await list_invitations(visit.team.id):
+        if invitation.id == invitation_id:
+            return invitation
+    raise Problem("not_found")
+
+
+def _render_form(visit: Visit, email: str, role: str, errors: dict[str, str]) -> Response:
+    return visit.render(
+        "members/invite.html",
+        400 if errors else 200,
+        email=email,
+        role=role,
+        role_options=ROLE_OPTIONS,
+        errors=errors,
+    )
+
+
+ROUTES = (
+    for_owners("/settings/members/invite", get=show_invite, post=invite_member),
+    for_owners("/settings/members/invitations/{invitation_id}/withdraw", get=ask_to_withdraw, post=withdraw),
+)

@@ -1,0 +1,74 @@
+"""What one button does with a monitor: pause, resume, check now, delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.app.routing import for_members
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record
+from monitoring.auth.limits import count_request
+from monitoring.backends.database import transaction
+from monitoring.checks.requests import request_check
+from monitoring.monitors import service
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+    from monitoring.monitors.models import Monitor
+
+
+async def pause_monitor(visit: Visit) -> Response:
+    """Stop the checks. Pausing twice changes nothing more."""
+    return await _set_paused(visit, Action.MONITOR_PAUSED, "monitor_paused", paused=True)
+
+
+async def resume_monitor(visit: Visit) -> Response:
+    """Start the checks again. Resuming twice changes nothing more."""
+    return await _set_paused(visit, Action.MONITOR_RESUMED, "monitor_resumed", paused=False)
+
+
+async def check_now(visit: Visit) -> Response:
+    """Ask for a check, within the rate limit that the team's keys share."""
+    monitor = await _get_monitor(visit)
+    await count_request(visit.request, visit.settings.rate_limit_check_now, str(visit.team.id))
+    async with transaction():
+        await request_check(monitor.id, visit.now)
+        await record(visit.team.id, visit.actor, Action.CHECK_REQUESTED, monitor.name, monitor.id)
+    return visit.redirect(f"/monitors/{monitor.id}", notice="check_requested")
+
+
+async def ask_to_delete(visit: Visit) -> Response:
+    """Say what deleting means, and ask before doing it."""
+    return visit.render("monitors/delete.html", monitor=await _get_monitor(visit))
+
+
+async def delete_monitor(visit: Visit) -> Response:
+    """Delete the monitor for good."""
+    async with transaction():
+        monitor = await _get_monitor(visit)
+        await service.delete_monitor(visit.team.id, monitor.id)
+        await record(visit.team.id, visit.actor, Action.MONITOR_DELETED, monitor.name, monitor.id)
+    return visit.redirect("/monitors", notice="monitor_deleted")
+
+
+async def _set_paused(visit: Visit, action: Action, notice: str, *, paused: bool) -> Response:
+    async with transaction():
+        before = await _get_monitor(visit)
+        monitor = await service.update_monitor(visit.team.id, before.id, {"paused": paused})
+        if monitor.version != before.version:
+            await record(visit.team.id, visit.actor, action, monitor.name, monitor.id)
+    return visit.redirect(f"/monitors/{monitor.id}", notice=notice)
+
+
+async def _get_monitor(visit: Visit) -> Monitor:
+    return await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
+
+
+ROUTES = (
+    for_members("/monitors/{monitor_id}/pause", post=pause_monitor),
+    for_members("/monitors/{monitor_id}/resume", post=resume_monitor),
+    for_members("/monitors/{monitor_id}/check", post=check_now),
+    for_members("/monitors/{monitor_id}/delete", get=ask_to_delete, post=delete_monitor),
+)

@@ -1,0 +1,154 @@
+"""Creating and changing monitors: one form, judged by the document and the rules of the API."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from monitoring.app import monitor_form
+from monitoring.app.monitor_form import WHOLE_FORM
+from monitoring.app.monitor_words import GROUPS, LABELS
+from monitoring.app.routing import for_members
+from monitoring.app.sentences import REFUSALS
+from monitoring.app.visits import read_form_id
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record
+from monitoring.backends.database import transaction
+from monitoring.contract.document import published_document
+from monitoring.contract.problems import Problem
+from monitoring.contract.replies import Reply
+from monitoring.idempotency.service import act_once
+from monitoring.monitors import service
+from monitoring.monitors.configuration import configuration_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.responses import Response
+
+    from monitoring.app.monitor_form import Texts
+    from monitoring.app.visits import Visit
+
+_VERSION = re.compile(r"[0-9]{1,9}")
+
+# A person can fix these problems in the form; every other one gets an error page.
+MENDED_STATUSES = {400, 403, 409, 412, 422}
+
+
+async def show_new_monitor(visit: Visit) -> Response:
+    """Ask what to watch. Every field but the URL shows its default."""
+    return _render_new(visit, monitor_form.write_new_form(), str(uuid4()))
+
+
+async def create_monitor(visit: Visit) -> Response:
+    """Create the monitor. The same form sent again leads to the same monitor."""
+    form = await visit.read_form()
+    form_id = str(read_form_id(form.get("form_id", "")))
+    try:
+        given = monitor_form.read_form(form)
+
+        async def create() -> Reply:
+            monitor = await service.create_monitor(visit.team.id, given)
+            await record(visit.team.id, visit.actor, Action.MONITOR_CREATED, monitor.name, monitor.id)
+            return Reply({"monitor_id": str(monitor.id)}, 201)
+
+        reply = await act_once(visit.team.id, f"app-{form_id}", ("app", "create_monitor", given), create)
+    except Problem as problem:
+        # The form already made a monitor and says something else now. With a new id it makes another.
+        is_spent = problem.name == "idempotency_key_reused"
+        errors = {WHOLE_FORM: REFUSALS["form_spent"]} if is_spent else _explain(visit, problem, form)
+        next_id = str(uuid4()) if is_spent else form_id
+        return _render_new(visit, monitor_form.echo_form(form), next_id, errors, _status_of(visit, problem))
+    return visit.redirect(f"/monitors/{reply.json_value()['monitor_id']}", notice="monitor_created")
+
+
+async def show_edit(visit: Visit) -> Response:
+    """Show the form to change a monitor."""
+    monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
+    return await _render_edit(visit, monitor_form.write_form(configuration_of(monitor)), str(monitor.version))
+
+
+async def change_monitor(visit: Visit) -> Response:
+    """Change the monitor. If somebody else did since the form was opened, show both versions instead."""
+    form = await visit.read_form()
+    monitor_id, version = visit.read_id("monitor_id"), _read_version(form)
+    saved = configuration_of(await service.get_monitor(visit.team.id, monitor_id))
+    try:
+        patch = monitor_form.patch_from(monitor_form.read_form(form, saved), saved)
+        async with transaction():
+            monitor = await service.update_monitor(visit.team.id, monitor_id, patch, f'"{version}"')
+            if str(monitor.version) != version:
+                await record(visit.team.id, visit.actor, Action.MONITOR_UPDATED, monitor.name, monitor.id)
+    except Problem as problem:
+        errors = _explain(visit, problem, form)
+        status = _status_of(visit, problem)
+        return await _render_edit(visit, monitor_form.echo_form(form), version, errors, status)
+    return visit.redirect(f"/monitors/{monitor_id}", notice="monitor_updated")
+
+
+def _explain(visit: Visit, problem: Problem, form: Mapping[str, str]) -> Texts:
+    if _status_of(visit, problem) not in MENDED_STATUSES:
+        raise problem
+    return monitor_form.place_problem(problem, visit.catalogue, form)
+
+
+def _status_of(visit: Visit, problem: Problem) -> int:
+    return visit.catalogue.templates[problem.name].status
+
+
+def _read_version(form: Mapping[str, str]) -> str:
+    version = form.get("version", "")
+    return version if _VERSION.fullmatch(version) else "0"  # which is never current
+
+
+def _render_new(
+    visit: Visit, values: Texts, form_id: str, errors: Texts | None = None, status: int = 200
+) -> Response:
+    return _render(visit, "monitors/new.html", status, values=values, errors=errors or {}, form_id=form_id)
+
+
+async def _render_edit(
+    visit: Visit, values: Texts, version: str, errors: Texts | None = None, status: int = 200
+) -> Response:
+    """Show the form. If the monitor has changed meanwhile, show what is saved now beside it.
+
+    Sent again, that form replaces what is saved, because its sender has seen it.
+    """
+    monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
+    others: Texts = {}
+    if status == 412:  # noqa: PLR2004 - Precondition Failed
+        saved = monitor_form.write_form(configuration_of(monitor))
+        others = {name: text for name, text in saved.items() if text != values[name]}
+        version = str(monitor.version)
+    return _render(
+        visit,
+        "monitors/edit.html",
+        status,
+        monitor=monitor,
+        values=values,
+        errors=errors or {},
+        version=version,
+        others=others,
+    )
+
+
+def _render(visit: Visit, template: str, status: int, **context: object) -> Response:
+    methods = published_document().root["components"]["schemas"]["HttpMethod"]["enum"]
+    return visit.render(
+        template,
+        status,
+        labels=LABELS,
+        hints=monitor_form.write_hints(),
+        groups=GROUPS,
+        defaults=monitor_form.write_new_form(),
+        methods=[(method, method) for method in methods],
+        whole_form=WHOLE_FORM,
+        **context,
+    )
+
+
+ROUTES = (
+    for_members("/monitors/new", get=show_new_monitor, post=create_monitor),
+    for_members("/monitors/{monitor_id}/edit", get=show_edit, post=change_monitor),
+)

@@ -1,0 +1,141 @@
+"""The monitors of a team: the list, and a page with everything known about one of them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import orjson
+
+from monitoring.app.charts import MAX_BARS, draw_bars, draw_chart
+from monitoring.app.monitor_filter import echo_filter, place_problem, read_filter
+from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES
+from monitoring.app.pages import incidents, monitor_actions, monitor_forms
+from monitoring.app.routing import for_members
+from monitoring.checks.latest import list_latest
+from monitoring.checks.ranges import Range
+from monitoring.checks.response_times import measure_response_times
+from monitoring.checks.results import list_results
+from monitoring.checks.uptime import measure_uptime
+from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.problems import Problem
+from monitoring.contract.timestamps import read_timestamp
+from monitoring.incidents.models import IncidentState
+from monitoring.incidents.service import list_incidents
+from monitoring.monitors import service
+from monitoring.monitors.configuration import configuration_of
+from monitoring.monitors.reading import list_monitors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+    from monitoring.checks.results import CheckResult
+    from monitoring.monitors.models import Monitor
+
+MONITORS_A_PAGE = 50
+CHECKS_SHOWN = 20
+INCIDENTS_SHOWN = 10
+OPEN_INCIDENTS_NAMED = 5
+OPEN_INCIDENTS_COUNTED = 100
+
+# Bars reach no further back, so that a list reads few partitions.
+BARS_RANGE = timedelta(days=3)
+CHART_RANGE = timedelta(hours=24)
+UPTIME_RANGES = {
+    "24 hours": timedelta(hours=24),
+    "7 days": timedelta(days=7),
+    "30 days": timedelta(days=30),
+    "90 days": timedelta(days=90),
+}
+
+
+async def show_monitors(visit: Visit) -> Response:
+    """List the team's monitors, newest first, below the open incidents."""
+    sought = echo_filter(visit.query)
+    try:
+        wanted = read_filter(visit.query)
+    except Problem as problem:
+        errors = place_problem(problem, visit.catalogue)
+        return await _render_list(visit, [], 400, sought=sought, errors=errors, next_cursor=None)
+    page = await list_monitors(visit.team.id, wanted, MONITORS_A_PAGE, visit.after_id)
+    next_cursor = encode_cursor(page.continues_after) if page.continues_after else None
+    monitors = [_read_written(written) for written in page.monitors]
+    return await _render_list(visit, monitors, sought=sought, errors={}, next_cursor=next_cursor)
+
+
+async def show_monitor(visit: Visit) -> Response:
+    """Show a monitor: its state, uptime, response times, last checks, incidents and configuration."""
+    now = visit.now
+    monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
+    checks = await list_results(monitor.id, limit=CHECKS_SHOWN)
+    uptimes = {
+        title: (await measure_uptime(monitor, Range(now - length, now))).whole[1]
+        for title, length in UPTIME_RANGES.items()
+    }
+    response_times = await measure_response_times(monitor.id, Range(now - CHART_RANGE, now, "hour"), now)
+    incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)
+    return visit.render(
+        "monitors/monitor.html",
+        monitor=monitor,
+        configuration=configuration_of(monitor),
+        labels=LABELS,
+        status_words=STATUSES[monitor.status],
+        last_error=_explain_last_error(monitor, checks),
+        checks=checks,
+        error_words=ERRORS,
+        uptimes=uptimes,
+        hours=response_times.windows,
+        chart=draw_chart(response_times.windows),
+        incidents=incident_page.rows,
+    )
+
+
+async def _render_list(
+    visit: Visit, monitors: Sequence[dict[str, Any]], status: int = 200, **context: object
+) -> Response:
+    latest = await list_latest([each["id"] for each in monitors], visit.now - BARS_RANGE, MAX_BARS)
+    open_page = await list_incidents(visit.team.id, None, IncidentState.OPEN, OPEN_INCIDENTS_COUNTED, None)
+    named = open_page.rows[:OPEN_INCIDENTS_NAMED]
+    return visit.render(
+        "monitors/list.html",
+        status,
+        monitors=monitors,
+        bars={monitor_id: draw_bars(checks) for monitor_id, checks in latest.items()},
+        state_options=[("", "any"), *((status, status) for status in STATUSES)],
+        open_count=len(open_page.rows),
+        are_more_open=open_page.continues_after is not None,
+        open_incidents=named,
+        names=await service.name_monitors(visit.team.id, {incident.monitor_id for incident in named}),
+        **context,
+    )
+
+
+def _read_written(written: str) -> dict[str, Any]:
+    """Read a `Monitor` of the document; its id becomes a UUID, the time of its last check a datetime."""
+    monitor: dict[str, Any] = orjson.loads(written)
+    checked_at = monitor["last_checked_at"]
+    return monitor | {
+        "id": UUID(monitor["id"]),
+        "last_checked_at": read_timestamp(checked_at) if checked_at else None,
+    }
+
+
+def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str | None:
+    """Return the sentence of the last check; once that check is deleted, what its error code means."""
+    if monitor.watch.last_error is None:
+        return None
+    message = checks[0].error_message if checks else None
+    return message or ERRORS[monitor.watch.last_error]
+
+
+ROUTES = (
+    for_members("/monitors", get=show_monitors),
+    *monitor_forms.ROUTES,  # `/monitors/new` before any id
+    for_members("/monitors/{monitor_id}", get=show_monitor),
+    *monitor_actions.ROUTES,
+    *incidents.ROUTES,
+)

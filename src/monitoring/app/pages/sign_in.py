@@ -1,0 +1,86 @@
+"""Signing in and out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from starlette.background import BackgroundTask
+
+from monitoring.app.attempts import count_attempt, note_refusal
+from monitoring.app.routing import for_members, for_strangers
+from monitoring.app.sentences import REFUSALS
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record
+from monitoring.backends.database import transaction
+from monitoring.members.refusals import Refused
+from monitoring.members.sessions import begin_session, end_session
+from monitoring.members.sign_in import authenticate
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+    from monitoring.members.models import User
+
+_PATH = re.compile(r"(/[A-Za-z0-9_-]+){1,8}")
+
+
+async def show_sign_in(visit: Visit) -> Response:
+    """Show the form. Somebody who is signed in already goes to the first page."""
+    if visit.session:
+        return visit.redirect("/monitors")
+    return visit.render("sign_in.html", next=_read_next(visit.query.get("next", "")), email="", error="")
+
+
+async def sign_in(visit: Visit) -> Response:
+    """Begin a session. An unknown email and a wrong password get the same answer."""
+    form = await visit.read_form()
+    email, next_path = form.get("email", ""), _read_next(form.get("next", ""))
+    # Counted before the password is verified, so guessing is limited, and so is the work it causes.
+    attempt = await count_attempt(visit.request, email)
+    user = await authenticate(email, form.get("password", ""), is_known=attempt.is_known)
+    if user and await open_session(visit, user):
+        return visit.redirect(next_path or "/monitors")
+    error = REFUSALS["sign_in_refused"]
+    refusal = visit.render("sign_in.html", 400, next=next_path, email=email, error=error)
+    # Noted after the answer: only emails that somebody has are noted, and no time may tell which.
+    refusal.background = BackgroundTask(note_refusal, attempt)
+    return refusal
+
+
+async def sign_out(visit: Visit) -> Response:
+    """End this browser's session."""
+    assert visit.session  # noqa: S101 - only members come here
+    async with transaction():
+        await end_session(visit.session.id)
+        await record(visit.team.id, visit.actor, Action.SIGNED_OUT)
+    visit.end_session()
+    return visit.redirect("/sign-in", notice="signed_out")
+
+
+async def open_session(visit: Visit, user: User) -> bool:
+    """Sign somebody in, and end the session that this browser had before.
+
+    False if they were removed, or got a new password, since they were authenticated.
+    """
+    browser = visit.request.headers.get("user-agent", "")
+    try:
+        token = await begin_session(user, browser, address=visit.address)
+    except Refused:
+        return False
+    if visit.session:
+        await end_session(visit.session.id)
+    visit.begin_session(token, user.email)
+    return True
+
+
+def _read_next(path: str) -> str:
+    """Read which page of the app comes next; empty if the path is none of them."""
+    return path if _PATH.fullmatch(path) else ""
+
+
+ROUTES = (
+    for_strangers("/sign-in", get=show_sign_in, post=sign_in),
+    for_members("/sign-out", post=sign_out),
+)

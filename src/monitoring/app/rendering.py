@@ -1,0 +1,94 @@
+"""Turns templates into answers: addresses, assets and the headers of every page."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import Response
+
+from monitoring.app.words import FILTERS
+from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.settings import Settings
+
+ROOT = "/app"
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""Only our own assets: nothing inline, nothing from other hosts, no framing."""
+
+PAGE_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-DNS-Prefetch-Control": "off",
+    "X-Frame-Options": "DENY",
+}
+
+_MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+
+class Pages:
+    """Renders templates for a service at its public address, and serves what they refer to."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._prefix = urlsplit(settings.base_url).path
+        self._assets = {asset.name: asset.read_bytes() for asset in (files(__package__) / "assets").iterdir()}
+        self._environment = Environment(
+            loader=PackageLoader(__package__),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.filters |= FILTERS
+        self._environment.globals |= {
+            "asset": self.locate_asset,
+            "base_url": settings.base_url,
+            "max_password_characters": MAX_PASSWORD_CHARACTERS,
+            "min_password_characters": MIN_PASSWORD_CHARACTERS,
+            "reference": f"{self._prefix}/docs",
+            "url": self.locate,
+        }
+
+    def locate(self, path: str, **query: str | int | None) -> str:
+        """Return the address of a page. Query values that are None or empty are left out."""
+        given = {name: value for name, value in query.items() if value not in (None, "")}
+        return f"{self._prefix}{ROOT}{path}" + (f"?{urlencode(given)}" if given else "")
+
+    def locate_asset(self, name: str) -> str:
+        """Return the address of an asset, which changes with the asset's content."""
+        return self.locate(f"/assets/{name}", v=_version_of(self._assets[name]))
+
+    def render(self, template: str, status: int, context: Mapping[str, Any]) -> Response:
+        """Render a page."""
+        content = self._environment.get_template(template).render(context)
+        return Response(content, status, PAGE_HEADERS, "text/html")
+
+    def redirect(self, path: str, **query: str | int | None) -> Response:
+        """Send the browser to a page, which it asks for with GET."""
+        return Response(status_code=303, headers=PAGE_HEADERS | {"Location": self.locate(path, **query)})
+
+    def serve_asset(self, name: str, version: str) -> Response | None:
+        """Answer an asset, cacheable for good if `version` is current; None if no asset has this name."""
+        content = self._assets.get(name)
+        if content is None:
+            return None
+        kept = _FOREVER if version == _version_of(content) else {}
+        return Response(content, 200, PAGE_HEADERS | kept, _MEDIA_TYPES[name.rpartition(".")[2]])
+
+
+def _version_of(content: bytes) -> str:
+    return sha256(content).hexdigest()[:12]

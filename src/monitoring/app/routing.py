@@ -1,0 +1,77 @@
+"""Who may open a page: strangers, members or owners. It accepts only forms of our own pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from starlette.routing import Route
+
+from monitoring.app.rendering import ROOT
+from monitoring.app.sentences import Declined
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from monitoring.app.application import App
+    from monitoring.app.visits import Visit
+
+    Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
+    Guard: TypeAlias = Callable[[Visit], Response | None]
+
+
+def for_strangers(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
+    """Open a page to everybody."""
+    return _route(path, get, post, _let_in)
+
+
+def for_members(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
+    """Open a page to people who are signed in; others are asked to sign in first."""
+    return _route(path, get, post, _demand_member)
+
+
+def for_owners(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
+    """Open a page to owners of the team; other members are told that it is for owners."""
+    return _route(path, get, post, _demand_owner)
+
+
+def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -> Route:
+    handlers = {method: handler for method, handler in (("GET", get), ("POST", post)) if handler}
+
+    async def serve(request: Request) -> Response:
+        app: App = request.app
+        visit = app.receive(request)
+        is_form = request.method == "POST"
+        if is_form:
+            visit.demand_own_site()
+            # Read before the session is looked up: it may end while somebody sends a form slowly.
+            await visit.read_form()
+        await visit.recognise()
+        if turned_away := guard(visit):
+            return turned_away
+        if is_form:
+            await visit.demand_own_form()
+        return await handlers["POST" if is_form else "GET"](visit)
+
+    return Route(ROOT + path, serve, methods=list(handlers))
+
+
+def _let_in(_visit: Visit) -> None:
+    return None
+
+
+def _demand_member(visit: Visit) -> Response | None:
+    if visit.session:
+        return None
+    if visit.request.method == "POST":
+        return visit.redirect("/sign-in", notice="session_ended")
+    return visit.redirect("/sign-in", next=visit.path)
+
+
+def _demand_owner(visit: Visit) -> Response | None:
+    turned_away = _demand_member(visit)
+    if not turned_away and not visit.is_owner:
+        raise Declined("owners_only")
+    return turned_away

@@ -1,0 +1,65 @@
+"""What the app says beside the document and `members.refusals`: each sentence stands here, once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from monitoring.members.refusals import SENTENCES
+
+NOTICES = {
+    "api_key_revoked": "The API key is revoked. Its tokens are refused from now on.",
+    "check_requested": "A check is requested. Its result will appear here in a moment.",
+    "invitation_withdrawn": "The invitation is withdrawn. Its code no longer works.",
+    "member_removed": "The member is removed and signed out everywhere.",
+    "monitor_created": "The monitor is created. Its first check begins now.",
+    "monitor_deleted": "The monitor is deleted. Its incidents stay.",
+    "monitor_paused": "The monitor is paused.",
+    "monitor_resumed": "The monitor is resumed.",
+    "monitor_updated": "The changes are saved.",
+    "password_changed": "The password is changed. Other browsers are signed out.",
+    "role_changed": "The role is changed.",
+    "session_ended": "Your session has ended. The form was not processed. Sign in again.",
+    "signed_out": "You are signed out.",
+    "signed_out_everywhere": "You are signed out in every browser.",
+    "translations_retried": "The translations are queued again.",
+}
+
+REFUSALS = {
+    **SENTENCES,
+    "form_spent": "This form has already created a monitor. Send it again to create another.",
+    "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",
+    "role_unknown": "Choose one of the roles.",
+    "scope_missing": "Choose at least one thing the key may do.",
+    "scope_unknown": "There is no such permission. Choose from these.",
+    "sign_in_refused": "Email or password is wrong.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A page that only says something."""
+
+    status: int
+    title: str
+    text: str
+
+
+ROLE_OPTIONS = (
+    ("member", "Member: works with monitors"),
+    ("owner", "Owner: also keys, people and the audit log"),
+)
+
+DECLINED = {
+    "form_out_of_date": Sentence(
+        403, "This form is out of date", "Nothing was done. Open the page again and send the form once more."
+    ),
+    "owners_only": Sentence(403, "Owners only", "Ask an owner of your team to do this."),
+}
+
+
+class Declined(Exception):  # noqa: N818 - it is a page, not an error of ours
+    """Ends the request with a page of `DECLINED`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name

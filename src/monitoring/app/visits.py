@@ -1,0 +1,206 @@
+"""One request of a person: who they are, what they sent, and how to answer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from starlette.datastructures import ImmutableMultiDict
+
+from monitoring.app import cookies
+from monitoring.app.rendering import ROOT
+from monitoring.app.sentences import NOTICES, Declined
+from monitoring.audit.actors import Actor
+from monitoring.auth.limits import client_address, count_request
+from monitoring.backends.current import current_backends
+from monitoring.contract.bodies import FORM, MAX_FORM_FIELDS, shorten_header
+from monitoring.contract.cursors import decode_cursor
+from monitoring.contract.problems import Problem
+from monitoring.contract.urlencoding import parse_pairs
+from monitoring.members.models import Role
+from monitoring.members.sessions import find_session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.datastructures import QueryParams
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from monitoring.app.rendering import Pages
+    from monitoring.auth.models import Team
+    from monitoring.contract.catalogue import Catalogue
+    from monitoring.members.models import Session, User
+    from monitoring.settings import Settings
+
+
+Form = ImmutableMultiDict[str, str]
+
+
+class Visit:
+    """One request. `session` is None for strangers, who have no `user`, `team` or `actor`."""
+
+    def __init__(self, request: Request, pages: Pages, catalogue: Catalogue) -> None:
+        self.request = request
+        self.catalogue = catalogue
+        self.now = datetime.now(UTC)
+        self.session: Session | None = None
+        self._pages = pages
+        self._form: Form | None = None
+        sent = cookies.read_token(request, self.settings)
+        self._token = sent or cookies.make_token()
+        self._is_token_new = sent is None
+        self._is_session_changed = False
+        self._known_email: str | None = None
+
+    async def recognise(self) -> None:
+        """Find the session that the cookie belongs to, if there is one."""
+        if not self._is_token_new:
+            self.session = await find_session(self._token)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the service."""
+        return current_backends().settings
+
+    @property
+    def after_id(self) -> UUID | None:
+        """The row that the page asked for comes after; None if it is the first, or the cursor is none."""
+        try:
+            return decode_cursor(self.query.get("cursor", ""))
+        except ValueError:
+            return None
+
+    @property
+    def user(self) -> User:
+        """Who is signed in."""
+        assert self.session  # noqa: S101 - routes let only members here
+        return self.session.user
+
+    @property
+    def team(self) -> Team:
+        """The team whose things are shown."""
+        return self.user.team
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the person is an owner of the team."""
+        return self.session is not None and self.user.role == Role.OWNER
+
+    @property
+    def sees_articles(self) -> bool:
+        """Whether the team may see the blog's articles."""
+        return self.session is not None and self.team.name in self.settings.article_teams
+
+    @property
+    def actor(self) -> Actor:
+        """The person, as the audit log names them."""
+        return Actor(self.user.email, self.user.id, self.address)
+
+    @property
+    def address(self) -> str:
+        """The address the request comes from."""
+        return client_address(self.request)
+
+    @property
+    def path(self) -> str:
+        """The path of the page, as `redirect` takes it."""
+        path: str = self.request.scope["path"]
+        return path.removeprefix(ROOT)
+
+    @property
+    def path_params(self) -> Mapping[str, str]:
+        """The variable parts of the path."""
+        return self.request.path_params
+
+    @property
+    def query(self) -> QueryParams:
+        """What stands behind the question mark."""
+        return self.request.query_params
+
+    def read_id(self, name: str) -> UUID:
+        """Read an id of the path. Raises `Problem("not_found")` for text that cannot be one."""
+        try:
+            return UUID(self.path_params[name])
+        except ValueError:
+            raise Problem("not_found") from None
+
+    async def read_form(self) -> Form:
+        """Read the form that was sent. Raises Problem for a body that no browser sends."""
+        if self._form is None:
+            content_type = self.request.headers.get("content-type", "")
+            if content_type.partition(";")[0].strip().lower() != FORM:
+                given = shorten_header(content_type) or "no Content-Type"
+                raise Problem("unsupported_media_type", expected=FORM, given=given)
+            try:
+                pairs = parse_pairs(await self.request.body(), MAX_FORM_FIELDS)
+            except ValueError:
+                raise Problem("malformed_request") from None
+            # Browsers end lines in a form with CR LF, whatever was typed.
+            self._form = ImmutableMultiDict((name, text.replace("\r\n", "\n")) for name, text in pairs)
+        return self._form
+
+    def demand_own_site(self) -> None:
+        """Refuse a form that the browser says another site's page sent (cross-site request forgery)."""
+        if self.request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise Declined("form_out_of_date")
+
+    async def demand_own_form(self) -> None:
+        """Refuse a form that no page of ours gave this browser, and too many forms of one person."""
+        form = await self.read_form()
+        if not cookies.is_csrf_token(form.get("csrf_token", ""), self._token):
+            raise Declined("form_out_of_date")
+        if self.session:
+            await count_request(self.request, self.settings.rate_limit_api, f"user:{self.user.id}")
+
+    def render(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
+        """Answer with a page. Its template gets the visit, and the notice of the redirect that led here."""
+        given = {
+            "csrf_token": cookies.csrf_token_of(self._token),
+            "notice": NOTICES.get(self.query.get("notice", "")),
+            "visit": self,
+        }
+        return self._with_cookie(self._pages.render(template, status, given | context))
+
+    def redirect(self, path: str, **query: str | int | None) -> Response:
+        """Redirect to another page; `notice="monitor_deleted"` lets it say what was done.
+
+        A stranger gets no cookie here. Browsers send no cookie with another site's form, and a new one would
+        then replace the session's.
+        """
+        response = self._pages.redirect(path, **query)
+        return self._with_cookie(response) if self._is_session_changed else response
+
+    def begin_session(self, token: str, email: str) -> None:
+        """Give the browser a session's token, and mark it as one that this email was signed in with.
+
+        The token replaces the old one, which others may know.
+        """
+        self._replace_token(token)
+        self._known_email = email
+
+    def end_session(self) -> None:
+        """Make the browser a stranger's again."""
+        self.session = None
+        self._replace_token(cookies.make_token())
+
+    def _replace_token(self, token: str) -> None:
+        self._token, self._is_token_new, self._is_session_changed = token, True, True
+
+    def _with_cookie(self, response: Response) -> Response:
+        if self._is_token_new:
+            cookies.set_token(response, self._token, self.settings)
+        if email := self._known_email:
+            # A mark that it has already stays, and so does what was counted under it.
+            mark = cookies.read_mark(self.request, self.settings, email) or cookies.make_token()
+            cookies.set_mark(response, mark, self.settings, email)
+        return response
+
+
+def read_form_id(text: str) -> UUID:
+    """Read the id that a form carries, so that sending it twice makes one thing. Raises Problem."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Problem("malformed_request") from None

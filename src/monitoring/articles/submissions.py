@@ -1,0 +1,134 @@
+"""Reads a submission: which article it is, which content, and from when. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from monitoring.articles.rules import SOURCE_TIME_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MAX_FOLDER_CHARACTERS = 120
+
+# These fields differ each time the same article is sent, so they make no new revision.
+SUBMISSION_FIELDS = ("event", "timestamp")
+
+_EPOCH_SECONDS = re.compile(r"\d{10}(\.\d{1,9})?")
+_EPOCH_MILLISECONDS = re.compile(r"\d{13}")
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A publisher's payload and what it says.
+
+    `source_time` and `source_time_field` are None if no field tells a time that we can read.
+    """
+
+    payload: dict[str, Any]
+    identity: str
+    content_hash: str
+    size_bytes: int
+    source_time: datetime | None
+    source_time_field: str | None
+
+    def folders(self) -> Iterator[str]:
+        """Name folders for the article, best first. No other article can have those after the first."""
+        article = self.payload["article"]
+        named = (sanitise_slug(_write_name(article.get(field))) for field in ("slug", "title", "id"))
+        folder = next(filter(None, named), "article")
+        fingerprint = hashlib.sha256(self.identity.encode()).hexdigest()
+        yield folder
+        yield f"{folder}-{fingerprint[:8]}"
+        yield f"{folder}-{fingerprint}"
+
+
+def read_submission(payload: dict[str, Any], received_at: datetime) -> Submission:
+    """Read a payload that the document allows.
+
+    A source time in the future counts as now, so that a wrong clock does not make all later submissions
+    stale.
+    """
+    content = {name: value for name, value in payload.items() if name not in SUBMISSION_FIELDS}
+    written = _write_canonically(content)
+    source_time, source_time_field = find_source_time(payload)
+    return Submission(
+        payload=payload,
+        identity=identify_article(payload),
+        content_hash=hashlib.sha256(written).hexdigest(),
+        size_bytes=len(written),
+        source_time=source_time and min(source_time, received_at),
+        source_time_field=source_time_field,
+    )
+
+
+def is_test_submission(payload: Mapping[str, Any]) -> bool:
+    """Recognise a test ping, which providers send when somebody presses their "Test" button."""
+    return str(payload.get("event")).strip().lower() == "test"
+
+
+def identify_article(payload: Mapping[str, Any]) -> str:
+    """Return what identifies an article within its website: its id, else its slug, else its content.
+
+    The ids `7`, `7.0` and `"7"` are the same. The website's id is hashed, so that its text cannot be
+    mistaken for a part of the identity.
+    """
+    article, website = payload["article"], payload.get("website") or {}
+    names = ((field, _write_name(article.get(field))) for field in ("id", "slug"))
+    known_by = next((f"{field}:{name}" for field, name in names if name), None)
+    known_by = known_by or f"sha256:{hash_json(article)}"
+    website_id = _write_name(website.get("id"))
+    return f"website:{hash_json(website_id)}/{known_by}" if website_id else known_by
+
+
+def _write_name(value: str | float | None) -> str:
+    """Write an id, slug or title without surrounding blanks. In JSON, `7.0` is the integer 7."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else str(value).strip()
+
+
+def hash_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
+    """Hash a JSON value (SHA-256). The order of keys and blanks do not count."""
+    return hashlib.sha256(_write_canonically(value)).hexdigest()
+
+
+def _write_canonically(value: Any) -> bytes:  # noqa: ANN401 - as above
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def find_source_time(payload: Mapping[str, Any]) -> tuple[datetime, str] | tuple[None, None]:
+    """Find the first of `SOURCE_TIME_FIELDS` that tells a readable time. Returns the time and the field."""
+    article = payload["article"]
+    texts = (payload.get("timestamp"), payload.get("published_at"), article.get("published_at"))
+    for field, text in zip(SOURCE_TIME_FIELDS, texts, strict=True):
+        if moment := parse_time(text):
+            return moment, field
+    return None, None
+
+
+def parse_time(text: str | None) -> datetime | None:
+    """Read ISO 8601 (UTC by default), or seconds or milliseconds since the epoch. Returns None otherwise."""
+    text = (text or "").strip()
+    try:
+        if _EPOCH_SECONDS.fullmatch(text):
+            return datetime.fromtimestamp(float(text), UTC)
+        if _EPOCH_MILLISECONDS.fullmatch(text):
+            return datetime.fromtimestamp(int(text) / 1000, UTC)
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def sanitise_slug(text: str) -> str:
+    """Make a folder name of lower-case ASCII letters, digits and single hyphens. It may be empty."""
+    letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:MAX_FOLDER_CHARACTERS].rstrip("-")

@@ -1,0 +1,126 @@
+"""One translation, from the claim to the file."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from monitoring.articles.claims import lease
+from monitoring.articles.memory import recall_segments, remember_segments
+from monitoring.articles.models import TranslationStatus
+from monitoring.articles.rules import (
+    STORAGE_AWAY,
+    UNEXPECTED,
+    give_up,
+    retry_delay_seconds,
+    shorten_reason,
+)
+from monitoring.articles.storage import find_versions, page_transaction, put_page
+from monitoring.articles.translation.engines import (
+    EngineError,
+    PermanentEngineError,
+    TransientEngineError,
+)
+from monitoring.backends.current import current_backends
+from monitoring.backends.errors import DatabaseUnavailable, StorageUnavailable
+from monitoring.backends.outage import note_refusal
+from monitoring.metrics import TRANSLATIONS_FINISHED
+
+if TYPE_CHECKING:
+    from monitoring.articles.claims import TranslationClaim
+    from monitoring.articles.engine_runner import EngineRunner
+    from monitoring.articles.translation.article import TranslatedArticle
+
+log = logging.getLogger(__name__)
+
+
+async def attempt_translation(claim: TranslationClaim, runner: EngineRunner) -> float | None:
+    """Translate and store, or note why not. Returns the seconds until the next attempt, if there is one.
+
+    If the worker is stopped politely, the attempt is given back and does not count.
+    """
+    try:
+        async with claim.renewed(lease()):
+            translated = await _translate(claim, runner)
+        await _store(claim, translated, runner)
+    except asyncio.CancelledError:
+        await claim.give_back()
+        raise
+    except PermanentEngineError as error:
+        await _fail(claim, shorten_reason(str(error)))
+    except TransientEngineError as error:
+        return await _try_later(claim, str(error), error.retry_after_seconds)
+    except StorageUnavailable as error:
+        note_refusal("task", error)
+        return await _try_later(claim, STORAGE_AWAY)
+    except DatabaseUnavailable:
+        raise  # nothing can be stored; the lease will end by itself
+    except Exception:
+        log.exception("The translation into %s failed", claim.row.locale)
+        return await _try_later(claim, UNEXPECTED)
+    return None
+
+
+async def _translate(claim: TranslationClaim, runner: EngineRunner) -> TranslatedArticle:
+    payload, locale, engine = claim.article.payload, claim.row.locale, runner.engine.name
+    known = await recall_segments(engine, locale, await runner.segment_hashes(payload))
+    try:
+        translated = await runner.translate(payload, locale, known)
+    except EngineError as error:  # the next attempt goes on where this one ended
+        await remember_segments(engine, locale, error.learned)
+        raise
+    # Even if the claim is lost by now: the next revision will need most of these segments.
+    await remember_segments(engine, locale, translated.learned)
+    return translated
+
+
+async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner: EngineRunner) -> None:
+    now, locale = datetime.now(UTC), claim.row.locale
+    versions = await find_versions(claim.article.slug, locale)
+    async with page_transaction():
+        # The update both checks and locks: nobody can claim or reset the row until the file is there.
+        is_ours = await claim.end(status=TranslationStatus.TRANSLATED, translated_at=now, reason=None)
+        if is_ours:
+            await put_page(
+                claim.article,
+                locale,
+                translated.payload,
+                replacing=versions,
+                engine=runner.engine.name,
+                is_demonstration=translated.is_demonstration,
+                untranslated_segments=translated.refused_count,
+                translated_at=now,
+            )
+    if is_ours:
+        TRANSLATIONS_FINISHED.labels(locale, TranslationStatus.TRANSLATED).inc()
+    if is_ours and translated.refused_count:
+        log.warning(
+            "Segments left in English in %s, no answer of the engine being acceptable: %d",
+            locale,
+            translated.refused_count,
+        )
+
+
+async def _try_later(
+    claim: TranslationClaim, reason: str, asked_seconds: float | None = None
+) -> float | None:
+    attempts = claim.row.attempts
+    if attempts >= current_backends().settings.translation_max_attempts:
+        await _fail(claim, give_up(reason, attempts))
+        return None
+    chance = random.random()  # noqa: S311 - jitter is no secret
+    delay_seconds = retry_delay_seconds(attempts, chance, asked_seconds or 0)
+    is_ours = await claim.end(
+        status=TranslationStatus.QUEUED,
+        reason=shorten_reason(reason),
+        due_at=datetime.now(UTC) + timedelta(seconds=delay_seconds),
+    )
+    return delay_seconds if is_ours else None
+
+
+async def _fail(claim: TranslationClaim, reason: str) -> None:
+    if await claim.end(status=TranslationStatus.FAILED, reason=reason):
+        TRANSLATIONS_FINISHED.labels(claim.row.locale, TranslationStatus.FAILED).inc()

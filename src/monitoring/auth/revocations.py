@@ -1,0 +1,58 @@
+"""Revoking a token before it expires (RFC 7009), and saying whether a token is active (RFC 7662)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from monitoring.auth.models import ApiKey, RevokedToken
+from monitoring.auth.service import find_living_key
+from monitoring.auth.tokens import InvalidTokenError, TokenClaims, verify_token
+from monitoring.backends.current import current_backends
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+# The clocks of two machines may differ. One must not delete a row that the other still needs.
+KEPT_AFTER_EXPIRY = timedelta(hours=1)
+
+
+class AnotherClientsTokenError(Exception):
+    """The client that revokes a token is not the one that got it."""
+
+
+async def revoke_token(client: ApiKey, token: str) -> None:
+    """Revoke a token: every process refuses it from the very next request on. Twice is once.
+
+    Does nothing if the token is not valid anyway. Raises `AnotherClientsTokenError`.
+    """
+    backends = current_backends()
+    try:
+        claims = verify_token(backends.settings, token)
+    except InvalidTokenError:
+        return
+    if claims.client_id != client.client_id:
+        raise AnotherClientsTokenError
+    ends_at = datetime.fromtimestamp(claims.expires_at_seconds, UTC)
+    await RevokedToken.bulk_create(
+        [RevokedToken(token_id=claims.token_id, expires_at=ends_at)], ignore_conflicts=True
+    )
+    await backends.remembered.forget_everywhere()
+
+
+async def find_active_token(team_id: UUID, token: str) -> TokenClaims | None:
+    """Return the claims of a team's token, with the scopes it has now, or None if it would be refused."""
+    try:
+        claims = verify_token(current_backends().settings, token)
+        key = await find_living_key(claims)
+    except InvalidTokenError:
+        return None
+    if key is None or key.team_id != team_id:
+        return None
+    return replace(claims, scopes=claims.scopes & key.scopes)
+
+
+async def delete_expired_revocations(now: datetime) -> None:
+    """Delete the rows of revoked tokens that have expired."""
+    await RevokedToken.filter(expires_at__lte=now - KEPT_AFTER_EXPIRY).delete()

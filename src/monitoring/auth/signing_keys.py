@@ -1,0 +1,91 @@
+"""The keys that sign tokens: the first signs, all verify, and everybody can read the public halves.
+
+The key alone decides the algorithm of its signatures. What a token's header says about it is never followed.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey, generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from jwt.algorithms import OKPAlgorithm, RSAAlgorithm
+
+from monitoring.settings.private_keys import PrivateKey, read_private_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import SecretStr
+
+HS256 = "HS256"
+
+_NEW_RSA_BITS = 2048
+
+# What RFC 7638 §3.2 takes of a key for its thumbprint (RFC 8037 §2 for Ed25519).
+_THUMBPRINT_MEMBERS = {"RSA": ("e", "kty", "n"), "OKP": ("crv", "kty", "x")}
+
+
+class Algorithm(StrEnum):
+    """How a private key signs. Every conforming verifier has to know RS256 (RFC 9068 §2.1)."""
+
+    RS256 = "RS256"
+    EDDSA = "EdDSA"
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A key of the settings. `public_jwk` is the public half as a JWK (RFC 7517); a secret has none."""
+
+    key_id: str
+    algorithm: str
+    signing: Any
+    verifying: Any
+    public_jwk: Mapping[str, str] | None
+
+
+@lru_cache(maxsize=8)  # an installation has one list; tests run several services in one process
+def read_signing_keys(signing_keys: tuple[SecretStr, ...]) -> dict[str, SigningKey]:
+    """Return the keys by their ids, in the order of the settings: the first one signs."""
+    keys = [_read_signing_key(secret.get_secret_value()) for secret in signing_keys]
+    return {key.key_id: key for key in keys}
+
+
+def generate_signing_key(algorithm: Algorithm) -> str:
+    """Make a private key, as `SIGNING_KEYS` takes it: PKCS #8 in PEM in base64, one line."""
+    key: PrivateKey = (
+        Ed25519PrivateKey.generate()
+        if algorithm is Algorithm.EDDSA
+        else generate_private_key(public_exponent=65537, key_size=_NEW_RSA_BITS)
+    )
+    return base64.b64encode(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())).decode()
+
+
+def _read_signing_key(text: str) -> SigningKey:
+    private_key = read_private_key(text)
+    if private_key is None:
+        # The name of a secret reveals nothing about it.
+        key_id = hashlib.sha256(f"kid:{text}".encode()).hexdigest()[:16]
+        return SigningKey(key_id, HS256, text, text, None)
+    public_key = private_key.public_key()
+    if isinstance(public_key, RSAPublicKey):
+        algorithm, jwk = Algorithm.RS256, RSAAlgorithm.to_jwk(public_key, as_dict=True)
+    else:
+        algorithm, jwk = Algorithm.EDDSA, OKPAlgorithm.to_jwk(public_key, as_dict=True)
+    public = {name: jwk[name] for name in _THUMBPRINT_MEMBERS[jwk["kty"]]}
+    key_id = _thumbprint(public)
+    public_jwk = {"kid": key_id, "use": "sig", "alg": algorithm.value, **public}
+    return SigningKey(key_id, algorithm.value, private_key, public_key, public_jwk)
+
+
+def _thumbprint(public: Mapping[str, str]) -> str:
+    """Name a public key by what it is (RFC 7638): the same everywhere, and never given twice."""
+    digest = hashlib.sha256(orjson.dumps(public, option=orjson.OPT_SORT_KEYS)).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

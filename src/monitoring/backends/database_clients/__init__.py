@@ -1,0 +1,1 @@
+"""Tortoise's database clients, with errors that mean something and no leaked connections."""

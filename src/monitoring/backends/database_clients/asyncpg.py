@@ -1,0 +1,268 @@
+"""PostgreSQL for Tortoise: bounded waits, errors that mean something, no connection lost from the pool.
+
+The only file that imports asyncpg; it uses documented names only. Of Tortoise's client for asyncpg it refines
+undocumented parts, which tests/backends/test_tortoise_assumptions.py checks:
+
+- `acquire_connection` and `_in_transaction` make the contexts of a statement and of a transaction.
+- `_pool` is None until `ensure_connection` has opened it; `create_pool` opens it.
+- A transaction's client has its `_connection`, its client before as `_parent`, and `_lock`.
+- The context of a transaction sets the client of its task by `get_connections().set`, and keeps the `token`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import asyncpg  # type: ignore[import-untyped]
+from tortoise.backends.asyncpg.client import AsyncpgDBClient, TransactionWrapper
+from tortoise.backends.base.client import (
+    ConnectionWrapper,
+    NestedTransactionContext,
+    PoolConnectionWrapper,
+    TransactionContextPooled,
+)
+from tortoise.backends.base_postgres.client import translate_exceptions
+from tortoise.connection import get_connections
+from tortoise.exceptions import DBConnectionError
+
+from monitoring.backends.errors import DatabaseUnavailable, TransactionConflict, describe_error
+from monitoring.backends.outage import Outage, outage_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+
+    from tortoise.backends.base.client import (
+        BaseDBAsyncClient,
+        TransactionalDBClient,
+        TransactionContext,
+    )
+
+
+_UNAVAILABLE = (
+    OSError,  # refused, reset, no route; TimeoutError is one too
+    DBConnectionError,
+    asyncpg.InternalClientError,  # the connection was lost in the middle of an exchange
+    asyncpg.InterfaceError,  # the connection is gone, or the pool is closing
+    asyncpg.PostgresConnectionError,
+    asyncpg.InsufficientResourcesError,  # too many connections, disk full
+    asyncpg.OperatorInterventionError,  # shutting down, starting up, statement timeout
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.ReadOnlySQLTransactionError,  # a primary that became a standby
+)
+
+# Other sessions are in the way of one statement: the server itself is there.
+_IN_THE_WAY = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError)
+
+
+def _outage_of(client: BaseDBAsyncClient) -> Outage:
+    return cast("Client | _Transaction", client).outage
+
+
+def _raise_translated(error: object, outage: Outage, connection: Any = None) -> None:  # noqa: ANN401 - asyncpg is untyped
+    is_silent = isinstance(error, TimeoutError | asyncpg.InternalClientError)
+    if is_silent and connection:
+        # The server has let its own timeout pass: giving the connection back would mean to wait for it again.
+        with suppress(asyncpg.InterfaceError):  # it is terminated already
+            connection.terminate()
+    if isinstance(error, asyncpg.TransactionRollbackError):  # serialization failure, deadlock
+        raise TransactionConflict(str(error)) from error
+    if isinstance(error, _IN_THE_WAY):
+        raise DatabaseUnavailable(describe_error(error)) from error
+    if isinstance(error, _UNAVAILABLE):
+        outage.begin(error)
+        raise DatabaseUnavailable(describe_error(error), outage) from error
+
+
+@contextmanager
+def _translated_errors(outage: Outage, connection: Any = None) -> Iterator[None]:  # noqa: ANN401
+    try:
+        yield
+    except Exception as error:
+        _raise_translated(error, outage, connection)
+        raise
+
+
+async def _reset(connection: asyncpg.Connection) -> None:
+    """Clean a connection only if it needs it, which saves a round trip for every statement.
+
+    Safe as long as nobody leaves session state behind (SET, LISTEN, session advisory locks).
+    """
+    if connection.is_in_transaction():
+        await connection.reset()
+
+
+async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> Any:  # noqa: ANN401
+    """Return a connection. Waiting for a free one takes no longer than opening one may."""
+    timeout_seconds = client.extra["timeout"]
+    with _translated_errors(_outage_of(client)):
+        if not client._pool:  # noqa: SLF001 - Tortoise's, here and below
+            async with asyncio.timeout(timeout_seconds):  # or callers queue here, and fail one by one
+                await ensure_pool()
+        return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
+
+
+@contextmanager
+def _cancelled_first(cause: object) -> Iterator[None]:
+    """Tidy up after a statement or a transaction. If it was cancelled, an outage does not hide that."""
+    try:
+        yield
+    except DatabaseUnavailable:
+        if not isinstance(cause, asyncio.CancelledError):
+            raise
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Await work that must not be left half done. A cancellation is raised when the work has ended."""
+    working = asyncio.ensure_future(work)
+    cancellation: asyncio.CancelledError | None = None
+    while not working.done():
+        try:
+            await asyncio.wait([working])
+        except asyncio.CancelledError as error:
+            cancellation = error
+    if cancellation:
+        raise cancellation from (None if working.cancelled() else working.exception())
+    working.result()
+
+
+@translate_exceptions
+async def _execute_many(client: AsyncpgDBClient, query: str, values: Sequence[Sequence[object]]) -> None:
+    """Do all or nothing. asyncpg does so by itself: no transaction is begun, so none can be left open."""
+    async with client.acquire_connection() as connection:
+        client.log.debug("%s: %s", query, values)
+        # If asyncpg is cancelled while the socket takes no more, it waits for an answer to an unsent message.
+        await _to_its_end(_send_many(_outage_of(client), connection, query, values))
+
+
+async def _send_many(
+    outage: Outage,
+    connection: Any,  # noqa: ANN401
+    query: str,
+    values: Sequence[Sequence[object]],
+) -> None:
+    with _translated_errors(outage, connection):
+        await connection.executemany(query, values)
+
+
+class _PooledConnection(PoolConnectionWrapper[Any]):
+    async def __aenter__(self) -> Any:  # noqa: ANN401
+        self.connection = await _borrow(self.client, self.ensure_connection)
+        self._pool = self.client._pool  # noqa: SLF001 - the client forgets it when it is closed
+        return self.connection
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        try:
+            _raise_translated(exc_info[1], _outage_of(self.client), self.connection)
+        finally:
+            with _cancelled_first(exc_info[1]), _translated_errors(_outage_of(self.client)):
+                await self._pool.release(self.connection)
+        if exc_info[1] is None:
+            _outage_of(self.client).end()
+
+
+class _TransactionConnection(ConnectionWrapper[Any]):
+    async def __aexit__(self, *exc_info: object) -> None:
+        await super().__aexit__(*exc_info)
+        _raise_translated(exc_info[1], _outage_of(self.client), self.connection)
+
+
+class _Transaction(TransactionWrapper):
+    execute_many = _execute_many
+
+    @property
+    def outage(self) -> Outage:
+        return _outage_of(self._parent)
+
+    def acquire_connection(self) -> ConnectionWrapper[Any]:
+        return _TransactionConnection(self._lock, self)
+
+    def _in_transaction(self) -> TransactionContext:
+        return NestedTransactionContext(type(self)(self))
+
+    async def begin(self) -> None:
+        with _translated_errors(self.outage, self._connection):
+            await super().begin()
+
+    async def commit(self) -> None:
+        with _translated_errors(self.outage, self._connection):
+            await super().commit()
+        self.outage.end()
+
+    async def rollback(self) -> None:
+        with _translated_errors(self.outage, self._connection):
+            await super().rollback()
+
+    @translate_exceptions
+    async def copy_records(
+        self, table: str, columns: Sequence[str], records: Sequence[Sequence[object]]
+    ) -> None:
+        """Load many rows at once, by COPY. Raises `IntegrityError` when one of them may not be."""
+        async with self.acquire_connection() as connection:
+            await connection.copy_records_to_table(table, columns=columns, records=records)
+
+
+async def _undo(client: Any, beginning: asyncio.Future[None]) -> None:  # noqa: ANN401
+    """Wait until it is known whether a transaction has begun, undo it, and give its connection back.
+
+    Otherwise asyncpg would take the next transaction for a part of the one that was cancelled.
+    """
+    await asyncio.wait([beginning])
+    try:
+        if not beginning.exception():
+            await client.rollback()
+    finally:
+        await client._parent._pool.release(client._connection)  # noqa: SLF001
+
+
+class _TransactionContext(TransactionContextPooled):
+    async def __aenter__(self) -> TransactionalDBClient:
+        """Begin, or leave no trace: neither a failure nor a cancellation keeps a connection from the pool."""
+        client: Any = self.client
+        client._connection = await _borrow(client._parent, self.ensure_connection)  # noqa: SLF001
+        beginning = asyncio.ensure_future(client.begin())
+        try:
+            await asyncio.shield(beginning)
+        except BaseException as error:
+            with _cancelled_first(error):
+                await _to_its_end(_undo(client, beginning))
+            raise
+        self.token = get_connections().set(self.connection_name, client)
+        return self.client
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        """End it whole, even if cancelled meanwhile; the task's next statement has a connection again."""
+        get_connections().reset(self.token)  # first: Tortoise does it after the last `await`
+        self.token = None  # type: ignore[assignment]  # so that Tortoise leaves it alone
+        with _cancelled_first(exc_info[1]):
+            await _to_its_end(super().__aexit__(*exc_info))
+
+
+class Client(AsyncpgDBClient):
+    """A pool of connections to one PostgreSQL database, opened at the first statement that needs it."""
+
+    execute_many = _execute_many
+    transaction_class: ClassVar[type[_Transaction]] = _Transaction
+
+    @cached_property
+    def outage(self) -> Outage:
+        """The outage of this database, which all clients of this process share."""
+        return outage_of(f"The database at {self.host}:{self.port}/{self.database}")
+
+    async def create_pool(self, **options: Any) -> asyncpg.Pool:  # noqa: ANN401
+        """Open the pool, or raise an error that `acquire_connection` translates."""
+        return await asyncpg.create_pool(None, reset=_reset, **options)
+
+    def acquire_connection(self) -> PoolConnectionWrapper[Any]:
+        """Borrow a connection for one statement."""
+        return _PooledConnection(self, self._pool_init_lock)
+
+    def _in_transaction(self) -> TransactionContext:
+        return _TransactionContext(self.transaction_class(self), self._pool_init_lock)
+
+
+client_class = Client

@@ -1,0 +1,188 @@
+"""SQLite for Tortoise: transactions begin IMMEDIATE, so that several processes can share one file."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from tortoise.backends.base.client import ConnectionWrapper, NestedTransactionContext
+from tortoise.backends.sqlite.client import (
+    SqliteClient,
+    SqliteTransactionContext,
+    SqliteTransactionWrapper,
+)
+from tortoise.connection import get_connections
+
+from monitoring.backends.errors import DatabaseUnavailable
+from monitoring.backends.outage import Outage, outage_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tortoise.backends.base.client import (
+        BaseDBAsyncClient,
+        TransactionalDBClient,
+        TransactionContext,
+    )
+
+
+# Result codes that say nothing about the statement: https://www.sqlite.org/rescode.html
+_UNAVAILABLE = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+}
+
+
+def _outage_of(client: BaseDBAsyncClient) -> Outage:
+    return cast("_NumberedParameters", client).outage
+
+
+def _raise_translated(error: object, outage: Outage) -> None:
+    if not isinstance(error, sqlite3.Error):
+        return
+    primary_code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # of an extended one it is the low byte
+    if primary_code in _UNAVAILABLE:
+        outage.begin(error)
+        raise DatabaseUnavailable(str(error), outage) from error
+
+
+@contextmanager
+def _translated_errors(outage: Outage) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        _raise_translated(error, outage)
+        raise
+
+
+class _Connection(ConnectionWrapper[Any]):
+    """Holds the connection for one statement. Tortoise's own keeps the lock for ever if opening fails."""
+
+    async def __aenter__(self) -> Any:  # noqa: ANN401
+        await self._lock.acquire()
+        try:
+            with _translated_errors(_outage_of(self.client)):
+                await self.ensure_connection()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self.connection
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        self._lock.release()
+        _raise_translated(exc_info[1], _outage_of(self.client))
+        if exc_info[1] is None:
+            _outage_of(self.client).end()
+
+
+class _NumberedParameters(SqliteClient):
+    """Gives the values of `?1` by their number: to the sqlite3 module a number is a name.
+
+    Python 3.14 refuses a sequence for names, and Python 3.12 warns of every value.
+    """
+
+    @cached_property
+    def outage(self) -> Outage:
+        """The outage of this file, which all clients of this process share."""
+        return outage_of(f"The database in {self.filename}")
+
+    async def execute_query(
+        self, query: str, values: list[Any] | None = None
+    ) -> tuple[int, Sequence[dict[Any, Any]]]:
+        """Run a statement, and return how many rows it changed or found, and these."""
+        found: tuple[int, Sequence[dict[Any, Any]]]
+        found = await super().execute_query(query, _number(query, values))
+        return found
+
+    async def execute_query_dict(self, query: str, values: list[Any] | None = None) -> list[dict[str, Any]]:
+        """Run a statement, and return its rows by column."""
+        rows: list[dict[str, Any]] = await super().execute_query_dict(query, _number(query, values))
+        return rows
+
+
+def _number(query: str, values: list[Any] | None) -> Any:  # noqa: ANN401 - Tortoise knows lists only
+    if not values or "?1" not in query:
+        return values
+    return {str(number): value for number, value in enumerate(values, start=1)}
+
+
+class _Transaction(_NumberedParameters, SqliteTransactionWrapper):
+    @property
+    def outage(self) -> Outage:
+        return _outage_of(self._parent)
+
+    def acquire_connection(self) -> ConnectionWrapper[Any]:
+        return _Connection(self._lock, self)
+
+    def _in_transaction(self) -> TransactionContext:
+        return NestedTransactionContext(type(self)(self))
+
+    async def begin(self) -> None:
+        """Take the write lock now: a read that turns into a write later would fail instead of waiting."""
+        with _translated_errors(self.outage):
+            await self._connection.execute("BEGIN IMMEDIATE")
+
+    async def commit(self) -> None:
+        """Commit, or undo everything: the next user must not commit what was reported as failed."""
+        with _translated_errors(self.outage):
+            try:
+                await super().commit()
+            except sqlite3.Error:
+                await self._connection.rollback()
+                raise
+
+    async def execute_many(self, query: str, values: list[list[Any]]) -> None:
+        """Run a statement with each row of values."""
+        await super().execute_many(query, [_number(query, row) for row in values])
+
+    async def execute_script(self, query: str) -> None:
+        """Run statements one by one: `executescript` would commit the transaction first."""
+        for statement in filter(None, map(str.strip, query.split(";"))):
+            await self.execute_query(statement)
+
+
+class _TransactionContext(SqliteTransactionContext):
+    async def __aenter__(self) -> TransactionalDBClient:
+        """Begin, or leave no trace: neither a failure nor a cancellation keeps the connection locked."""
+        await self._trxlock.acquire()
+        try:
+            with _translated_errors(self.connection.outage):
+                await self.ensure_connection()
+            await self.connection.begin()
+        except BaseException:
+            if self.connection._connection:  # noqa: SLF001
+                with suppress(Exception, asyncio.CancelledError):
+                    await self.connection._connection.rollback()  # noqa: SLF001
+            self._trxlock.release()
+            raise
+        self.token = get_connections().set(self.connection_name, self.connection)
+        return self.connection  # type: ignore[no-any-return]
+
+
+class Client(_NumberedParameters):
+    """The connection of one process to a database file; statements and transactions take turns on it."""
+
+    transaction_class: ClassVar[type[_Transaction]] = _Transaction
+
+    def acquire_connection(self) -> ConnectionWrapper[Any]:
+        """Hold the connection for one statement."""
+        return _Connection(self._lock, self)
+
+    async def execute_many(self, query: str, values: list[list[Any]]) -> None:
+        """Do all or nothing. Tortoise's own would leave its transaction open if it were cancelled."""
+        async with self._in_transaction() as transaction:
+            await transaction.execute_many(query, values)
+
+    def _in_transaction(self) -> TransactionContext:
+        return _TransactionContext(self.transaction_class(self), self._lock)
+
+
+client_class = Client

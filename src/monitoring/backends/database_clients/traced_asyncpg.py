@@ -1,0 +1,27 @@
+"""The client for PostgreSQL where traces are sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.backends.database_clients.asyncpg import Client, _Transaction
+from monitoring.backends.database_clients.traced_statements import TracedStatements, TracedTransactions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class _TracedTransaction(TracedTransactions, _Transaction):
+    async def copy_records(
+        self, table: str, columns: Sequence[str], records: Sequence[Sequence[object]]
+    ) -> None:
+        """Load many rows at once, by COPY."""
+        with self._statement(f"COPY {table} FROM STDIN"):
+            await super().copy_records(table, columns, records)
+
+
+class _TracedClient(TracedStatements, Client):
+    transaction_class = _TracedTransaction
+
+
+client_class = _TracedClient

@@ -1,0 +1,17 @@
+"""The client for SQLite where traces are sent."""
+
+from __future__ import annotations
+
+from monitoring.backends.database_clients.sqlite import Client, _Transaction
+from monitoring.backends.database_clients.traced_statements import TracedStatements, TracedTransactions
+
+
+class _TracedTransaction(TracedTransactions, _Transaction):
+    pass
+
+
+class _TracedClient(TracedStatements, Client):
+    transaction_class = _TracedTransaction
+
+
+client_class = _TracedClient

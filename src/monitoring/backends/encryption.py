@@ -1,0 +1,75 @@
+"""Credentials at rest: text that the database keeps encrypted, with the keys of ENCRYPTION_KEYS."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+
+from monitoring.backends.current import current_backends
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import SecretStr
+
+# How every Fernet token begins: its version, and the first bytes of a time in this millennium.
+_TOKEN_START = "gAAAAA"  # noqa: S105 - it says nothing about a key
+
+
+class UndecryptableError(Exception):
+    """No key of ENCRYPTION_KEYS decrypts what is stored."""
+
+    def __init__(self) -> None:
+        super().__init__("No key of ENCRYPTION_KEYS decrypts what is stored")
+
+
+def encrypt(text: str) -> str:
+    """Encrypt text with the first key."""
+    newest, _ = _ciphers()
+    return newest.encrypt(text.encode()).decode()
+
+
+def decrypt(stored: str) -> str:
+    """Decrypt text with whichever key fits. Text that an earlier release stored plain is returned as it is.
+
+    Raises `UndecryptableError` if no key fits.
+    """
+    if not is_encrypted(stored):
+        return stored
+    _, every = _ciphers()
+    try:
+        return every.decrypt(stored.encode()).decode()
+    except InvalidToken:
+        raise UndecryptableError from None
+
+
+def is_encrypted(stored: str) -> bool:
+    """Say whether text is encrypted, rather than stored plain by an earlier release."""
+    return stored.startswith(_TOKEN_START)
+
+
+def is_up_to_date(stored: str) -> bool:
+    """Say whether text is encrypted with the first key."""
+    newest, _ = _ciphers()
+    try:
+        newest.decrypt(stored.encode())
+    except InvalidToken:
+        return False
+    return True
+
+
+def generate_encryption_key() -> str:
+    """Make a key as ENCRYPTION_KEYS takes it."""
+    return Fernet.generate_key().decode()
+
+
+def _ciphers() -> tuple[Fernet, MultiFernet]:
+    return _read_keys(current_backends().settings.encryption_keys)
+
+
+@lru_cache(maxsize=8)  # an installation has one list; tests run several services in one process
+def _read_keys(keys: Sequence[SecretStr]) -> tuple[Fernet, MultiFernet]:
+    ciphers = [Fernet(key.get_secret_value()) for key in keys]
+    return ciphers[0], MultiFernet(ciphers)

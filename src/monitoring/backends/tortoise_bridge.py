@@ -1,0 +1,75 @@
+"""The names of Tortoise 1.1 that it does not document, but for its clients (`database_clients/`).
+
+tests/backends/test_tortoise_assumptions.py checks each of them:
+
+- `Model._meta` has `db_table`, `fields_map`, and in `fields_db_projection` the columns that are stored.
+- `Model._saved_in_db` says whether `save` inserts or updates; `_await_when_save` has values still to come.
+- `tortoise.context._current_context` is the context variable from which models learn their database.
+- `MigrationExecutor._schema_editor` makes what makes tables.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tortoise import context as tortoise_context
+from tortoise.models import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tortoise.context import TortoiseContext
+    from tortoise.fields.base import Field
+    from tortoise.migrations.executor import MigrationExecutor
+
+Row = TypeVar("Row", bound=Model)
+
+
+@contextmanager
+def activated(context: TortoiseContext) -> Iterator[None]:
+    """Make this the context of the models, in this task and those it starts.
+
+    TortoiseContext's own `with` keeps its token on the object: two requests at once would mix them up.
+    """
+    token = tortoise_context._current_context.set(context)  # noqa: SLF001
+    try:
+        yield
+    finally:
+        tortoise_context._current_context.reset(token)  # noqa: SLF001
+
+
+async def make_table_of_migrations(executor: MigrationExecutor) -> None:
+    """Make the table of applied migrations if it is missing.
+
+    The executor would read it before making it, and that error would end PostgreSQL's transaction.
+    """
+    await executor.recorder.ensure_schema(executor._schema_editor(atomic=False))  # noqa: SLF001
+
+
+def table_of(model: type[Model]) -> str:
+    """Name the table of a model."""
+    return model._meta.db_table  # noqa: SLF001
+
+
+def columns_of(model: type[Model]) -> list[str]:
+    """Name the columns of a model, which are the names of its fields."""
+    return list(model._meta.fields_db_projection)  # noqa: SLF001
+
+
+def field_of(model: type[Model], name: str) -> Field[Any]:
+    """Return the field of this name."""
+    return model._meta.fields_map[name]  # noqa: SLF001
+
+
+def make_row(model: type[Row], defaults: Mapping[str, Any], values: Mapping[str, Any]) -> Row:
+    """Make a row with these attributes, none of which is checked."""
+    row = model.__new__(model)
+    vars(row).update(defaults, _await_when_save={})
+    vars(row).update(values)
+    return row
+
+
+def note_saved(row: Model) -> None:
+    """Let a row know that it is stored, as `save` does."""
+    row._saved_in_db = True  # noqa: SLF001

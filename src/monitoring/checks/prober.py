@@ -1,0 +1,53 @@
+"""Makes one check: has the monitor's probe ask the server, and doubts our own network if that fails."""
+
+from __future__ import annotations
+
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from monitoring.checks.probes.protocol import Finding
+from monitoring.checks.sight import Sight, is_about_the_network
+from monitoring.monitors.health import Outcome
+from monitoring.outbound.client import HttpClient
+from monitoring.outbound.dialer import open_configured_dialer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from monitoring.checks.claims import Claimed
+    from monitoring.outbound.dialer import Dialer
+    from monitoring.settings import Settings
+
+BLIND = Finding(Outcome.UNKNOWN, message="The service itself was offline")
+
+
+@asynccontextmanager
+async def open_prober(settings: Settings) -> AsyncIterator[Prober]:
+    """Open a prober by the settings. When the block ends, checks that are under way are cancelled."""
+    async with open_configured_dialer(settings) as dialer:
+        yield Prober(dialer, Sight(HttpClient(dialer).send, settings.reference_urls))
+
+
+class Prober:
+    """Checks monitors of every kind."""
+
+    def __init__(self, dialer: Dialer, sight: Sight) -> None:
+        self._dialer = dialer
+        self.sight = sight
+
+    @property
+    def max_connections(self) -> int:
+        """How many connections there may be at once, for checks and for references together."""
+        return self._dialer.max_connections
+
+    async def probe(self, claimed: Claimed) -> Finding:
+        """Check a monitor. If the failure may be our own network's, and we are offline, the finding is BLIND.
+
+        Raises OSError when this machine has no sockets left.
+        """
+        began_at = time.monotonic()
+        finding = await claimed.probe.ask(self._dialer)
+        if finding.error and is_about_the_network(finding.error) and await self.sight.is_blind(began_at):
+            return BLIND
+        return finding

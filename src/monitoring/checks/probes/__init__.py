@@ -1,0 +1,1 @@
+"""Probes: how monitors are checked, one file for each kind of monitor."""

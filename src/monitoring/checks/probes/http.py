@@ -1,0 +1,181 @@
+"""The probe that sends an HTTP request, and what the answer says about the monitor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum, auto
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+
+import orjson
+
+from monitoring.checks.probes.protocol import Finding
+from monitoring.monitors.health import Outcome
+from monitoring.monitors.request_headers import read_headers
+from monitoring.outbound.client import HttpClient
+from monitoring.outbound.exchanges import OutboundRequest
+from monitoring.outbound.targets import UnusableUrl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.outbound.dialer import Dialer
+    from monitoring.outbound.exchanges import Exchange
+    from monitoring.outbound.targets import Endpoint
+
+SHOWN_KEYWORD_CHARACTERS = 100
+
+
+@dataclass(frozen=True)
+class HttpProbe:
+    """Sends a request, and compares the answer with what is expected of it."""
+
+    columns: ClassVar[tuple[str, ...]] = (
+        *("url", "method", "request_headers", "encrypted_headers", "request_body", "timeout_seconds"),
+        *("follow_redirects", "verify_tls", "expected_status_codes", "required_keyword", "forbidden_keyword"),
+        *("tls_expiry_warning_days", "slow_threshold_ms"),
+    )
+
+    request: OutboundRequest
+    expectation: Expectation
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Self:
+        """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its headers."""
+        body = row["request_body"]
+        required_keyword, forbidden_keyword = row["required_keyword"], row["forbidden_keyword"]
+        request = OutboundRequest(
+            method=row["method"],
+            url=row["url"],
+            headers=read_headers(orjson.loads(row["request_headers"]), row["encrypted_headers"]),
+            body=None if body is None else body.encode(),
+            timeout_seconds=row["timeout_seconds"],
+            follow_redirects=bool(row["follow_redirects"]),
+            verify_tls=bool(row["verify_tls"]),
+            keep_body=required_keyword is not None or forbidden_keyword is not None,
+        )
+        expectation = Expectation(
+            expected_status_codes=tuple(orjson.loads(row["expected_status_codes"])),
+            required_keyword=required_keyword,
+            forbidden_keyword=forbidden_keyword,
+            tls_expiry_warning_days=row["tls_expiry_warning_days"],
+            slow_threshold_ms=row["slow_threshold_ms"],
+        )
+        return cls(request, expectation)
+
+    @cached_property
+    def endpoint(self) -> Endpoint | None:
+        """Where the request goes first; None if the URL cannot be read."""
+        try:
+            return self.request.first_hop.target
+        except UnusableUrl:
+            return None
+
+    async def ask(self, dialer: Dialer) -> Finding:
+        """Send the request and judge the answer. Raises OSError when this machine has no sockets left."""
+        exchange = await HttpClient(dialer).send(self.request)
+        return judge(exchange, self.expectation, datetime.now(UTC))
+
+
+class Objection(StrEnum):
+    """What can be wrong with a whole answer. With `FailureCode` these are the document's CheckError."""
+
+    UNEXPECTED_STATUS = auto()
+    KEYWORD_MISSING = auto()
+    KEYWORD_FORBIDDEN = auto()
+    TLS_EXPIRING = auto()
+    SLOW = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What an answer should be: the monitor's fields of the same names. A threshold of None never warns."""
+
+    expected_status_codes: tuple[str, ...]
+    required_keyword: str | None
+    forbidden_keyword: str | None
+    tls_expiry_warning_days: int
+    slow_threshold_ms: int | None
+
+
+# An outcome with its error and message.
+_Judgement: TypeAlias = "tuple[Outcome, str | None, str | None]"
+
+_UP: _Judgement = (Outcome.UP, None, None)
+
+
+def judge(exchange: Exchange, expectation: Expectation, now: datetime) -> Finding:
+    """Compare an exchange with what was expected of it; the gravest objection wins. Pure.
+
+    Keywords are compared as UTF-8, and case matters. In a page of another encoding only ASCII keywords are
+    found. Messages stay below 200 characters and quote nothing of the answer but its status.
+    """
+    if exchange.failure:
+        judgement: _Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
+    else:
+        judgement = _find_error(exchange, expectation) or _find_warning(exchange, expectation, now) or _UP
+    return Finding(*judgement, exchange.status_code, exchange.timings)
+
+
+def _find_error(exchange: Exchange, expectation: Expectation) -> _Judgement | None:
+    patterns = expectation.expected_status_codes
+    if not any(exchange.status_code in statuses for statuses in _parse_patterns(patterns)):
+        message = f"Answered {exchange.status_code} instead of {_enumerate(patterns)}"
+        return Outcome.DOWN, Objection.UNEXPECTED_STATUS, message
+    required, forbidden = expectation.required_keyword, expectation.forbidden_keyword
+    if required is not None and required.encode() not in exchange.body:
+        message = f"The answer does not contain {_quote(required)}"
+        return Outcome.DOWN, Objection.KEYWORD_MISSING, message
+    if forbidden is not None and forbidden.encode() in exchange.body:
+        message = f"The answer contains {_quote(forbidden)}"
+        return Outcome.DOWN, Objection.KEYWORD_FORBIDDEN, message
+    return None
+
+
+def _find_warning(exchange: Exchange, expectation: Expectation, now: datetime) -> _Judgement | None:
+    expires_at, warning_days = exchange.tls_expires_at, expectation.tls_expiry_warning_days
+    if expires_at and warning_days and expires_at - now <= timedelta(days=warning_days):
+        return Outcome.DEGRADED, Objection.TLS_EXPIRING, _tell_expiry(expires_at, now)
+    total_ms, threshold_ms = exchange.timings.total_ms, expectation.slow_threshold_ms
+    # Rounded as it is shown, so that no message says "1,000 ms, slower than 1,000 ms".
+    if total_ms is not None and threshold_ms is not None and round(total_ms) > threshold_ms:
+        message = f"Answered in {round(total_ms):,} ms, slower than {threshold_ms:,} ms"
+        return Outcome.DEGRADED, Objection.SLOW, message
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _parse_patterns(patterns: tuple[str, ...]) -> tuple[range, ...]:
+    return tuple(_parse_pattern(pattern) for pattern in patterns)
+
+
+def _parse_pattern(pattern: str) -> range:
+    """Read a StatusCodePattern of the document: `204`, `2xx`, or `200-299` in either order."""
+    if pattern.endswith("xx"):
+        first_status = int(pattern[0]) * 100
+        return range(first_status, first_status + 100)
+    statuses = [int(status) for status in pattern.split("-")]
+    return range(min(statuses), max(statuses) + 1)
+
+
+def _enumerate(patterns: tuple[str, ...]) -> str:
+    *others, last = patterns
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _quote(keyword: str) -> str:
+    """Quote a keyword on one line, shortened if it is long."""
+    shown = "".join(character if character.isprintable() else " " for character in keyword)
+    if len(shown) > SHOWN_KEYWORD_CHARACTERS:
+        shown = f"{shown[: SHOWN_KEYWORD_CHARACTERS - 1]}…"
+    return f'"{shown}"'
+
+
+def _tell_expiry(expires_at: datetime, now: datetime) -> str:
+    if expires_at <= now:
+        return f"The certificate expired on {expires_at:%Y-%m-%d}"
+    whole_days = (expires_at - now).days
+    if whole_days == 0:
+        return "The certificate expires in less than a day"
+    return f"The certificate expires in {whole_days} {'day' if whole_days == 1 else 'days'}"

@@ -1,0 +1,26 @@
+"""`monitoring encryption-keys`: keys for the setting ENCRYPTION_KEYS."""
+
+from __future__ import annotations
+
+import typer
+
+from monitoring.backends.encryption import generate_encryption_key
+from monitoring.cli.commands import AsJson, fail, run_command, show_row
+from monitoring.cli.stored_credentials import encrypt_stored_credentials
+
+app = typer.Typer(no_args_is_help=True, help=__doc__)
+
+
+@app.command("create")
+def create_encryption_key() -> None:
+    """Print a new key, one line, and keep it nowhere."""
+    typer.echo(generate_encryption_key())
+
+
+@app.command("apply")
+def apply_encryption_keys(*, as_json: AsJson = False) -> None:
+    """Encrypt every stored credential with the first key. It can be repeated while the service runs."""
+    encryption = run_command(encrypt_stored_credentials())
+    show_row(encryption._asdict(), as_json=as_json)
+    if encryption.unreadable:
+        fail("No key of ENCRYPTION_KEYS decrypts some rows: add the key that encrypted them, and repeat this")

@@ -1,1 +1,0 @@
-"""The pages, a module a subject; each names its `ROUTES`."""

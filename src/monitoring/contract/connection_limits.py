@@ -1,0 +1,80 @@
+"""How many connections a process keeps, and how long a client may keep it waiting. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+from typing import TYPE_CHECKING
+
+from monitoring.contract.caller_networks import network_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Requests that wait behind the one that is answered on the same connection. Browsers and SDKs send none.
+MAX_PIPELINED = 16
+
+# Every so many bytes give a client one second more. A proxy in front is faster by orders of magnitude.
+SLOWEST_BYTES_A_SECOND = 4096
+
+
+@dataclass(eq=False)
+class ConnectionLimits:
+    """Counts the connections of a process.
+
+    `trusted_proxies` are exempt from the limit for one caller's network. A client has `timeout_seconds` for a
+    request's head, and again for its body and for reading the answer, where bytes that move give it more.
+    """
+
+    at_once: int = 10_000
+    per_network: int = 10_000
+    timeout_seconds: float = 20.0
+    trusted_proxies: Sequence[str] = ()
+    _total: int = 0
+    _open: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._exempt = [ip_network(proxy, strict=False) for proxy in self.trusted_proxies]
+
+    def admit(self, address: str) -> bool:
+        """Count a new connection, unless there are too many already."""
+        network = network_of(address)
+        if self._total >= self.at_once:
+            return False
+        if self._open[network] >= self.per_network and not self._is_exempt(address):
+            return False
+        self._open[network] += 1
+        self._total += 1
+        return True
+
+    def release(self, address: str) -> None:
+        """Forget a connection that was admitted."""
+        network = network_of(address)
+        self._open[network] -= 1
+        self._total -= 1
+        if not self._open[network]:
+            del self._open[network]
+
+    def _is_exempt(self, address: str) -> bool:
+        return any(ip_address(address) in network for network in self._exempt)
+
+
+class Pace:
+    """How fast a client sends or reads. The first seconds are free, and every byte that moves gives more."""
+
+    def __init__(self, timeout_seconds: float, now: float) -> None:
+        self._timeout_seconds = timeout_seconds
+        self.restart(now)
+
+    def restart(self, now: float) -> None:
+        """Begin anew."""
+        self._began, self._moved = now, 0
+
+    def move(self, count: int) -> None:
+        """Note bytes that the client has sent or read."""
+        self._moved += count
+
+    def is_too_slow(self, now: float) -> bool:
+        """Say whether the client has used up its time."""
+        return now - self._began > self._timeout_seconds + self._moved / SLOWEST_BYTES_A_SECOND

@@ -1,0 +1,241 @@
+"""The only file that imports Connexion, which loads the document, routes, secures and builds the stack.
+
+Stock Connexion validates too slowly and answers some hostile requests with 500 (decision 1), so we replace
+its innermost part and refine what is around it. That takes names and habits of Connexion 3.3 that it does not
+document, which tests/contract/test_connexion_assumptions.py checks one by one:
+
+- `ConnexionMiddleware._build_middleware_stack` returns the outermost part and the list of all, and
+  `middleware_stack` says whether it was built. Arguments for `add_api` that Connexion does not know are
+  passed on to every part.
+- `RoutedMiddleware`, `RoutedAPI`: for each operation of the document, `make_operation` returns what serves
+  it. A part finds its operations under `apis[""]`, by the name that the resolver gave them.
+- `RoutingMiddleware`: its router mounts one router of Starlette's, whose routes wrap objects with an
+  `operation_id`.
+- `ROUTING_CONTEXT`: where in `scope["extensions"]` the operation's name is left.
+- `SecurityOperation`: `verification_fn` needs nothing of a request but `context`, a dictionary.
+- Security handlers are made without arguments and asked for a function by `get_fn`.
+"""
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
+from connexion.middleware.lifespan import LifespanMiddleware
+from connexion.middleware.main import ConnexionMiddleware
+from connexion.middleware.routing import RoutingMiddleware
+from connexion.middleware.security import SecurityAPI, SecurityMiddleware, SecurityOperation
+from connexion.operations.abstract import AbstractOperation
+from connexion.resolver import Resolver
+from connexion.security import AbstractSecurityHandler
+from connexion.spec import Specification
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from monitoring.contract.document import Node
+from monitoring.contract.security import SecurityHandler
+
+if TYPE_CHECKING:
+    import re
+
+API = TypeVar("API", bound=RoutedAPI[Any])
+Layer = Callable[[ASGIApp], ASGIApp]
+Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
+JudgePath = Callable[[bytes], None]
+MakeEndpoint = Callable[[str, Callable[..., Any]], ASGIApp]
+
+
+class ConnexionApp(ConnexionMiddleware):
+    """An ASGI application that Connexion builds from a document of OpenAPI 3.0. Raises ResolverError."""
+
+    def __init__(  # noqa: PLR0913 - all that Connexion is told
+        self,
+        root: Node,
+        *,
+        layers: Sequence[Layer],
+        lifespan: Lifespan,
+        locate_handler: Callable[[str], str],
+        judge_encoded_path: JudgePath,
+        security_handlers: Mapping[str, type[SecurityHandler]],
+        make_endpoint: MakeEndpoint,
+        otherwise: ASGIApp,
+    ) -> None:
+        """Put `layers`, the outermost first, around routing, security and the endpoints.
+
+        An operation with the id `i` is served by `make_endpoint(i, f)`, where `f` is the function that
+        `locate_handler(i)` names in full; requests that reach no operation are served by `otherwise`.
+        `security_handlers` has one for each kind of scheme.
+        """
+        stack: list[Any] = [  # which Connexion types as applications
+            LifespanMiddleware,  # outermost: the others serve HTTP only
+            *layers,
+            partial(StrictRouting, judge_encoded_path=judge_encoded_path),
+            Security,
+        ]
+        super().__init__(
+            Endpoints(otherwise),
+            middlewares=stack,
+            lifespan=lifespan,
+            resolver=_HandlerResolver(locate_handler),
+            security_map={kind: partial(_SchemeHandler, made) for kind, made in security_handlers.items()},
+        )
+        # The paths of the document are whole: what its servers say is the reader's business.
+        self.add_api(dict(root), base_path="", make_endpoint=make_endpoint)
+        # Built now: a document that cannot be served stops the start, not the first request.
+        self.app, self.middleware_stack = self._build_middleware_stack()
+
+
+def operation_id_of(scope: Scope) -> str:
+    """Return the document's id of the operation that a request was routed to; empty if it reached none."""
+    full_name = _full_name_in(scope)
+    return full_name.rpartition(".")[2] if full_name else ""
+
+
+class _HandlerResolver(Resolver):
+    def __init__(self, locate_handler: Callable[[str], str]) -> None:
+        super().__init__()
+        self._locate_handler = locate_handler
+
+    def resolve_operation_id(self, operation: AbstractOperation) -> str:
+        """Return the function's full name, which Connexion from then on calls the operation's id."""
+        return self._locate_handler(operation.operation_id)
+
+
+class StrictRouting(RoutingMiddleware):
+    """Routes each path in one spelling only: nothing is redirected, and the encoded path is judged first.
+
+    Path parameters reach validation as text. An operation is found by a look-up; only a request for none of
+    them goes through Starlette's routers, which know whether another method would be allowed.
+    """
+
+    def __init__(self, app: ASGIApp, *, judge_encoded_path: JudgePath) -> None:
+        super().__init__(app)
+        self._judge_encoded_path = judge_encoded_path
+        self.router.redirect_slashes = False
+        self._literal: dict[tuple[str, str], str] = {}
+        self._templated: defaultdict[str, list[tuple[re.Pattern[str], str]]] = defaultdict(list)
+
+    def add_api(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Connexion's own
+        """Register the operations."""
+        super().add_api(*args, **kwargs)
+        for mount in self.router.routes:
+            router = vars(mount)["app"]
+            router.redirect_slashes = False
+            for route in router.routes:
+                self._index(route)
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:  # type: ignore[override]
+        """Judge an encoded path, then route."""
+        if b"%" in scope["raw_path"]:
+            self._judge_encoded_path(scope["raw_path"])
+        full_name = self._find(scope)
+        if full_name is None:
+            return super().__call__(scope, receive, send)
+        scope["extensions"][ROUTING_CONTEXT] = {"api_base_path": "", "operation_id": full_name}
+        return self.app(scope, receive, send)
+
+    def _index(self, route: Route) -> None:
+        full_name = vars(route.app)["operation_id"]
+        for method in route.methods or ():
+            if route.param_convertors:
+                self._templated[method].append((route.path_regex, full_name))
+            else:
+                self._literal[method, route.path] = full_name
+
+    def _find(self, scope: Scope) -> str | None:
+        """Return the full name of the operation, and leave its path parameters in the scope."""
+        method, path = scope["method"], scope["path"]
+        if full_name := self._literal.get((method, path)):
+            scope["path_params"] = {}
+            return full_name
+        for pattern, full_name in self._templated.get(method, ()):
+            if found := pattern.match(path):
+                scope["path_params"] = found.groupdict()
+                return full_name
+        return None
+
+
+class _DirectlyRouted(RoutedMiddleware[API]):
+    """What Connexion has for each operation; looked up here, without a coroutine of its own."""
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:  # type: ignore[override]
+        """Serve the operation, or pass on a request that was routed to none."""
+        (api,) = self.apis[""]
+        full_name = _full_name_in(scope)
+        routed: ASGIApp = api.operations[full_name] if full_name else self.app
+        return routed(scope, receive, send)
+
+
+class _GuardedRequest(Request):
+    @property
+    def context(self) -> dict[str, object]:
+        """Where Connexion leaves whom it let in; `SecurityHandler` has told us already."""
+        return {}
+
+
+class _GuardedOperation(SecurityOperation):
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a caller whom security lets in. Connexion's own request would cost more to make."""
+        if self.security:
+            await self.verification_fn(_GuardedRequest(scope))
+        await self.next_app(scope, receive, send)
+
+
+class _GuardedAPI(SecurityAPI):
+    def make_operation(self, operation: AbstractOperation | Specification) -> SecurityOperation:
+        """Guard an operation as its `security` says."""
+        return _GuardedOperation.from_operation(
+            operation, next_app=self.next_app, security_handler_factory=self.security_handler_factory
+        )
+
+
+class Security(_DirectlyRouted[SecurityAPI], SecurityMiddleware):
+    """Lets nobody reach an operation whom its security handlers refuse."""
+
+    api_cls = _GuardedAPI
+
+
+class _SchemeHandler(AbstractSecurityHandler):
+    """Lets Connexion ask one of our handlers."""
+
+    def __init__(self, handler: type[SecurityHandler]) -> None:
+        self._handler = handler()
+
+    def get_fn(
+        self,
+        security_scheme: Node,
+        required_scopes: list[str],  # noqa: ARG002 - Connexion's interface
+    ) -> Callable[[Request], Awaitable[dict[str, object]]]:
+        """Return the function that Connexion calls for every request. It must not return None."""
+
+        async def verify(request: Request) -> dict[str, object]:
+            await self._handler.admit(request, security_scheme)
+            return {}
+
+        return verify
+
+
+class _EndpointAPI(RoutedAPI[ASGIApp]):
+    def __init__(self, *args: Any, make_endpoint: MakeEndpoint, **kwargs: Any) -> None:  # noqa: ANN401 - as above
+        super().__init__(*args, **kwargs)
+        self._make_endpoint = make_endpoint
+        self.add_paths()
+
+    def make_operation(self, operation: AbstractOperation) -> ASGIApp:
+        """Prepare an operation that Connexion has resolved."""
+        operation_id = operation.operation_id.rpartition(".")[2]
+        return self._make_endpoint(operation_id, operation.function)
+
+
+class Endpoints(_DirectlyRouted[_EndpointAPI]):
+    """The innermost part, in place of Connexion's validation, context and decorators."""
+
+    api_cls = _EndpointAPI
+
+
+def _full_name_in(scope: Scope) -> str | None:
+    full_name: str | None = scope["extensions"].get(ROUTING_CONTEXT, {}).get("operation_id")
+    return full_name

@@ -1,0 +1,61 @@
+"""Makes a span of every request, around everything else: only applied where traces are sent."""
+
+from http import HTTPStatus
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from monitoring.contract.connexion_bridge import operation_id_of
+from monitoring.contract.document import METHODS, Document
+from monitoring.contract.replies import noted_status, reply_headers
+from monitoring.contract.witness import path_without_query
+from monitoring.tracing import Span, span
+
+TRACE_CONTEXT = (b"traceparent", b"tracestate")
+
+
+class TracedRequests:
+    """Continues the trace that a request names (W3C Trace Context), or begins one.
+
+    Attributes follow OpenTelemetry's semantic conventions for HTTP servers. There are none of the query, of
+    headers other than our `X-Request-Id`, of bodies and of the caller.
+    """
+
+    def __init__(self, app: ASGIApp, document: Document) -> None:
+        self._app = app
+        self._routes = {name: operation.path for name, operation in document.operations.items()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope.setdefault("extensions", {})  # here, so that routing notes the operation where we find it
+        method = scope["method"] if scope["method"].lower() in METHODS else "_OTHER"
+        attributes = {
+            "http.request.method": method,
+            "url.scheme": scope["scheme"],
+            "url.path": path_without_query(scope),
+            "network.protocol.version": scope["http_version"],
+        }
+        with span(method, "server", attributes, parent=_read_trace_context(scope)) as recorded:
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._note_answer(scope, method, recorded)
+
+    def _note_answer(self, scope: Scope, method: str, recorded: Span) -> None:
+        if route := self._routes.get(operation_id_of(scope)) or getattr(scope.get("route"), "path", None):
+            recorded.rename(f"{method} {route}")
+            recorded.note("http.route", route)
+        if request_id := reply_headers(scope).get("X-Request-Id"):
+            recorded.note("monitoring.request_id", request_id)
+        if status := noted_status(scope):
+            recorded.note("http.response.status_code", status)
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                recorded.note("error.type", str(status))
+
+
+def _read_trace_context(scope: Scope) -> dict[str, str]:
+    return {
+        name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in TRACE_CONTEXT
+    }

@@ -1,0 +1,333 @@
+"""The only file that imports uvicorn: how it speaks HTTP for us, begins to listen, and ends.
+
+uvicorn alone answers malformed requests in plain text, drops the body of a request that offers an upgrade,
+closes the connection without an answer when an answer breaks early, waits for slow clients for ever, parses
+pipelined requests without bound, and handles signals itself. Changing that takes names of uvicorn 0.54 that
+it does not document, which tests/contract/test_uvicorn_assumptions.py checks one by one:
+
+- `HttpToolsProtocol`: `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`;
+  httptools calls `data_received` and `on_...`. `on_headers_complete` makes a `RequestResponseCycle`, keeps
+  it as `cycle` and hands it to `_start_asgi_task`, unless `_should_upgrade` says yes; if another one is
+  being answered, it waits in `pipeline`. `on_response_complete` is called after each answer. Headers that
+  come later are appended to `headers`.
+- `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` it
+  closes the connection after the answer. `send` sets `response_started`, then looks at every header, setting
+  `chunked_encoding` as it goes, and writes nothing if one has a control character. While nothing has
+  started, an error of the application is answered with 500.
+- `Server`: `serve` enters `capture_signals`, awaits `startup`, which sets `started` and `servers`, and calls
+  `on_tick` ten times a second until it returns true.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import uuid
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+import httptools
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from monitoring.contract.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
+from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
+
+if TYPE_CHECKING:
+    import socket
+    from asyncio import Transport
+    from collections.abc import Callable, Iterator, Sequence
+
+    from starlette.types import ASGIApp
+    from uvicorn._types import ASGI3Application, ASGISendEvent, HTTPResponseStartEvent
+
+    from monitoring.contract.catalogue import Catalogue
+
+ServerConfig = uvicorn.Config
+
+MAX_HEAD_BYTES = 65_536
+LOOKS_IN_A_TIMEOUT = 4
+
+_HOST = re.compile(rb"(\[[0-9A-Za-z:.]*\]|[0-9A-Za-z._~%!$&'()*+,;=-]*)(:[0-9]*)?")  # RFC 3986 §3.2.2
+
+
+def configure_server(  # noqa: PLR0913 - all that uvicorn is told
+    app: ASGIApp,
+    catalogue: Catalogue,
+    *,
+    host: str,
+    port: int,
+    limits: ConnectionLimits,
+    backlog: int,
+    trusted_proxies: Sequence[str],
+    finishing_seconds: int,
+) -> ServerConfig:
+    """Say how uvicorn serves an application, whose errors are in the catalogue."""
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=protocol_for(catalogue, limits),
+        backlog=backlog,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(trusted_proxies),
+        forwarded_allow_ips=list(trusted_proxies),
+        timeout_graceful_shutdown=finishing_seconds,
+    )
+
+
+class WebServer(uvicorn.Server):
+    """Calls `announce` when it accepts requests, and ends when `is_stopped` says so."""
+
+    def __init__(
+        self, config: ServerConfig, is_stopped: Callable[[], bool], announce: Callable[[socket.socket], None]
+    ) -> None:
+        super().__init__(config)
+        self._is_stopped = is_stopped
+        self._announce = announce
+
+    async def serve_until_stopped(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve on these sockets, or on the address of the configuration."""
+        try:
+            await self.serve(sockets)
+        except asyncio.CancelledError:
+            # The second request to stop cuts requests off on purpose: no word of each of them.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+            raise
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and announce the socket."""
+        await super().startup(sockets)
+        if self.started:
+            self._announce(self.servers[0].sockets[0])
+
+    async def on_tick(self, counter: int) -> bool:
+        """Say whether it is time to end."""
+        return await super().on_tick(counter) or self._is_stopped()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals alone: somebody else listens to them."""
+        yield
+
+
+def protocol_for(catalogue: Catalogue, limits: ConnectionLimits | None = None) -> type[ContractProtocol]:
+    """Return the protocol class for `uvicorn.Config(http=...)` that answers with a catalogue's errors."""
+    reply = catalogue.reply("malformed_request")
+    payload = reply.payload()
+    head = b"HTTP/1.1 %d %s\r\n" % (reply.status, HTTPStatus(reply.status).phrase.encode())
+    fields = [
+        *reply.raw_headers(payload),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-request-id", b"{request_id}"),
+        (b"connection", b"close"),
+    ]
+    answer = b"".join([head, *(b"%s: %s\r\n" % field for field in fields), b"\r\n", payload])
+    values = {"malformed_request": answer, "limits": limits or ConnectionLimits()}
+    return type("CatalogueProtocol", (ContractProtocol,), values)
+
+
+class ContractProtocol(HttpToolsProtocol):
+    """HTTP/1.1, parsed by httptools. A malformed request gets the document's error.
+
+    A request that offers an upgrade (`h2c` from Java's HttpClient, `websocket`) is served as if it did not
+    offer one, which RFC 9110 §7.8 allows: httptools alone would lose its body. Heads and trailers are limited
+    in size. Trailers are dropped, where uvicorn would add them to the headers.
+
+    A connection beyond the limits is closed at once, and that of a client which is too slow when its time is
+    over. Beyond `MAX_PIPELINED` requests, those that came first are answered and the others dropped, as
+    RFC 9112 §9.3.2 allows.
+    """
+
+    malformed_request: bytes
+    limits: ConnectionLimits
+    is_admitted = False
+    is_ending = False  # what arrives from now on is dropped
+    piece_bytes = 0
+    first_piece_bytes = 0
+    bytes_beside_body = 0  # since the request began or, later, since anything of its body came
+    waits_since = 0.0  # for the next request
+    unread_bytes = 0  # of answers, when we last looked
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Keep the connection, if there are not too many, and watch how fast the client is."""
+        super().connection_made(transport)
+        self.is_admitted = self.client is not None and self.limits.admit(self.client[0])
+        if not self.is_admitted:
+            self.is_ending = True
+            transport.abort()
+            CONNECTIONS_CLOSED.labels("too_many").inc()
+            return
+        self.waits_since = now = self.loop.time()
+        self.sending = Pace(self.limits.timeout_seconds, now)
+        self.reading = Pace(self.limits.timeout_seconds, now)
+        self._look_later()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Make room for another connection."""
+        super().connection_lost(exc)
+        if self.is_admitted and self.client:
+            self.limits.release(self.client[0])
+            self.next_look.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse. A request that offers an upgrade is parsed once more, without the offer."""
+        self._unset_keepalive_if_required()
+        while data and not self.is_ending:
+            data = self._parse(data)
+
+    def resume_writing(self) -> None:
+        """Go on with an answer: the client has read most of what was there."""
+        super().resume_writing()
+        self.reading.restart(self.loop.time())
+
+    def on_message_begin(self) -> None:
+        """Begin a request. Raises HttpParserError if too many wait for their answers."""
+        if len(self.pipeline) >= MAX_PIPELINED:
+            raise httptools.HttpParserError("too many requests at once")
+        super().on_message_begin()
+        self.first_piece_bytes = self.piece_bytes
+        self.bytes_beside_body = 0
+
+    def on_headers_complete(self) -> None:
+        """Hand the request over, unless it has to be parsed again. Raises HttpParserError for a bad head."""
+        # `bytes_beside_body` guards against heads without an end. A head that ended in a large piece is
+        # measured here.
+        most_bytes = self.first_piece_bytes + self.bytes_beside_body
+        if most_bytes > MAX_HEAD_BYTES and self._measure_head() > MAX_HEAD_BYTES:
+            raise httptools.HttpParserError("the request head is too large")
+        hosts = [value for name, value in self.headers if name == b"host"]
+        fewest = 0 if self.parser.get_http_version() == "1.0" else 1
+        if not fewest <= len(hosts) <= 1 or not all(map(_HOST.fullmatch, hosts)):
+            raise httptools.HttpParserError("not one Host (RFC 9112 §3.2)")
+        super().on_headers_complete()
+        self.headers = []  # headers that come after the body are trailers
+        self.sending.restart(self.loop.time())
+
+    def on_body(self, body: bytes) -> None:
+        """Hand a piece of the body over."""
+        super().on_body(body)
+        self.bytes_beside_body = 0
+        self.sending.move(len(body))
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self.waits_since = self.loop.time()
+
+    def _parse(self, data: bytes) -> bytes:
+        """Return what is to be parsed next: a request that offered an upgrade, and what follows it."""
+        self.piece_bytes = len(data)
+        self.bytes_beside_body += self.piece_bytes
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            if self.parser.get_method() != b"CONNECT":
+                return self._write_without_upgrade(data[upgrade.args[0] :])
+            self._refuse()
+        except httptools.HttpParserError:
+            self._refuse()
+        else:
+            if self.bytes_beside_body > MAX_HEAD_BYTES:
+                self._refuse()
+        return b""
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        cycle.__class__ = _Cycle  # `on_headers_complete` has made it, and has no setting for its class
+        super()._start_asgi_task(cycle, app)
+
+    def _measure_head(self) -> int:
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+
+    def _should_upgrade(self) -> bool:
+        # uvicorn asks only if there is an offer. "Yes" keeps it from serving the head without its body.
+        return True
+
+    def _write_without_upgrade(self, rest: bytes) -> bytes:
+        head = [
+            self.parser.get_method(),
+            b" ",
+            self.url,
+            b" HTTP/",
+            self.scope["http_version"].encode(),
+            b"\r\n",
+        ]
+        for name, value in self.scope["headers"]:
+            if name != b"upgrade":
+                head += [name, b": ", value, b"\r\n"]
+        self.parser = httptools.HttpRequestParser(self)
+        return b"".join([*head, b"\r\n", rest])
+
+    def _refuse(self) -> None:
+        self.is_ending = True
+        if self.transport.is_closing():
+            return
+        if (
+            self._is_answering()
+        ):  # what was asked before gets its answers, and the connection ends without ours
+            self.cycle.keep_alive = False
+            return
+        record_answer(NO_OPERATION, HTTPStatus.BAD_REQUEST, 0.0)
+        request_id = uuid.uuid4().hex.encode()
+        self.transport.write(self.malformed_request.replace(b"{request_id}", request_id))
+        self.transport.close()
+
+    def _is_answering(self) -> bool:
+        """Say whether requests that arrived whole still wait for their answers."""
+        return self.cycle is not None and not (self.cycle.response_complete or self.cycle.more_body)
+
+    def _look_later(self) -> None:
+        pause_seconds = self.limits.timeout_seconds / LOOKS_IN_A_TIMEOUT
+        self.next_look = self.loop.call_later(pause_seconds, self._look)
+
+    def _look(self) -> None:
+        if self._is_too_slow(self.loop.time()):
+            self.transport.abort()
+            CONNECTIONS_CLOSED.labels("too_slow").inc()
+        else:
+            self._look_later()
+
+    def _is_too_slow(self, now: float) -> bool:
+        unread_bytes = self.transport.get_write_buffer_size()
+        self.reading.move(max(0, self.unread_bytes - unread_bytes))
+        self.unread_bytes = unread_bytes
+        if unread_bytes:
+            return self.reading.is_too_slow(now)
+        self.reading.restart(now)
+        if self.flow.read_paused:  # the client may send nothing now
+            self.sending.restart(now)
+        if self.cycle is None or self.cycle.response_complete:
+            return now - self.waits_since > self.limits.timeout_seconds
+        return self.cycle.more_body and self.sending.is_too_slow(now)
+
+
+class _Cycle(RequestResponseCycle):
+    """A request and its answer, whose head is sent when its body begins.
+
+    An answer that breaks before that is a 500, where uvicorn closes the connection, with or without a head.
+    """
+
+    _start: HTTPResponseStartEvent | None = None
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Keep the head until the body begins. Raises RuntimeError for a control character in a header."""
+        if not self.response_started:
+            if message["type"] == "http.response.start":
+                self._start = message
+                return
+            if self._start:
+                try:
+                    await _send(self, self._start)
+                except RuntimeError:  # nothing was written
+                    self.response_started, self.chunked_encoding = False, None
+                    raise
+        await _send(self, message)
+
+
+_send = RequestResponseCycle.send  # `super()` and a method more would cost what all of `_Cycle` does

@@ -1,0 +1,52 @@
+"""Which request headers are credentials, and the mask that stands for their values. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What answers say instead of a credential. A patch that says it keeps what is stored.
+MASK = "********"
+
+# Parts of the names of headers that carry credentials, such as Authorization, Cookie and X-Api-Key.
+_NAME = re.compile("auth|cookie|credential|jwt|key|passw|pwd|secret|session|signature|token", re.IGNORECASE)
+
+_VALUE = re.compile(
+    # Schemes of Authorization (RFC 9110 §11.4), wherever they are sent
+    r"^(?i:apikey|basic|bearer|digest|negotiate|ntlm|token|aws4-hmac-sha256) +\S"
+    r"|eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*"  # a JWT: base64 of `{"`
+    r"|://[^\s/:@]*:[^\s/@]+@"  # a password in an address
+    r"|-----BEGIN "  # PEM
+    # What keys begin with at AWS, GitHub, GitLab, Google, Hugging Face, npm, OpenAI, PyPI, SendGrid, Slack,
+    # Stripe and Shopify, at senders of Standard Webhooks, and here
+    r"|\b(?:A[KS]IA[A-Z0-9]{16}|gh[oprsu]_\w{20}|github_pat_\w{20}|gl[a-z]{2,5}-[\w-]{20}|AIza[\w-]{20}"
+    r"|ya29\.[\w-]{10}|hf_\w{20}|npm_\w{20}|sk-[\w-]{20}|pypi-\w{20}|SG\.[\w-]{16}|xox[a-z]-[\w-]{10}"
+    r"|[rs]k_(?:live|test)_\w{10}|shp[a-z]{2}_\w{20}|whsec_[\w+/]{10}|mon_secret_\w{10})"
+)
+
+
+def is_credential(name: str, value: str) -> bool:
+    """Say whether a header is named like a credential or its value looks like one. An empty value is none."""
+    return bool(value) and bool(_NAME.search(name) or _VALUE.search(value))
+
+
+def find_credentials(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that are credentials."""
+    return {name: value for name, value in headers.items() if is_credential(name, value)}
+
+
+def mask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str, str]:
+    """Put the mask in the place of credentials."""
+    return {name: MASK if name in credentials else value for name, value in headers.items()}
+
+
+def unmask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str, str]:
+    """Put credentials in the place of their masks. A mask without a credential is left out."""
+    return {
+        name: credentials.get(name, value) if value == MASK else value
+        for name, value in headers.items()
+        if value != MASK or name in credentials
+    }

@@ -1,0 +1,61 @@
+"""How a monitor's request headers are stored: masked as answers show them, and credentials encrypted beside.
+
+Where an earlier release stored credentials, they are plain. They are masked when they are read, and encrypted
+when the monitor is changed or `encrypt_request_headers` finds them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from monitoring.backends.encrypted_columns import Encrypted, read_in_order
+from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt, is_up_to_date
+from monitoring.monitors.credentials import find_credentials, mask, unmask
+from monitoring.monitors.models import Monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def store_headers(headers: Mapping[str, str]) -> dict[str, Any]:
+    """Return the two columns that keep a monitor's request headers."""
+    credentials = find_credentials(headers)
+    return {
+        "request_headers": mask(headers, credentials),
+        "encrypted_headers": encrypt(orjson.dumps(credentials).decode()) if credentials else "",
+    }
+
+
+def show_headers(request_headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the request headers as answers show them."""
+    return mask(request_headers, find_credentials(request_headers))
+
+
+def read_headers(request_headers: Mapping[str, str], encrypted_headers: str | None) -> dict[str, str]:
+    """Return the request headers as they are sent. Raises `UndecryptableError`."""
+    return unmask(request_headers, orjson.loads(decrypt(encrypted_headers)) if encrypted_headers else {})
+
+
+async def encrypt_request_headers() -> Encrypted:
+    """Mask and encrypt credentials with the first key, where they are plain or another key encrypted them."""
+    encrypted = unreadable = 0
+    columns = ("version", "request_headers", "encrypted_headers")
+    async for row in read_in_order(Monitor.exclude(request_headers={}), *columns):
+        if _is_as_it_should_be(row):
+            continue
+        try:
+            stored = store_headers(read_headers(row["request_headers"], row["encrypted_headers"]))
+        except UndecryptableError:
+            unreadable += 1
+        else:
+            # Whoever changes a monitor raises its version, and encrypts its credentials.
+            unchanged = Monitor.filter(id=row["id"], version=row["version"])
+            encrypted += await unchanged.update(**stored)
+    return Encrypted(encrypted, unreadable)
+
+
+def _is_as_it_should_be(row: Mapping[str, Any]) -> bool:
+    token, shown = row["encrypted_headers"], row["request_headers"]
+    return token is not None and shown == show_headers(shown) and (not token or is_up_to_date(token))

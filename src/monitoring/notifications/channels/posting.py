@@ -1,0 +1,40 @@
+"""What channels share that post to a URL: the request, and what the answer means."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from monitoring.notifications.channels.protocol import AttemptResult, Reception
+from monitoring.outbound.exchanges import Exchange, OutboundRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.notifications.channels.sending import Sender
+
+TIMEOUT_SECONDS = 15.0
+
+
+async def post_json(sender: Sender, url: str, body: str, headers: Mapping[str, str]) -> Exchange:
+    """Post JSON. Redirects are not followed. Raises OSError if this machine cannot send at all."""
+    request = OutboundRequest(
+        method="POST",
+        url=url,
+        headers={"Content-Type": "application/json", **headers},
+        body=body.encode(),
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
+    return await sender.send(request)
+
+
+def judge_answer(exchange: Exchange) -> AttemptResult:
+    """Say what came of a post: 2xx is the only success, and everything else is worth another attempt."""
+    status_code = exchange.status_code
+    if exchange.failure:
+        return AttemptResult(reception=Reception.TRY_AGAIN, error_message=exchange.failure.message)
+    if status_code and HTTPStatus(200) <= status_code < HTTPStatus(300):
+        return AttemptResult(reception=Reception.DELIVERED, status_code=status_code)
+    return AttemptResult(
+        reception=Reception.TRY_AGAIN, status_code=status_code, error_message=f"Answered {status_code}"
+    )

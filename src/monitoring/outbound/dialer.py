@@ -1,0 +1,170 @@
+"""The only way to connect to a host that a stranger chose.
+
+A host's name is resolved once, every address it has is judged, and only a judged address is connected to.
+Whoever speaks a protocol, be it HTTP or another, does so on a connection from here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from monitoring.outbound.addresses import is_permitted, read_networks
+from monitoring.outbound.connections import Connector, Destination
+from monitoring.outbound.failures import ExchangeFailed, FailureCode, blocked, too_late
+from monitoring.outbound.resolving import Resolver
+from monitoring.outbound.stopwatch import Phase, Stopwatch
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from monitoring.outbound.addresses import Address, Network
+    from monitoring.outbound.connections import Connection, Reader
+    from monitoring.outbound.targets import Endpoint
+    from monitoring.settings import Settings
+
+MAX_CONNECTIONS = 4096
+
+Result = TypeVar("Result")
+
+
+@asynccontextmanager
+async def open_dialer(
+    *, allowed_networks: tuple[str, ...] = (), dns_servers: tuple[str, ...] = (), ca_file: str | None = None
+) -> AsyncIterator[Dialer]:
+    """Open a dialer for the running loop. When the block ends, calls that are still under way are cancelled.
+
+    `allowed_networks` (CIDR) may be reached although they are not public; the metadata addresses of clouds
+    never may. `ca_file` replaces the system's certificate authorities.
+    """
+    async with Resolver(dns_servers) as resolver:
+        dialer = Dialer(resolver, Connector(ca_file), read_networks(allowed_networks))
+        try:
+            yield dialer
+        finally:
+            await dialer.close()
+
+
+def open_configured_dialer(settings: Settings) -> AbstractAsyncContextManager[Dialer]:
+    """Open a dialer with the networks, name servers and certificate authorities of the settings."""
+    return open_dialer(
+        allowed_networks=settings.allowed_networks,
+        dns_servers=settings.dns_servers,
+        ca_file=str(settings.ca_file) if settings.ca_file else None,
+    )
+
+
+class Dialer:
+    """Makes calls, and never more of them at once than the process has connections for."""
+
+    def __init__(
+        self, resolver: Resolver, connector: Connector, allowed_networks: tuple[Network, ...] = ()
+    ) -> None:
+        self._resolver = resolver
+        self._connector = connector
+        self._allowed_networks = allowed_networks
+        self._max_connections = _affordable_connections()
+        self._spare_connections = asyncio.Semaphore(self._max_connections)
+        # The tasks with a call under way. `close` gives each of them a future to wait for.
+        self._calling: dict[asyncio.Task[object], asyncio.Future[None] | None] = {}
+
+    @property
+    def max_connections(self) -> int:
+        """How many calls are made at once. Further ones wait."""
+        return self._max_connections
+
+    async def close(self) -> None:
+        """Cancel every task that has a call under way, and wait until the calls have ended."""
+        ends = {task: asyncio.get_running_loop().create_future() for task in self._calling}
+        self._calling.update(ends)
+        for task in ends:
+            task.cancel()
+        if ends:
+            await asyncio.wait(ends.values())
+
+    async def call(self, talk: Callable[[Call], Awaitable[Result]], timeout_seconds: float) -> Result:
+        """Let `talk` connect and speak, give it this much time for all of it, and return its result.
+
+        The time starts when a connection is free: a process uses at most half of the files it may open.
+
+        Raises ExchangeFailed for whatever the network or the other side does, running out of time included,
+        and OSError when this machine has no sockets left, which says nothing about the other side.
+        """
+        task = cast("asyncio.Task[object]", asyncio.current_task())
+        self._calling[task] = None
+        try:
+            async with self._spare_connections:
+                call = Call(self._resolver, self._connector, self._allowed_networks, timeout_seconds)
+                try:
+                    async with asyncio.timeout_at(call.deadline):
+                        return await talk(call)
+                except TimeoutError:
+                    failed = too_late(timeout_seconds, call.stopwatch.phase)
+                    failed.timings = call.stopwatch.timings()
+                    raise failed from None
+                except ExchangeFailed as failed:
+                    # A refused address gets no timings: they would tell what listens there.
+                    if failed.failure.code != FailureCode.BLOCKED_ADDRESS:
+                        failed.timings = call.stopwatch.timings()
+                    raise
+        finally:
+            if end := self._calling.pop(task):
+                end.set_result(None)
+
+
+class Call:
+    """What may be done in the time of one call: connect, and to somewhere else again after a redirect.
+
+    `deadline` is a moment on the loop's clock.
+    """
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        connector: Connector,
+        allowed_networks: tuple[Network, ...],
+        timeout_seconds: float,
+    ) -> None:
+        self._resolver = resolver
+        self._connector = connector
+        self._allowed_networks = allowed_networks
+        self.stopwatch = Stopwatch()
+        self.deadline = asyncio.get_running_loop().time() + timeout_seconds
+
+    async def connect(
+        self,
+        endpoint: Endpoint,
+        new_reader: Callable[[], Reader],
+        *,
+        tls_host: str | None = None,
+        verify_tls: bool = True,
+    ) -> Connection[Reader]:
+        """Resolve the endpoint's host, judge its addresses, and connect; the caller closes the connection.
+
+        With `tls_host` the connection is secured, and the certificate must be for that host. Raises what
+        `Dialer.call` raises.
+        """
+        addresses = [endpoint.address] if endpoint.address else await self._resolve(endpoint.host)
+        self._judge(addresses)
+        destination = Destination(addresses, endpoint.port, tls_host, verify_tls)
+        return await self._connector.open(destination, new_reader, self.deadline, self.stopwatch)
+
+    async def _resolve(self, host: str) -> list[Address]:
+        self.stopwatch.enter(Phase.RESOLVING)
+        addresses = await self._resolver.resolve(host)
+        self.stopwatch.leave()
+        return addresses
+
+    def _judge(self, addresses: Sequence[Address]) -> None:
+        """Raise ExchangeFailed unless every address is permitted: one that is refused refuses the host."""
+        for address in addresses:
+            if not is_permitted(address, self._allowed_networks):
+                raise blocked()
+
+
+def _affordable_connections() -> int:
+    soft_limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_CONNECTIONS if soft_limit == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, soft_limit // 2)

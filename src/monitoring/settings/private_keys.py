@@ -1,0 +1,49 @@
+"""Private keys that sign tokens, as a setting carries them: PEM, or its base64, which is one line."""
+
+from __future__ import annotations
+
+import base64
+from functools import lru_cache
+from typing import TypeAlias
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+PrivateKey: TypeAlias = Ed25519PrivateKey | RSAPrivateKey
+
+# Smaller ones can be broken; larger ones make every token a kilobyte longer and slow to sign.
+RSA_BITS = range(2048, 4096 + 1)
+
+_PEM = "-----BEGIN "
+_PEM_IN_BASE64 = "LS0tLS1CRUdJTi"
+
+
+def claims_to_be_private_key(text: str) -> bool:
+    """Say whether a text begins like a private key. If it is none after all, it was damaged."""
+    return text.startswith((_PEM, _PEM_IN_BASE64))
+
+
+@lru_cache(maxsize=8)  # settings are validated with it, and keys are read; RSA takes 50 ms
+def read_private_key(text: str) -> PrivateKey | None:
+    """Return the private key that a text is, or None if the text is a plain secret.
+
+    A text that begins like a key must be one, so a truncated key is never used as a secret. Raises
+    `ValueError` with a sentence that reveals nothing of the text.
+    """
+    if not claims_to_be_private_key(text):
+        return None
+    try:
+        pem = text.encode() if text.startswith(_PEM) else _decode_base64(text)
+        key = load_pem_private_key(pem, password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: it is encrypted
+        raise ValueError("has a private key that cannot be read: it must be PEM, not encrypted") from None
+    if isinstance(key, Ed25519PrivateKey) or (isinstance(key, RSAPrivateKey) and key.key_size in RSA_BITS):
+        return key
+    raise ValueError("has a private key that is neither Ed25519 nor RSA of 2048 to 4096 bits")
+
+
+def _decode_base64(text: str) -> bytes:
+    """Decode what `base64` prints, which breaks lines unless it is told not to."""
+    return base64.b64decode("".join(text.split()), validate=True)

@@ -1,0 +1,412 @@
+"""Articles in the app: states, retries and both languages side by side, for the teams that may see them."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+import pytest
+
+import chosen_backends
+from app.visitor import Visitor, read_text
+from cast import form_team
+from monitoring.app.pages import articles
+from monitoring.app.sentences import NOTICES
+from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.storage import find_versions, page_transaction, put_page
+from monitoring.audit.service import list_entries
+from monitoring.auth.service import create_team
+from monitoring.contract.cursors import encode_cursor
+from running_service import RunningService, running_service
+from service_process import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import httpx
+
+    from monitoring.auth.models import Team
+
+WEBHOOK = "/api/webhooks/publisher"
+PAYLOAD = "<img src=https://evil.example/x onerror=alert(1)><script>alert(1)</script>\"'&"
+REASON = f"The engine said {PAYLOAD}"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """Run a service whose articles the team Editors may see."""
+    with running_service(tmp_path_factory.mktemp("editors"), article_teams="Editors") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def team(service: RunningService) -> Team:
+    return service.run(create_team("Editors", "free", 10))
+
+
+@pytest.fixture(scope="module")
+def editor(service: RunningService, team: Team) -> Iterator[Visitor]:
+    """Is a member, but not an owner, of the team that sees articles."""
+    with Visitor(service, team, "member") as visitor:
+        yield visitor
+
+
+def deliver(publisher: httpx.Client, title: str | None = "Running shoes", **article: Any) -> str:
+    """Deliver a new article, and return its id."""
+    delivery = {"article": {"id": str(uuid4()), "title": title, **article}}
+    article_id: str = publisher.post(WEBHOOK, json=delivery).raise_for_status().json()["article_id"]
+    return article_id
+
+
+def deliver_translated(
+    service: RunningService, publisher: httpx.Client, title: str | None = "Running shoes", **article: Any
+) -> str:
+    """Deliver an article, and wait until both locales are translated."""
+    article_id = deliver(publisher, title, **article)
+    wait_until(lambda: set(states(service, article_id).values()) == {"translated"})
+    return article_id
+
+
+def states(service: RunningService, article_id: str) -> dict[str, str]:
+    async def read() -> dict[str, str]:
+        return {row.locale: row.status for row in await Translation.filter(article_id=article_id)}
+
+    return service.run(read())
+
+
+def change(service: RunningService, article_id: str, locales: list[str], **fields: Any) -> None:
+    async def update() -> None:
+        await Translation.filter(article_id=article_id, locale__in=locales).update(**fields)
+
+    service.run(update())
+
+
+def fail(service: RunningService, article_id: str, *locales: str) -> None:
+    change(service, article_id, list(locales), status=TranslationStatus.FAILED, reason=REASON, attempts=8)
+
+
+def store(service: RunningService, article_id: str, locale: str, payload: Any, **fields: Any) -> None:
+    """Replace a page in the blog storage."""
+
+    async def put() -> None:
+        article = await Article.get(id=article_id)
+        versions = await find_versions(article.slug, locale)
+        async with page_transaction():
+            await put_page(article, locale, payload, replacing=versions, **fields)
+
+    service.run(put())
+
+
+def sentence(service: RunningService, name: str) -> str:
+    body: Any = service.app.contract.catalogue.reply(name).json_value()
+    return str(body["error"])
+
+
+class Elements(HTMLParser):
+    """Notes the attributes of every element of a page, as a browser would understand it."""
+
+    def __init__(self, page: httpx.Response) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def assert_disarmed(page: httpx.Response) -> None:
+    """Make sure that the page runs nothing and loads nothing from other hosts."""
+    elements = Elements(page).found
+    assert page.status_code == 200
+    for tag, attributes in elements:
+        assert tag not in ("iframe", "object", "embed", "style", "base", "svg", "video")
+        assert not [name for name in attributes if name.startswith("on") or name in ("style", "srcset")]
+        for name in ("src", "href", "action"):
+            assert (attributes.get(name) or "/app").startswith(("/app", "#"))
+    loaded = [
+        each.get("src") or each.get("href") for tag, each in elements if tag in ("img", "script", "link")
+    ]
+    assert loaded
+    assert all((address or "").startswith("/app/assets/") for address in loaded)
+
+
+class TestList:
+    def test_shows_each_article_with_the_state_of_every_locale(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher, "How to tie", slug=f"tie-{uuid4()}")
+        page = editor.open("/articles")
+        assert page.status_code == 200
+        assert f"/app/articles/{article_id}" in page.text
+        text = read_text(page.text)
+        assert "How to tie" in text
+        assert "es translated" in text
+        assert "pt translated" in text
+
+    def test_tells_why_a_translation_failed_and_disarms_what_engines_and_publishers_write(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher, PAYLOAD, slug=PAYLOAD)
+        fail(service, article_id, "es")
+        page = editor.open("/articles?status=failed")
+        assert_disarmed(page)
+        assert REASON in read_text(page.text)
+        assert PAYLOAD in read_text(page.text)
+
+    def test_leaves_articles_with_a_translation_in_the_state_that_is_asked_for(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        failed, translated = (deliver_translated(service, publisher) for _ in range(2))
+        fail(service, failed, "pt")
+        with_failed = editor.open("/articles?status=failed").text
+        assert failed in with_failed
+        assert translated not in with_failed
+        assert translated in editor.open("/articles?status=translated").text
+
+    def test_goes_on_with_older_articles_in_the_same_state(
+        self,
+        service: RunningService,
+        publisher: httpx.Client,
+        editor: Visitor,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(articles, "ARTICLES_A_PAGE", 1)
+        older, newer = (deliver_translated(service, publisher) for _ in range(2))
+        first = editor.open("/articles?status=translated")
+        assert newer in first.text
+        assert older not in first.text
+        [following] = re.findall(r'rel="next" href="/app([^"]*)"', first.text)
+        second = editor.open(following.replace("&amp;", "&"))
+        assert older in second.text
+        assert newer not in second.text
+
+    def test_says_so_when_there_is_none(self, editor: Visitor) -> None:
+        page = editor.open(f"/articles?cursor={encode_cursor(UUID(int=0))}")
+        assert page.status_code == 200
+        assert "No articles here" in read_text(page.text)
+
+
+class TestOfOtherTeams:
+    @pytest.mark.parametrize("path", ["", "/{article_id}", "/{article_id}/es"])
+    def test_members_find_nothing(self, service: RunningService, publisher: httpx.Client, path: str) -> None:
+        article_id = deliver(publisher, "For editors only")
+        with Visitor(service, form_team(service)) as outsider:
+            page = outsider.open(f"/articles{path.format(article_id=article_id)}")
+            assert page.status_code == 404
+            assert "For editors only" not in page.text
+            assert '"/app/articles"' not in outsider.open("/settings/account").text
+
+    def test_members_retry_nothing(self, service: RunningService, publisher: httpx.Client) -> None:
+        article_id = deliver_translated(service, publisher)
+        fail(service, article_id, "es")
+        with Visitor(service, form_team(service)) as outsider:
+            page = outsider.submit("/settings/account", "/sign-out")
+            outsider.sign_in(outsider.email, outsider.password)
+            token = re.findall(r'name="csrf_token" value="(\w+)"', outsider.open("/settings/account").text)[0]
+            page = outsider.post(f"/articles/{article_id}/retry", data={"csrf_token": token})
+        assert page.status_code == 404
+        assert states(service, article_id)["es"] == "failed"
+
+    def test_nobody_sees_articles_where_no_team_is_named(self, tmp_path: Any) -> None:
+        with (
+            running_service(tmp_path) as service,
+            Visitor(service, service.run(create_team("Editors", "free", 10))) as visitor,
+        ):
+            assert visitor.open("/articles").status_code == 404
+
+
+class TestArticle:
+    def test_shows_what_is_known_of_every_locale(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher, "How to lace")
+        fail(service, article_id, "pt")
+        page = editor.open(f"/articles/{article_id}")
+        text = read_text(page.text)
+        assert "How to lace" in text
+        assert REASON in text
+        assert f"/app/articles/{article_id}/es" in page.text
+        assert_disarmed(page)
+
+    def test_that_does_not_exist_is_not_found(self, service: RunningService, editor: Visitor) -> None:
+        for article_id in (uuid4(), "no-id"):
+            assert editor.open(f"/articles/{article_id}").status_code == 404
+        assert sentence(service, "article_not_found") in read_text(editor.open(f"/articles/{uuid4()}").text)
+
+    def test_without_a_title_goes_by_its_folder(self, publisher: httpx.Client, editor: Visitor) -> None:
+        slug = f"untitled-{uuid4()}"
+        article_id = deliver(publisher, None, slug=slug)
+        assert f"<h1>{slug}</h1>" in editor.open(f"/articles/{article_id}").text
+
+
+class TestRetry:
+    def test_of_one_locale_translates_that_one_and_is_in_the_audit_log(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor, team: Team
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+        fail(service, article_id, "es", "pt")
+        page = editor.open(f"/articles/{article_id}")
+        token = re.findall(r'name="csrf_token" value="(\w+)"', page.text)[0]
+        assert page.text.count('name="locale"') == 2
+        done = editor.post(f"/articles/{article_id}/retry", data={"csrf_token": token, "locale": "es"})
+        assert NOTICES["translations_retried"] in read_text(done.text)
+        wait_until(lambda: states(service, article_id) == {"es": "translated", "pt": "failed"})
+        [entry, *_] = service.run(list_entries(team.id, 1, None)).rows
+        assert (entry.action, entry.subject_id) == ("article.translations_retried", article_id)
+        assert entry.subject.endswith(": es")
+        assert entry.actor == editor.email
+
+    def test_of_all_that_failed(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+        fail(service, article_id, "es", "pt")
+        action = f"/articles/{article_id}/retry"
+        editor.submit(f"/articles/{article_id}", action, locale="")
+        wait_until(lambda: set(states(service, article_id).values()) == {"translated"})
+
+    def test_of_nothing_that_failed_is_no_act(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor, team: Team
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+        fail(service, article_id, "es")
+        action = f"/articles/{article_id}/retry"
+        before = service.run(list_entries(team.id, 1, None)).rows[0].id
+        done = editor.submit(f"/articles/{article_id}", action, locale="pt")
+        assert NOTICES["translations_retried"] not in read_text(done.text)
+        assert states(service, article_id) == {"es": "failed", "pt": "translated"}
+        assert service.run(list_entries(team.id, 1, None)).rows[0].id == before
+
+    def test_needs_a_form_of_ours(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+        fail(service, article_id, "es")
+        refused = editor.post(f"/articles/{article_id}/retry", data={"locale": "es"})
+        assert refused.status_code == 403
+        assert states(service, article_id)["es"] == "failed"
+
+    def test_is_not_offered_where_nothing_failed(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+        assert f"/app/articles/{article_id}/retry" not in editor.open(f"/articles/{article_id}").text
+
+
+class TestReading:
+    def test_puts_each_paragraph_next_to_its_translation(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        content = "# Fit first\n\nA shoe that **fits**.\n\n- Road\n- Trail\n"
+        article_id = deliver_translated(service, publisher, content=content, format="markdown")
+        page = editor.open(f"/articles/{article_id}/es")
+        assert page.text.count('class="pair"') == 3
+        assert "<p>A shoe that <strong>fits</strong>.</p>" in page.text
+        assert page.text.count('lang="es" dir="ltr"') == 4  # the title too
+        assert "This is a demonstration" in read_text(page.text)
+
+    def test_disarms_what_publishers_write(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        link = "<a href='javascript:alert(1)'>go</a>"
+        content = f"<p onclick=alert(1)>{PAYLOAD}{link}</p><iframe src=//evil.example>"
+        article_id = deliver_translated(
+            service,
+            publisher,
+            PAYLOAD,
+            slug=PAYLOAD,
+            excerpt=PAYLOAD,
+            content_html=content,
+            content_markdown=f"{PAYLOAD}\n\n![{PAYLOAD}](https://evil.example/y)\n\n[go](javascript:alert(1))",
+            images=[{"url": "https://evil.example/z", "alt": PAYLOAD}],
+        )
+        page = editor.open(f"/articles/{article_id}/pt")
+        assert_disarmed(page)
+        assert "go" in read_text(page.text)
+
+    def test_never_loads_an_image_but_tells_what_it_shows(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(
+            service,
+            publisher,
+            content_html='<p><img src="https://cdn.example/secret.png" alt="A red shoe"></p>',
+        )
+        page = editor.open(f"/articles/{article_id}/es").text
+        assert "[Image: A red shoe]" in page
+        assert "cdn.example" not in page
+
+    def test_tells_that_a_translation_is_of_an_older_revision(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher, "Old title")
+
+        async def revise() -> None:
+            article = await Article.get(id=article_id)
+            article.revision, article.payload = 2, {"article": {"title": "New title"}}
+            await article.save()
+
+        service.run(revise())
+        text = read_text(editor.open(f"/articles/{article_id}/es").text)
+        assert "This translation is of revision 1. The original is revision 2." in text
+        assert "New title" in text
+
+    def test_tells_what_was_left_in_english(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+        store(service, article_id, "es", {"article": {"title": "Zapatos"}}, untranslated_segments=3)
+        text = read_text(editor.open(f"/articles/{article_id}/es").text)
+        assert "Parts left in English: 3." in text
+        assert "Zapatos" in text
+        assert "demonstration" not in text
+
+    def test_shows_the_original_when_the_storage_is_away(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher, "The original stays")
+        with chosen_backends.blog_storage_away(service.settings.data_dir):
+            page = editor.open(f"/articles/{article_id}/es")
+        assert page.status_code == 200
+        assert sentence(service, "service_unavailable") in read_text(page.text)
+        assert read_text(page.text).count("The original stays") >= 2
+
+    @pytest.mark.parametrize("content", [b"not JSON", b"[1]", b'{"revision": 1, "delivery": null}'])
+    def test_shows_the_original_when_nothing_legible_is_stored(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor, content: bytes
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+
+        async def spoil() -> None:
+            article = await Article.get(id=article_id)
+            storage = service.app.backends.blog_storage
+            assert storage
+            await storage.put(f"{article.slug}/es.json", content)
+
+        service.run(spoil())
+        page = editor.open(f"/articles/{article_id}/es")
+        assert page.status_code == 200
+        assert "No translation into es is stored yet" in read_text(page.text)
+
+    def test_knows_no_other_locale(self, publisher: httpx.Client, editor: Visitor) -> None:
+        article_id = deliver(publisher)
+        for locale in ("fr", "en", "..%2Fes"):
+            assert editor.open(f"/articles/{article_id}/{locale}").status_code == 404
+
+    def test_cuts_an_article_no_page_can_hold_and_says_so(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher, content_html="<p>Words</p>" * 10_000)
+        page = editor.open(f"/articles/{article_id}/es")
+        assert "Only the beginning is shown" in read_text(page.text)
+        assert page.text.count('class="pair"') == 1_000
+
+
+class TestWithoutAnEngine:
+    def test_says_that_translations_wait(self, tmp_path: Any) -> None:
+        with running_service(tmp_path, article_teams="Editors", translator="none") as service:
+            editors = service.run(create_team("Editors", "free", 10))
+            with Visitor(service, editors) as visitor:
+                assert "TRANSLATOR is none" in read_text(visitor.open("/articles").text)

@@ -1,0 +1,210 @@
+"""Forms turn into the API's JSON and back without loss, and are refused in the same words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+
+from monitoring.app.monitor_form import (
+    WHOLE_FORM,
+    echo_form,
+    patch_from,
+    place_problem,
+    read_form,
+    write_form,
+    write_hints,
+    write_new_form,
+)
+from monitoring.app.monitor_words import ERRORS, GROUPS, LABELS, STATUSES
+from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.document import published_document
+from monitoring.contract.problems import Problem
+from monitoring.monitors.configuration import default_configuration
+from monitoring.monitors.credentials import MASK
+from monitoring.monitors.rules import change, complete
+from monitors.configurations import URL, configuration_with, creations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+CATALOGUE = Catalogue(published_document())
+
+ONE_LINE = LABELS.keys() - {"request_headers", "request_body"}
+
+
+def _form_with(**typed: str) -> dict[str, str]:
+    """Return a new form with these fields filled in."""
+    return {**write_new_form(), "url": URL, **typed}
+
+
+def _send(form: Mapping[str, str], line_end: str = "\n") -> dict[str, str]:
+    """Change a form as a browser does: no line ends in one-line fields, one kind of line end elsewhere."""
+    sent = {name: text.replace("\r\n", "\n").replace("\r", "\n") for name, text in form.items()}
+    return {
+        name: text.replace("\n", "" if name in ONE_LINE else line_end) for name, text in sent.items() if text
+    }
+
+
+def _refuse(act: Callable[[], Any]) -> Problem:
+    with pytest.raises(Problem) as raised:
+        act()
+    return raised.value
+
+
+class TestAnUntouchedForm:
+    def test_that_is_new_asks_for_the_defaults(self) -> None:
+        assert complete(read_form(_form_with()), default_configuration()) == configuration_with()
+
+    @settings(deadline=None)  # the first one reads the document
+    @given(creations)
+    @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+    def test_changes_nothing_whatever_the_api_was_given(self, line_end: str, created: dict[str, Any]) -> None:
+        saved = complete(created, default_configuration())
+        patch = patch_from(read_form(_send(write_form(saved), line_end), saved), saved)
+        assert change(saved, patch, default_configuration()) == saved
+
+    @settings(deadline=None)  # the first one reads the document
+    @given(creations)
+    def test_shows_the_same_again(self, created: dict[str, Any]) -> None:
+        saved = complete(created, default_configuration())
+        shown = write_form(saved)
+        again = complete(read_form(_send(shown), saved), default_configuration())
+        assert write_form(again) == shown
+        assert shown.keys() == configuration_with().keys()
+
+
+# What is typed, and what the API's JSON then says.
+TYPED: list[tuple[str, str, Any]] = [
+    ("name", "  Storefront ", "Storefront"),
+    ("name", "", "shop.example.com"),
+    ("name", "   ", "shop.example.com"),
+    ("url", f" {URL}\t", URL),
+    ("method", "POST", "POST"),
+    ("request_headers", "", {}),
+    (
+        "request_headers",
+        "Accept:text/html\r\n\r\n X-Time:\t12:30 \nX-Empty:",
+        {"Accept": "text/html", "X-Time": "12:30", "X-Empty": ""},
+    ),
+    ("request_headers", "X-Odd: a\x85b", {"X-Odd": "a\x85b"}),
+    ("request_body", "one\r\ntwo ", "one\ntwo "),
+    ("request_body", "", None),
+    ("expected_status_codes", "204, 2xx 200-299\n301", ["204", "2xx", "200-299", "301"]),
+    ("expected_status_codes", " , ", ["2xx"]),
+    ("required_keyword", " ok ", " ok "),
+    ("required_keyword", "", None),
+    ("forbidden_keyword", "<b>", "<b>"),
+    ("interval_seconds", " 60 ", 60),
+    ("interval_seconds", "", 300),
+    ("timeout_seconds", "010", 10),
+    ("follow_redirects", "", False),
+    ("follow_redirects", "on", True),
+    ("verify_tls", "", False),
+    ("tls_expiry_warning_days", "0", 0),
+    ("slow_threshold_ms", "2000", 2000),
+    ("slow_threshold_ms", "", None),
+    ("failure_threshold", "10", 10),
+    ("recovery_threshold", "", 2),
+    ("paused", "on", True),
+    ("tags", "shop,production  eu", ["shop", "production", "eu"]),
+    ("tags", "", []),
+]
+
+
+class TestReading:
+    @pytest.mark.parametrize(("name", "text", "value"), TYPED)
+    def test_makes_json_of_what_was_typed(self, name: str, text: str, value: Any) -> None:
+        given = read_form(_form_with(**{"method": "POST", name: text}))
+        assert complete(given, default_configuration())[name] == value
+
+    @pytest.mark.parametrize(("name", "text", "value"), TYPED)
+    def test_makes_the_same_of_a_change(self, name: str, text: str, value: Any) -> None:
+        saved = configuration_with(
+            name="Before",
+            method="PUT",
+            request_headers={"Before": "1", "ACCEPT": "2"},
+            request_body="before",
+            expected_status_codes=["404"],
+            required_keyword="before",
+            forbidden_keyword="before",
+            interval_seconds=1000,
+            timeout_seconds=3,
+            tls_expiry_warning_days=3,
+            slow_threshold_ms=3,
+            failure_threshold=3,
+            recovery_threshold=3,
+            tags=["before"],
+        )
+        patch = patch_from(read_form({**write_form(saved), name: text}, saved), saved)
+        assert change(saved, patch, default_configuration()) == {**saved, name: value}
+
+    def test_knows_each_field_of_the_document_by_a_label_and_shows_it_once(self) -> None:
+        grouped = [name for names in GROUPS.values() for name in names]
+        assert LABELS.keys() == configuration_with().keys()
+        assert len(set(grouped)) == len(grouped)
+        assert set(grouped) | {"name", "url", "interval_seconds", "tags", "paused"} == LABELS.keys()
+
+    def test_knows_every_state_and_error_of_the_document(self) -> None:
+        schemas = published_document().root["components"]["schemas"]
+        assert list(STATUSES) == schemas["MonitorStatus"]["enum"]
+        assert ERRORS.keys() == set(schemas["CheckError"]["enum"])
+
+    def test_tells_the_bounds_of_the_document(self) -> None:
+        assert write_hints()["interval_seconds"] == "30 to 86400."
+
+
+class TestRefusing:
+    @pytest.mark.parametrize(
+        ("name", "text", "sentence"),
+        [
+            ("url", "", "Is required"),
+            ("name", "\u200b\u202e", "Must be 1 to 100 characters, of which at least one is visible"),
+            ("interval_seconds", "soon", "Must be a whole number"),
+            ("interval_seconds", "1.5", "Must be a whole number"),
+            ("interval_seconds", "9" * 5000, "Must be a whole number"),
+            ("interval_seconds", "29", "Must be at least 30"),
+            ("slow_threshold_ms", "60001", "Must be at most 60000"),
+            ("tags", "shop shop", "Must not repeat an entry"),
+            ("expected_status_codes", "2xx,abc", 'abc: must be text such as "204", "2xx" or "200-299"'),
+            ("request_headers", "Accept", "Has the wrong form"),
+            ("method", "TRACE", "Must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
+        ],
+    )
+    def test_puts_the_documents_sentence_under_its_field(self, name: str, text: str, sentence: str) -> None:
+        form = _form_with(**{name: text})
+        assert place_problem(_refuse(lambda: read_form(form)), CATALOGUE, form) == {name: sentence}
+
+    def test_names_the_entry_that_is_wrong(self) -> None:
+        form = _form_with(tags="shop, Größe, eu")
+        [(name, sentence)] = place_problem(_refuse(lambda: read_form(form)), CATALOGUE, form).items()
+        assert name == "tags"
+        assert sentence.startswith("Größe: must be 1 to 40")
+        form = _form_with(request_headers="X-One: ok\nX-Two: 日本")
+        [(name, sentence)] = place_problem(_refuse(lambda: read_form(form)), CATALOGUE, form).items()
+        assert name == "request_headers"
+        assert sentence.startswith("X-Two: must be at most 2048")
+
+    def test_names_the_header_whose_mask_stands_for_nothing(self) -> None:
+        form = _form_with(request_headers=f"X-Key: {MASK}")
+        [(name, sentence)] = place_problem(
+            Problem("request_header_masked", name="X-Key"), CATALOGUE, form
+        ).items()
+        assert name == "request_headers"
+        assert sentence.startswith("X-Key: has no stored value")
+
+    def test_calls_other_fields_by_their_labels(self) -> None:
+        problem = Problem("invalid_field", field="timeout_seconds", problem="must be below interval_seconds")
+        placed = place_problem(problem, CATALOGUE, {})
+        assert placed == {"timeout_seconds": "Must be below “Interval in seconds”"}
+
+    def test_puts_what_is_about_no_field_above_the_form(self) -> None:
+        placed = place_problem(Problem("monitor_limit_reached", max_monitors=3), CATALOGUE, {})
+        assert placed == {
+            WHOLE_FORM: CATALOGUE.reply("monitor_limit_reached", values={"max_monitors": 3}).body["error"]
+        }
+
+    def test_repeats_what_was_typed_and_nothing_else(self) -> None:
+        typed = _form_with(interval_seconds="soon", tags="A B")
+        assert echo_form({**typed, "csrf_token": "secret", "form_id": "1"}) == typed

@@ -1,0 +1,60 @@
+"""Times, durations and ratios in words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from monitoring.app.words import write_ago, write_duration, write_moment, write_percent
+
+MOMENT = datetime(2026, 11, 1, 13, 5, 59, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"),
+        (59.6, "1 min"),
+        (61, "1 min 1 s"),
+        (3600, "1 h"),
+        (7_500, "2 h 5 min"),
+        (3_605, "1 h"),
+        (90_061, "1 d 1 h"),
+        (-1, "0 s"),
+    ],
+)
+def test_a_duration_is_written_in_its_two_largest_units(seconds: float, words: str) -> None:
+    assert write_duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [(1.0, "100 %"), (0.999999, "99.99 %"), (0.5, "50.00 %"), (0.0, "0.00 %"), (None, "no data")],
+)
+def test_only_what_never_failed_is_100_percent(ratio: float | None, words: str) -> None:
+    assert write_percent(ratio) == words
+
+
+def test_a_moment_is_written_in_utc_whatever_its_zone() -> None:
+    text = write_moment(MOMENT.astimezone(timezone(timedelta(hours=5))))
+    assert ">1 Nov 2026, 13:05 UTC<" in text
+    assert 'datetime="2026-11-01T13:05:59.000000Z"' in text
+
+
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [
+        (timedelta(seconds=-5), "just now"),
+        (timedelta(seconds=59), "just now"),
+        (timedelta(seconds=61), "1 minute ago"),
+        (timedelta(hours=2, minutes=59), "2 hours ago"),
+        (timedelta(days=40), "40 days ago"),
+    ],
+)
+def test_how_long_ago_is_told_in_one_unit(passed: timedelta, words: str) -> None:
+    assert f">{words}<" in write_ago(datetime.now(UTC) - passed)
+
+
+def test_what_never_was_is_never() -> None:
+    assert (write_ago(None), write_moment(None)) == ("never", "never")

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitoring.articles.models import Article
+from monitoring.articles.submissions import (
+    MAX_FOLDER_CHARACTERS,
+    find_source_time,
+    hash_json,
+    identify_article,
+    is_test_submission,
+    parse_time,
+    read_submission,
+    sanitise_slug,
+)
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+class TestIdentity:
+    @pytest.mark.parametrize(
+        ("article", "identity"),
+        [
+            ({"id": "7", "slug": "shoes"}, "id:7"),
+            ({"id": 7, "slug": "shoes"}, "id:7"),
+            ({"id": 7.0, "slug": "shoes"}, "id:7"),
+            ({"id": 9007199254740991.0}, "id:9007199254740991"),
+            ({"id": "7.0"}, "id:7.0"),
+            ({"id": 0}, "id:0"),
+            ({"id": None, "slug": "shoes"}, "slug:shoes"),
+            ({"id": "  ", "slug": "shoes"}, "slug:shoes"),
+            ({"slug": "7"}, "slug:7"),
+        ],
+    )
+    def test_is_the_id_else_the_slug(self, article: dict[str, Any], identity: str) -> None:
+        assert identify_article({"article": article}) == identity
+
+    def test_is_else_the_content_whatever_the_order_of_its_keys(self) -> None:
+        there, back = {"title": "Shoes", "content": "Fit"}, {"content": "Fit", "title": "Shoes"}
+        changed = {**there, "slug": "", "content": "Fits"}
+        assert identify_article({"article": there}) == identify_article({"article": back})
+        assert identify_article({"article": there}) != identify_article({"article": changed})
+
+    @pytest.mark.parametrize("article", [{"id": 7}, {"slug": "shoes"}, {"content": "Fit"}])
+    def test_counts_within_the_website(self, article: dict[str, Any]) -> None:
+        websites = [None, {"id": 1}, {"id": 2}, {"id": "web_1"}]
+        identities = {identify_article({"article": article, "website": website}) for website in websites}
+        assert len(identities) == len(websites)
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ({"id": 7}, {"id": "7"}),
+            ({"id": 7}, {"id": 7.0}),
+            ({"id": "web_1"}, {"id": " web_1 ", "baseUrl": "https://blog.example.com"}),
+            (None, {}),
+            (None, {"id": None}),
+            (None, {"id": " "}),
+            (None, {"baseUrl": "https://blog.example.com"}),
+        ],
+    )
+    def test_is_the_same_when_the_website_is(
+        self, one: dict[str, Any] | None, other: dict[str, Any] | None
+    ) -> None:
+        identities = {
+            identify_article({"article": {"id": 1}, "website": website}) for website in (one, other)
+        }
+        assert len(identities) == 1
+
+    def test_cannot_be_that_of_another_website_by_an_id_that_looks_like_two(self) -> None:
+        split = {"website": {"id": "1"}, "article": {"id": "2/id:3"}}
+        joined = {"website": {"id": "1/id:2"}, "article": {"id": "3"}}
+        forged = {"article": {"id": identify_article(split).removeprefix("id:")}}
+        assert len({identify_article(payload) for payload in (split, joined, forged)}) == 3
+
+    @given(st.text(max_size=255), st.text(max_size=512))
+    def test_fits_its_column(self, website_id: str, slug: str) -> None:
+        identity = identify_article({"website": {"id": website_id}, "article": {"slug": slug}})
+        assert len(identity) <= Article._meta.fields_map["identity"].max_length  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+class TestContent:
+    def test_is_the_same_when_only_the_submission_differs(self) -> None:
+        first = {"event": "publish", "timestamp": "2026-11-20T09:00:00Z", "article": {"id": 1}}
+        again = {"article": {"id": 1}, "timestamp": "2026-11-20T10:00:00Z", "event": "update"}
+        assert read_submission(first, NOW).content_hash == read_submission(again, NOW).content_hash
+
+    @pytest.mark.parametrize(
+        "change", [{"main_image": {}}, {"published_at": "2026"}, {"article": {"id": "1"}}]
+    )
+    def test_is_another_when_anything_else_differs(self, change: dict[str, Any]) -> None:
+        payload = {"article": {"id": 1}}
+        assert (
+            read_submission(payload, NOW).content_hash != read_submission(payload | change, NOW).content_hash
+        )
+
+    @given(st.dictionaries(st.text(), st.integers(0, 2**63) | st.text() | st.none()))
+    def test_does_not_depend_on_the_order_of_keys(self, value: dict[str, Any]) -> None:
+        assert hash_json(value) == hash_json(dict(reversed(value.items())))
+
+
+class TestSourceTime:
+    @pytest.mark.parametrize(
+        ("text", "moment"),
+        [
+            ("2026-11-20T09:00:00Z", datetime(2026, 11, 20, 9, tzinfo=UTC)),
+            ("2026-11-20T09:00:00.5+02:00", datetime(2026, 11, 20, 7, 0, 0, 500_000, tzinfo=UTC)),
+            ("2026-11-20 09:00:00", datetime(2026, 11, 20, 9, tzinfo=UTC)),
+            ("2026-11-20", datetime(2026, 11, 20, tzinfo=UTC)),
+            (" 1795165200 ", datetime(2026, 11, 20, 9, tzinfo=UTC)),
+            ("1795165200.25", datetime(2026, 11, 20, 9, 0, 0, 250_000, tzinfo=UTC)),
+            ("1795165200500", datetime(2026, 11, 20, 9, 0, 0, 500_000, tzinfo=UTC)),
+            ("", None),
+            (None, None),
+            ("yesterday", None),
+            ("Fri, 20 Nov 2026 09:00:00 GMT", None),
+            ("0001-01-01T00:00:00+14:00", None),
+            ("\u0662\u0660\u0662\u0666-11-20", None),
+        ],
+    )
+    def test_is_read_from_iso_8601_and_epochs(self, text: str | None, moment: datetime | None) -> None:
+        assert parse_time(text) == moment
+
+    @given(st.text())
+    def test_of_any_text_is_a_moment_or_nothing(self, text: str) -> None:
+        moment = parse_time(text)
+        assert moment is None or moment.tzinfo is UTC
+
+    @given(st.datetimes(timezones=st.timezones(), min_value=datetime(1900, 1, 1)))  # noqa: DTZ001
+    def test_survives_being_written(self, moment: datetime) -> None:
+        if moment.utcoffset() is not None and moment.utcoffset().seconds % 60 == 0:  # type: ignore[union-attr]
+            assert parse_time(moment.isoformat()) == moment.astimezone(UTC)
+
+    def test_prefers_the_timestamp_and_takes_the_next_that_can_be_read(self) -> None:
+        payload = {
+            "timestamp": "2026-03-03",
+            "published_at": "2026-02-02",
+            "article": {"published_at": "2026-01-01"},
+        }
+        unreadable = payload | {"timestamp": "soon"}
+        alone = {"article": payload["article"]}
+        assert find_source_time(payload) == (datetime(2026, 3, 3, tzinfo=UTC), "timestamp")
+        assert find_source_time(unreadable) == (datetime(2026, 2, 2, tzinfo=UTC), "published_at")
+        assert find_source_time(alone) == (datetime(2026, 1, 1, tzinfo=UTC), "article.published_at")
+        assert find_source_time({"article": {}}) == (None, None)
+
+    def test_in_the_future_counts_as_now(self) -> None:
+        submission = read_submission({"article": {"id": 1}, "timestamp": "9999-01-01T00:00:00Z"}, NOW)
+        assert submission.source_time == NOW
+
+
+class TestFolder:
+    @pytest.mark.parametrize(
+        ("text", "slug"),
+        [
+            ("choose-running-shoes", "choose-running-shoes"),
+            ("/blog/2026/Café & Crème!/", "blog-2026-cafe-creme"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("a\\b..c", "a-b-c"),
+            ("靴の選び方", ""),
+            ("--", ""),
+            ("x" * 500, "x" * MAX_FOLDER_CHARACTERS),
+        ],
+    )
+    def test_is_sanitised(self, text: str, slug: str) -> None:
+        assert sanitise_slug(text) == slug
+
+    @given(st.text())
+    def test_of_any_text_is_one_plain_name(self, text: str) -> None:
+        slug = sanitise_slug(text)
+        assert re.fullmatch(r"([a-z0-9]+(-[a-z0-9]+)*)?", slug)
+        assert len(slug) <= MAX_FOLDER_CHARACTERS
+        assert sanitise_slug(slug) == slug
+
+    @pytest.mark.parametrize(
+        ("article", "folder"),
+        [
+            ({"slug": "shoes", "title": "All shoes", "id": 7}, "shoes"),
+            ({"slug": "靴", "title": "All shoes", "id": 7}, "all-shoes"),
+            ({"title": None, "id": 7}, "7"),
+            ({"id": 7.0}, "7"),
+            ({"id": 0}, "0"),
+            ({"content": "Fit"}, "article"),
+        ],
+    )
+    def test_is_the_slug_else_the_title_else_the_id(self, article: dict[str, Any], folder: str) -> None:
+        assert next(read_submission({"article": article}, NOW).folders()) == folder
+
+    def test_that_is_taken_has_substitutes_which_no_other_article_has(self) -> None:
+        one, other = (read_submission({"article": {"id": id_, "slug": "shoes"}}, NOW) for id_ in (1, 2))
+        assert {"shoes"} == set(one.folders()) & set(other.folders())
+        assert re.fullmatch(r"shoes-[0-9a-f]{8}", list(one.folders())[1])
+
+
+class TestTestSubmission:
+    @pytest.mark.parametrize("event", ["test", "TEST", " Test "])
+    def test_is_told_by_its_event(self, event: str) -> None:
+        assert is_test_submission({"event": event, "article": {}})
+
+    @pytest.mark.parametrize("payload", [{}, {"event": None}, {"event": "publish"}, {"event": "testing"}])
+    def test_is_nothing_else(self, payload: dict[str, Any]) -> None:
+        assert not is_test_submission(payload)

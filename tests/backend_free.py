@@ -1,0 +1,104 @@
+"""Which tests reach no backend: they would do the same in both runs, so the production run leaves them out.
+
+A module reaches the backends of a run if it imports `chosen_backends`, or another module of the tests that
+does. A test reaches them if its module does, or the module of a fixture that it asks for. The files tell so
+when tests are collected, and `Watch` holds the embedded run to it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import chosen_backends
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+HERE = Path(__file__).parent
+ROOTS = (HERE, HERE.parent / "contract-tests")
+CHOICE = HERE / "chosen_backends.py"
+CONFTEST = HERE / "conftest.py"
+
+# Of the fixtures in conftest.py, which imports the choice, all that reach a backend ask for this one.
+SERVICE = "service"
+
+
+def reaches_backends(item: pytest.Item) -> bool:
+    """Say whether a test may do something else when the backends are others."""
+    if not isinstance(item, pytest.Function) or item.get_closest_marker("production"):
+        return True
+    fixtures = fixtures_of(item)
+    modules = {sys.modules[fixture.func.__module__] for fixture in fixtures}
+    files = {item.path, *(Path(module.__file__) for module in modules if module.__file__)} - {CONFTEST}
+    names = {fixture.argname for fixture in fixtures}
+    return SERVICE in names or any(CHOICE in follow_imports(file) for file in files)
+
+
+def fixtures_of(item: pytest.Function) -> list[pytest.FixtureDef[object]]:
+    """Return the fixtures that a test asks for, and those that they ask for."""
+    named = item._fixtureinfo.name2fixturedefs  # noqa: SLF001 - pytest tells nobody
+    return [fixture for fixtures in named.values() for fixture in fixtures]
+
+
+@cache
+def follow_imports(file: Path) -> frozenset[Path]:
+    """Return the modules of the tests that a file imports, and those that they import."""
+    found: set[Path] = set()
+    waiting = [file]
+    while waiting:
+        new = imported_files(waiting.pop()) - found
+        found |= new
+        waiting += new
+    return frozenset(found)
+
+
+@cache
+def imported_files(file: Path) -> frozenset[Path]:
+    """Return the modules of the tests that a file itself imports, wherever in it."""
+    if not any(file.is_relative_to(root) for root in ROOTS):
+        return frozenset()
+    names = _imported_names(ast.parse(file.read_bytes()))
+    candidates = (root / f"{name.replace('.', '/')}.py" for name in names for root in ROOTS)
+    return frozenset(candidate for candidate in candidates if candidate.exists())
+
+
+def _imported_names(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+class Watch:
+    """Fails a test that reaches the backends although it looked as if it does not."""
+
+    def __init__(self) -> None:
+        self._reaching_fixtures: set[object] = set()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+        """Remember the fixtures that ask for the choice, for those that get them later."""
+        before = chosen_backends.times_asked()
+        result = yield
+        if chosen_backends.times_asked() != before:
+            self._reaching_fixtures.add(fixturedef.func)  # a name may have several
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Let the test run, and see what it has reached."""
+        before = chosen_backends.times_asked()
+        result = yield
+        if isinstance(item, pytest.Function) and not reaches_backends(item):
+            reached = self._reaching_fixtures & {fixture.func for fixture in fixtures_of(item)}
+            assert not reached, f"reaches the backends by {reached}, unseen by tests/backend_free.py"
+            assert chosen_backends.times_asked() == before, "unseen by tests/backend_free.py"
+        return result
