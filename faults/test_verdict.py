@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 import pytest
 
+from monitoring.backends.durable_files import SIGN_OF_LIFE
 from publishers import Manuscript
 from verdict import Kept, judge
 
@@ -54,6 +55,7 @@ def keep(manuscript: Manuscript) -> Kept:
         objects={
             "shoes-0/en.json": orjson.dumps(page | {"locale": "en", "delivery": newest}),
             "shoes-0/es.json": orjson.dumps(page | {"locale": "es", "delivery": translated}),
+            SIGN_OF_LIFE: b"This service can write here.\n",
         },
     )
 
