@@ -91,7 +91,10 @@ def soak(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> lis
             done = [threads.submit(one.publish, over, pause_seconds) for one in publishers]
             done += [threads.submit(read_on_and_on, replicas, headers, over) for _ in range(READERS)]
             try:
-                samples = list(measure(cluster, options.hours * 3600))
+                samples = []
+                for sample in measure(cluster, options.hours * 3600):
+                    samples.append(sample)
+                    journal.note(str(sample))
             finally:
                 over.set()
         for each in done:
@@ -149,7 +152,7 @@ async def measure_database(cluster: Cluster) -> dict[str, float]:
         )
         tables = await connection.fetch(
             "SELECT coalesce(parent.relname, own.relname) AS name,"
-            " sum(pg_total_relation_size(own.oid)) AS bytes, sum(greatest(own.reltuples, 0)) AS rows"
+            " sum(pg_total_relation_size(own.oid))::float8 AS bytes, sum(greatest(own.reltuples, 0)) AS rows"
             " FROM pg_class AS own"
             " LEFT JOIN pg_inherits ON inhrelid = own.oid"
             " LEFT JOIN pg_class AS parent ON parent.oid = inhparent"
