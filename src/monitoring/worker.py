@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from monitoring.articles.backlog import measure_backlog
 from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
+from monitoring.articles.withdrawal import sweep_removals
 from monitoring.auth.revocations import delete_expired_revocations
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_delay
@@ -51,6 +52,7 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
             backends.start_worker()
             repeated = [
                 _repeat(_sweeping(), backends.settings.sweep_interval_seconds, "The sweep"),
+                _repeat(sweep_removals, backends.settings.sweep_interval_seconds, "Removing files"),
                 _repeat(_keep_up, UPKEEP_INTERVAL_SECONDS, "The upkeep"),
             ]
             if backends.settings.metrics_port is not None:

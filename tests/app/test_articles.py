@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from monitoring.auth.models import Team
 
 WEBHOOK = "/api/webhooks/publisher"
+WITHDRAWN = {"unpublish": "unpublished", "delete": "deleted"}
 PAYLOAD = "<img src=https://evil.example/x onerror=alert(1)><script>alert(1)</script>\"'&"
 REASON = f"The engine said {PAYLOAD}"
 
@@ -293,6 +294,35 @@ class TestRetry:
     ) -> None:
         article_id = deliver_translated(service, publisher)
         assert f"/app/articles/{article_id}/retry" not in editor.open(f"/articles/{article_id}").text
+
+
+class TestWithdrawing:
+    @pytest.mark.parametrize("act", ["unpublish", "delete"])
+    def test_asks_first_and_is_in_the_audit_log(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor, team: Team, act: str
+    ) -> None:
+        article_id, status = deliver_translated(service, publisher), WITHDRAWN[act]
+        page = f"/articles/{article_id}/{act}"
+        assert f'href="/app{page}"' in editor.open(f"/articles/{article_id}").text
+        done = editor.submit(page, page)
+        assert NOTICES[f"article_{status}"] in read_text(done.text)
+        assert states(service, article_id) == {}
+        assert editor.open(f"/articles/{article_id}").status_code == (404 if act == "delete" else 200)
+        [entry, *_] = service.run(list_entries(team.id, 1, None)).rows
+        assert (entry.action, entry.subject_id) == (f"article.{status}", article_id)
+        assert entry.actor == editor.email
+
+    def test_shows_what_is_unpublished_and_offers_to_delete_it(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+        page = f"/articles/{article_id}"
+        editor.submit(f"{page}/unpublish", f"{page}/unpublish")
+        shown = editor.open(page).text
+        assert f"/app{page}/delete" in shown
+        assert f"/app{page}/unpublish" not in shown
+        assert "There are none while the article is unpublished." in read_text(shown)
+        assert '<span class="badge unpublished">' in editor.open("/articles").text
 
 
 class TestReading:

@@ -75,6 +75,43 @@ class TestDeliverArticle:
         assert "Location" not in answer.headers
         assert not service.run(article_exists(ping))
 
+    @pytest.mark.parametrize(
+        ("event", "status"), [("article.unpublished", 200), ("post_updated", 200), ("ARTICLE.DELETED", 404)]
+    )
+    def test_does_what_the_event_says(self, publisher: httpx.Client, event: str, status: int) -> None:
+        submission = read_sample(SAMPLES / "blogseo.json")
+        location = publisher.post(WEBHOOK, json=submission).headers["Location"]
+        submission |= {"event": event, "article": {"id": submission["article"]["id"]}}
+        answer = publisher.post(WEBHOOK, json=submission)
+        assert (answer.status_code, answer.json()["status"]) == (202, "accepted")
+        assert ("Location" in answer.headers) is (status == 200)
+        assert publisher.get(location).status_code == status
+        assert bool(answer.json()["locales"]) is (event == "post_updated")
+
+    @pytest.mark.parametrize(
+        ("told", "sentence"),
+        [
+            ({"event": "article.liked"}, "event: must say publish, update, unpublish, delete, draft or test"),
+            ({"status": "sticky"}, "status: must say publish, update, unpublish, delete, draft or test"),
+            ({"article": {"status": "sticky"}}, "article.status: must say publish, update,"),
+            ({"language": "es"}, "language: must be English"),
+            ({"article": {"language": "Spanish"}}, "article.language: must be English"),
+        ],
+    )
+    def test_guesses_neither_an_event_nor_a_language(
+        self, service: RunningService, publisher: httpx.Client, told: dict[str, Any], sentence: str
+    ) -> None:
+        submission = {**told, "article": {"id": str(uuid4()), **told.get("article", {})}}
+        answer = publisher.post(WEBHOOK, json=submission)
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(sentence)
+        assert not service.run(article_exists(submission))
+
+    @pytest.mark.parametrize("language", ["en", "en-US", "en_GB", "English", "", None])
+    def test_takes_english_by_any_of_its_names(self, publisher: httpx.Client, language: str | None) -> None:
+        submission = {"language": language, "article": {"id": str(uuid4()), "language": language}}
+        assert publisher.post(WEBHOOK, json=submission).status_code == 202
+
     def test_answers_the_same_article_twice_with_the_same_id(self, publisher: httpx.Client) -> None:
         submission = read_sample(SAMPLES / "blogseo.json")
         first, second = (publisher.post(WEBHOOK, json=submission) for _ in range(2))
@@ -213,3 +250,23 @@ def tags_and_links(page: dict[str, Any]) -> list[str]:
     article = page["delivery"]["article"]
     text = "\n".join(article.get(name) or "" for name in ("content", "content_html", "content_markdown"))
     return re.findall(r"</?[a-z]\w*|https?://[^\s)\"<]+|`[^`]+`", text)
+
+
+class TestDeleteArticle:
+    def test_erases_it_once(
+        self, service: RunningService, publisher: httpx.Client, catalogue: Catalogue
+    ) -> None:
+        submission = read_sample(SAMPLES / "blogseo.json")
+        location = publisher.post(WEBHOOK, json=submission).headers["Location"]
+        article = wait_until_settled(publisher, location)
+        answer = publisher.delete(location)
+        assert (answer.status_code, answer.content) == (204, b"")
+        assert service.run(read_page(f"{article['slug']}/en.json")) is None
+        assert service.run(read_page(f"{article['slug']}/gone.json"))["status"] == "deleted"
+        again = publisher.delete(location)
+        assert (again.status_code, again.json()) == (404, catalogue.reply("article_not_found").json_value())
+
+    def test_demands_the_secret(self, mallory: httpx.Client, publisher: httpx.Client) -> None:
+        location = publisher.post(WEBHOOK, json={"article": {"id": str(uuid4())}}).headers["Location"]
+        assert mallory.delete(location).status_code == 401
+        assert publisher.get(location).status_code == 200

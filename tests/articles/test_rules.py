@@ -1,12 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitoring.articles.models import PublicationStatus
 from monitoring.articles.rules import (
     MAX_ASKED_SECONDS,
     MAX_REASON_CHARACTERS,
@@ -20,6 +22,9 @@ from monitoring.articles.rules import (
     shorten_reason,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 EARLY, LATE = datetime(2026, 11, 20, tzinfo=UTC), datetime(2026, 11, 21, tzinfo=UTC)
 
 
@@ -28,6 +33,7 @@ class Told:
     content_hash: str
     source_time: datetime | None = None
     source_time_field: str | None = None
+    status: str = PublicationStatus.PUBLISHED
 
 
 def sent(content_hash: str, moment: datetime) -> Told:
@@ -36,6 +42,14 @@ def sent(content_hash: str, moment: datetime) -> Told:
 
 def published(content_hash: str, moment: datetime) -> Told:
     return Told(content_hash, moment, "published_at")
+
+
+def unpublished(told: Told) -> Told:
+    return replace(told, status=PublicationStatus.UNPUBLISHED)
+
+
+def deleted(told: Told) -> Told:
+    return replace(told, status=PublicationStatus.DELETED, content_hash="")
 
 
 class TestComparison:
@@ -60,6 +74,38 @@ class TestComparison:
         self, submission: Told, kept: Told | None, kind: SubmissionKind
     ) -> None:
         assert compare_with_kept(submission, kept) is kind
+
+    @pytest.mark.parametrize(
+        ("submission", "kept", "kind"),
+        [
+            (unpublished(Told("a")), None, SubmissionKind.UNPUBLISHED),
+            (unpublished(Told("a")), Told("a"), SubmissionKind.UNPUBLISHED),
+            (unpublished(sent("a", LATE)), sent("b", LATE), SubmissionKind.UNPUBLISHED),
+            (unpublished(sent("a", EARLY)), sent("a", LATE), SubmissionKind.STALE),
+            (unpublished(Told("a")), unpublished(Told("a")), SubmissionKind.DUPLICATE),
+            (unpublished(Told("b")), unpublished(Told("a")), SubmissionKind.UNPUBLISHED),
+            (unpublished(Told("a")), deleted(Told("a")), SubmissionKind.DUPLICATE),
+            (deleted(Told("a")), unpublished(Told("a")), SubmissionKind.DELETED),
+            (deleted(Told("a")), deleted(Told("a")), SubmissionKind.DUPLICATE),
+            (Told("a"), unpublished(Told("a")), SubmissionKind.NEW_REVISION),
+            (Told("a"), deleted(Told("a")), SubmissionKind.NEW_REVISION),
+            (sent("a", LATE), deleted(sent("a", EARLY)), SubmissionKind.NEW_REVISION),
+            (sent("a", EARLY), deleted(sent("a", LATE)), SubmissionKind.STALE),
+        ],
+    )
+    def test_publishing_and_taking_back_count_in_the_order_in_which_they_were_sent(
+        self, submission: Told, kept: Told | None, kind: SubmissionKind
+    ) -> None:
+        assert compare_with_kept(submission, kept) is kind
+
+    @pytest.mark.parametrize("taken_back", [unpublished, deleted])
+    def test_what_is_sent_once_more_does_not_publish_what_was_taken_back(
+        self, taken_back: Callable[[Told], Told]
+    ) -> None:
+        kept = taken_back(sent("a", LATE))
+        assert compare_with_kept(sent("a", LATE), kept) is SubmissionKind.STALE
+        kept = taken_back(published("a", LATE))
+        assert compare_with_kept(published("a", LATE), kept) is SubmissionKind.NEW_REVISION
 
     @pytest.mark.parametrize(
         ("told", "kept", "latest"),

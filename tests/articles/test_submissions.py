@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,6 @@ from monitoring.articles.submissions import (
     find_source_time,
     hash_json,
     identify_article,
-    is_test_submission,
     parse_time,
     read_submission,
     sanitise_slug,
@@ -90,6 +89,11 @@ class TestContent:
         first = {"event": "publish", "timestamp": "2026-11-20T09:00:00Z", "article": {"id": 1}}
         again = {"article": {"id": 1}, "timestamp": "2026-11-20T10:00:00Z", "event": "update"}
         assert read_submission(first, NOW).content_hash == read_submission(again, NOW).content_hash
+
+    def test_is_the_same_when_only_the_status_differs(self) -> None:
+        one = {"article": {"id": 1, "status": "published"}}
+        other = {"status": "draft", "article": {"id": 1, "status": "draft"}}
+        assert read_submission(one, NOW).content_hash == read_submission(other, NOW).content_hash
 
     @pytest.mark.parametrize(
         "change", [{"main_image": {}}, {"published_at": "2026"}, {"article": {"id": "1"}}]
@@ -198,11 +202,29 @@ class TestFolder:
         assert re.fullmatch(r"shoes-[0-9a-f]{8}", list(one.folders())[1])
 
 
-class TestTestSubmission:
-    @pytest.mark.parametrize("event", ["test", "TEST", " Test "])
-    def test_is_told_by_its_event(self, event: str) -> None:
-        assert is_test_submission({"event": event, "article": {}})
+class TestCompletion:
+    KEPT: ClassVar = {
+        "event": "publish",
+        "timestamp": "2026-11-20T09:00:00Z",
+        "article": {"id": 1, "title": "Shoes", "content": "Fit first.", "tags": ["run"]},
+        "main_image": {"alt": "A shoe"},
+    }
 
-    @pytest.mark.parametrize("payload", [{}, {"event": None}, {"event": "publish"}, {"event": "testing"}])
-    def test_is_nothing_else(self, payload: dict[str, Any]) -> None:
-        assert not is_test_submission(payload)
+    def test_takes_what_a_submission_without_text_does_not_name_from_what_is_kept(self) -> None:
+        partial = read_submission({"event": "update", "article": {"id": 1, "title": "Boots"}}, NOW)
+        assert partial.completed_by(self.KEPT).payload == {
+            "event": "update",
+            "article": {"id": 1, "title": "Boots", "content": "Fit first.", "tags": ["run"]},
+            "main_image": {"alt": "A shoe"},
+        }
+
+    def test_of_a_bare_id_has_the_content_that_is_kept(self) -> None:
+        completed = read_submission({"event": "update", "article": {"id": 1}}, NOW).completed_by(self.KEPT)
+        assert completed.content_hash == read_submission(self.KEPT, NOW).content_hash
+
+    @pytest.mark.parametrize(
+        "text", [{"content": ""}, {"content_html": "<p>Fit"}, {"content_markdown": "Fit"}]
+    )
+    def test_adds_nothing_to_a_submission_with_text(self, text: dict[str, str]) -> None:
+        whole = read_submission({"article": {"id": 1, **text}}, NOW)
+        assert whole.completed_by(self.KEPT) is whole

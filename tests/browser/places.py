@@ -55,6 +55,8 @@ PLACES = {
     "articles": Place("/articles"),
     "article": Place("/articles/{acme.articles[whole]}"),
     "article-failed": Place("/articles/{acme.articles[failed]}"),
+    "article-unpublish": Place("/articles/{acme.articles[whole]}/unpublish"),
+    "article-delete": Place("/articles/{acme.articles[whole]}/delete"),
     "article-translation": Place("/articles/{acme.articles[whole]}/es"),
     "api-keys": Place("/settings/api-keys"),
     "api-key-new": Place("/settings/api-keys/new"),

@@ -33,7 +33,9 @@ LOOKS = {
 # Addresses that always redirect, and forms whose answer always does.
 LEADING_ELSEWHERE = {"/settings"}
 ANSWERED_ELSEWHERE = {
+    "/articles/{article_id}/delete",
     "/articles/{article_id}/retry",
+    "/articles/{article_id}/unpublish",
     "/monitors/{monitor_id}/check",
     "/monitors/{monitor_id}/delete",
     "/monitors/{monitor_id}/pause",

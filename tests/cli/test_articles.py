@@ -85,3 +85,15 @@ class TestArticles:
         assert run_for_json("retry") == {"queued": 1}
         assert run_for_json("retry") == {"queued": 0}
         assert run_for_json("list", "--status", "queued")[0]["queued"] == 1
+
+
+class TestWithdrawing:
+    @pytest.mark.parametrize(("command", "status"), [("unpublish", "unpublished"), ("delete", "deleted")])
+    def test_takes_an_article_off_the_site(self, article_id: str, command: str, status: str) -> None:
+        assert run_for_json(command, article_id) == {"id": article_id, "slug": "shoes", "status": status}
+        assert [row["publication"] for row in run_for_json("list")] == [status] * (command == "unpublish")
+
+    def test_says_that_there_is_no_such_article(self, article_id: str) -> None:
+        run_for_json("delete", article_id)
+        again = run("delete", article_id)
+        assert (again.exit_code, again.stderr) == (1, f"There is no article {article_id}\n")

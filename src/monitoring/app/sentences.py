@@ -22,6 +22,8 @@ NOTICES = {
     "signed_out": "You are signed out.",
     "signed_out_everywhere": "You are signed out in every browser.",
     "translations_retried": "The translations are queued again.",
+    "article_unpublished": "The article is unpublished.",
+    "article_deleted": "The article is deleted.",
 }
 
 REFUSALS = {

@@ -6,9 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from monitoring.articles import service
+from monitoring.articles.events import is_test_submission
+from monitoring.articles.models import PublicationStatus
 from monitoring.articles.representations import represent_accepted, represent_article, represent_ignored
-from monitoring.articles.submissions import is_test_submission
 from monitoring.articles.tasks import ask_for_translation
+from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.backends.current import current_backends
 from monitoring.contract.endpoint import checked_before_body
 from monitoring.contract.problems import Problem
@@ -31,13 +33,13 @@ async def deliver_article(body: dict[str, Any]) -> Reply:
         return Reply(represent_ignored(), 202)
     receipt = await service.receive_submission(body)
     DELIVERIES.labels(receipt.kind).inc()
-    article_id = str(receipt.article.id)
+    article, article_id = receipt.article, str(receipt.article.id)
     if receipt.is_new_revision:
         await ask_for_translation(article_id)
     locales = current_backends().settings.locales
-    return Reply(
-        represent_accepted(receipt.article, locales), 202, {"Location": f"/api/articles/{article_id}"}
-    )
+    is_deleted = article.status == PublicationStatus.DELETED
+    headers = {} if is_deleted else {"Location": f"/api/articles/{article_id}"}
+    return Reply(represent_accepted(article, locales), 202, headers)
 
 
 async def get_article(article_id: str) -> Reply:
@@ -47,3 +49,10 @@ async def get_article(article_id: str) -> Reply:
     if article is None:
         raise Problem("article_not_found")
     return Reply(represent_article(article))
+
+
+async def delete_article(article_id: str) -> Reply:
+    """Erase an article. Its files follow at once, or as soon as the blog storage can be had."""
+    if not await withdraw_article(UUID(article_id), PublicationStatus.DELETED, PUBLISHER):
+        raise Problem("article_not_found")
+    return Reply.empty()

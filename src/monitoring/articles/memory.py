@@ -2,32 +2,69 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from monitoring.articles.models import TranslationMemory
+from monitoring.articles.models import Article, MemoryUse, PublicationStatus, TranslationMemory
+from monitoring.backends.database import transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from uuid import UUID
 
 # Databases limit the values of one statement to about 32,000, and others need their turn in between.
 BATCH_SIZE = 1000
+
+Item = TypeVar("Item")
+Row = TypeVar("Row", MemoryUse, TranslationMemory)
 
 
 async def recall_segments(engine: str, locale: str, segment_hashes: Sequence[str]) -> dict[str, str]:
     """Return the remembered text of every segment that has one, by hash."""
     remembered: dict[str, str] = {}
-    for start in range(0, len(segment_hashes), BATCH_SIZE):
-        batch = segment_hashes[start : start + BATCH_SIZE]
+    for batch in _batches(segment_hashes):
         rows = TranslationMemory.filter(engine=engine, locale=locale, segment_hash__in=batch)
         remembered.update(await rows.values_list("segment_hash", "text"))
     return remembered
 
 
-async def remember_segments(engine: str, locale: str, learned: Mapping[str, str]) -> None:
-    """Remember translated segments; a segment that is known keeps its text. Sorted, to avoid deadlocks."""
+async def note_uses(article_id: UUID, segment_hashes: Sequence[str]) -> None:
+    """Note that the article has these segments, unless it has been deleted meanwhile."""
+    noted = await MemoryUse.filter(article_id=article_id).values_list("segment_hash", flat=True)
+    missing = sorted(set(segment_hashes) - set(noted))
+    await _insert([MemoryUse(article_id=article_id, segment_hash=each) for each in missing], article_id)
+
+
+async def remember_segments(article_id: UUID, engine: str, locale: str, learned: Mapping[str, str]) -> None:
+    """Remember translated segments of an article, unless it has been deleted meanwhile.
+
+    A segment that is known keeps its text.
+    """
     rows = [
         TranslationMemory(engine=engine, locale=locale, segment_hash=segment_hash, text=text)
         for segment_hash, text in sorted(learned.items())
     ]
-    for start in range(0, len(rows), BATCH_SIZE):
-        await TranslationMemory.bulk_create(rows[start : start + BATCH_SIZE], ignore_conflicts=True)
+    await _insert(rows, article_id)
+
+
+async def forget_segments(article_id: UUID) -> None:
+    """Forget the segments that no other article has ever had, within the caller's transaction."""
+    uses = MemoryUse.filter(article_id=article_id)
+    segment_hashes = await uses.values_list("segment_hash", flat=True)
+    await uses.delete()
+    for batch in _batches(sorted(segment_hashes)):
+        others = MemoryUse.filter(segment_hash__in=batch).distinct()
+        unused = sorted(set(batch) - set(await others.values_list("segment_hash", flat=True)))
+        await TranslationMemory.filter(segment_hash__in=unused).delete()
+
+
+def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    return (items[start : start + BATCH_SIZE] for start in range(0, len(items), BATCH_SIZE))
+
+
+async def _insert(rows: Sequence[Row], article_id: UUID) -> None:
+    """Insert rows of an article, and leave out those that exist. They come sorted, to avoid deadlocks."""
+    for batch in _batches(rows):
+        async with transaction():
+            kept = Article.exclude(status=PublicationStatus.DELETED).select_for_update()
+            if await kept.get_or_none(id=article_id).only("id"):
+                await type(batch[0]).bulk_create(batch, ignore_conflicts=True)

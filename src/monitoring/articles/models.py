@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
+class PublicationStatus(StrEnum):
+    """Whether readers may see an article. The document names the first two: a deleted one is not found."""
+
+    PUBLISHED = "published"
+    UNPUBLISHED = "unpublished"
+    DELETED = "deleted"
+
+
 class TranslationStatus(StrEnum):
     """As the document names them. The first two are open: a worker may claim them once they are due."""
 
@@ -28,12 +36,19 @@ OPEN_STATUSES = (TranslationStatus.QUEUED, TranslationStatus.TRANSLATING)
 
 
 class Article(Model):
-    """The newest revision of an article, as the publisher sent it."""
+    """The newest revision of an article, as the publisher sent it.
+
+    A deleted one is a row without content, which tells submissions that are older than the deletion.
+    """
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     identity = fields.CharField(max_length=600, unique=True)
     slug = fields.CharField(max_length=255, unique=True)
     title = fields.TextField(null=True)
+    status = fields.CharField(max_length=11, default=PublicationStatus.PUBLISHED.value)
+    withdrawn_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)  # while it is not published
+    # When its files are to be removed: at once, and once more for what was stored late.
+    remove_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True, db_index=True)
     revision = fields.IntField(default=0)
     content_hash = fields.CharField(max_length=64)
     source_time: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
@@ -88,3 +103,18 @@ class TranslationMemory(Model):
     class Meta:
         table = "translation_memory"
         unique_together = (("engine", "locale", "segment_hash"),)
+        indexes = (("segment_hash",),)
+
+
+class MemoryUse(Model):
+    """A segment of an article, so that what only a deleted article needs is forgotten with it."""
+
+    id = fields.BigIntField(primary_key=True)
+    article: fields.ForeignKeyRelation[Article] = fields.ForeignKeyField("monitoring.Article")
+    article_id: UUID
+    segment_hash = fields.CharField(max_length=64)
+
+    class Meta:
+        table = "memory_uses"
+        unique_together = (("article_id", "segment_hash"),)
+        indexes = (("segment_hash",),)

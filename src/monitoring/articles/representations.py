@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from monitoring.articles.models import PublicationStatus
 from monitoring.contract.timestamps import write_timestamp
 
 if TYPE_CHECKING:
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
 
 def represent_accepted(article: Article, locales: Sequence[str]) -> dict[str, Any]:
     """Write `ArticleAccepted` for a submission that was taken in."""
-    return {"article_id": str(article.id), "status": "accepted", "locales": list(locales)}
+    is_published = article.status == PublicationStatus.PUBLISHED
+    return {
+        "article_id": str(article.id),
+        "status": "accepted",
+        "locales": list(locales) if is_published else [],
+    }
 
 
 def represent_ignored() -> dict[str, Any]:
@@ -29,6 +35,7 @@ def represent_article(article: Article) -> dict[str, Any]:
         "id": str(article.id),
         "slug": article.slug,
         "title": article.title,
+        "status": article.status,
         "revision": article.revision,
         "received_at": write_timestamp(article.received_at),
         "updated_at": write_timestamp(article.updated_at),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from monitoring.articles.models import Article, TranslationStatus
+from monitoring.articles.models import Article, PublicationStatus, TranslationStatus
 from monitoring.articles.service import NEVER, page_through_articles
 from monitoring.articles.storage import (
     SOURCE_LOCALE,
@@ -46,6 +46,8 @@ async def restore_files(article_id: UUID | None = None) -> Restored:
 async def _restore(article_id: UUID, restored: Restored) -> None:
     async with page_transaction():
         article = await Article.select_for_update().get(id=article_id)
+        if article.status != PublicationStatus.PUBLISHED:
+            return
         versions = await find_versions(article.slug, SOURCE_LOCALE)
         translated = article.translations.filter(status=TranslationStatus.TRANSLATED)
         locales = [row.locale for row in await translated]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from enum import StrEnum, auto
 from typing import TYPE_CHECKING, Protocol
 
+from monitoring.articles.models import PublicationStatus
+
 if TYPE_CHECKING:
     from datetime import datetime
 
 # Where a submission may tell its time, the best first: when it was sent, else when the article was published.
 # Times of different fields are never compared.
-SOURCE_TIME_FIELDS = ("timestamp", "published_at", "article.published_at")
+SENT_FIELD = "timestamp"
+SOURCE_TIME_FIELDS = (SENT_FIELD, "published_at", "article.published_at")
 
 FIRST_RETRY_SECONDS = 15.0
 MIN_RETRY_SECONDS = 5.0
@@ -24,15 +27,29 @@ UNEXPECTED = "Something unexpected went wrong; the worker's log has it"
 
 
 class SubmissionKind(StrEnum):
-    """What a submission means for its article."""
+    """What a submission means for its article. `NEW_REVISION` also publishes one again."""
 
     NEW_REVISION = auto()
+    UNPUBLISHED = auto()
+    DELETED = auto()
     DUPLICATE = auto()
     STALE = auto()
 
 
+KINDS = {
+    PublicationStatus.PUBLISHED: SubmissionKind.NEW_REVISION,
+    PublicationStatus.UNPUBLISHED: SubmissionKind.UNPUBLISHED,
+    PublicationStatus.DELETED: SubmissionKind.DELETED,
+}
+WITHDRAWALS = (SubmissionKind.UNPUBLISHED, SubmissionKind.DELETED)
+
+
 class Revision(Protocol):
     """The parts of a submission, and of the stored revision, that are compared."""
+
+    @property
+    def status(self) -> str:
+        """The article's `PublicationStatus`."""
 
     @property
     def content_hash(self) -> str:
@@ -52,15 +69,34 @@ def compare_with_kept(submission: Revision, kept: Revision | None) -> Submission
 
     Only an earlier time in the same field makes a submission stale. Otherwise the order of arrival counts.
     """
+    kind = KINDS[PublicationStatus(submission.status)]
     if kept is None:
-        return SubmissionKind.NEW_REVISION
-    if submission.content_hash == kept.content_hash:
+        return kind
+    if _changes_nothing(submission, kept):
         return SubmissionKind.DUPLICATE
+    return SubmissionKind.STALE if _is_stale(submission, kept) else kind
+
+
+def _changes_nothing(submission: Revision, kept: Revision) -> bool:
+    if kept.status == PublicationStatus.DELETED:  # it has no content that could be compared
+        return submission.status != PublicationStatus.PUBLISHED
+    return submission.status == kept.status and submission.content_hash == kept.content_hash
+
+
+def _is_stale(submission: Revision, kept: Revision) -> bool:
+    """Say whether the submission was made before what is kept.
+
+    A publisher repeats what got no answer. So the time at which a submission was sent must be later than the
+    one that took the article back, to publish it again.
+    """
     if submission.source_time is None or kept.source_time is None:
-        return SubmissionKind.NEW_REVISION
-    is_comparable = submission.source_time_field == kept.source_time_field
-    is_stale = is_comparable and submission.source_time < kept.source_time
-    return SubmissionKind.STALE if is_stale else SubmissionKind.NEW_REVISION
+        return False
+    if submission.source_time_field != kept.source_time_field:
+        return False
+    is_taken_back = kept.status != PublicationStatus.PUBLISHED
+    if submission.source_time == kept.source_time:
+        return is_taken_back and submission.source_time_field == SENT_FIELD
+    return submission.source_time < kept.source_time
 
 
 def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, str] | tuple[None, None]:

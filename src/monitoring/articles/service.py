@@ -21,13 +21,27 @@ from monitoring.articles.intake import (
     make_article,
     take_in_by_the_round,
 )
-from monitoring.articles.models import Article, Translation, TranslationStatus
-from monitoring.articles.rules import SubmissionKind, compare_with_kept, latest_source_time
-from monitoring.articles.storage import SOURCE_LOCALE, find_versions, page_transaction, put_page
+from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
+from monitoring.articles.rules import (
+    KINDS,
+    WITHDRAWALS,
+    SubmissionKind,
+    compare_with_kept,
+    latest_source_time,
+)
+from monitoring.articles.storage import (
+    SOURCE_LOCALE,
+    find_versions,
+    page_transaction,
+    put_page,
+    remove_tombstone,
+)
 from monitoring.articles.submissions import Submission, read_submission
+from monitoring.articles.withdrawal import take_back, try_to_remove_files
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
+from monitoring.backends.inserts import insert_together
 from monitoring.backends.pages import read_page
 from monitoring.logs import log_article
 
@@ -44,7 +58,7 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 # A single statement over all articles would one day exceed the time limit of a statement.
 ARTICLES_A_PAGE = 200
 
-LISTED_FIELDS = ("id", "slug", "title", "revision", "received_at", "updated_at")
+LISTED_FIELDS = ("id", "slug", "title", "status", "revision", "received_at", "updated_at")
 
 MAX_CONFLICTS = 3
 MAX_PAUSE_SECONDS = 0.1
@@ -71,9 +85,17 @@ async def receive_submission(payload: dict[str, Any]) -> Receipt:
     Idempotent. Raises `StorageUnavailable` or `DatabaseUnavailable`; then the submission has changed no row.
     """
     submission = read_submission(payload, datetime.now(UTC))
-    if article := await take_in_by_the_round(submission):
+    is_published = submission.status is PublicationStatus.PUBLISHED
+    if is_published and (article := await take_in_by_the_round(submission)):
         log_article(article.id)
         return Receipt(article, SubmissionKind.NEW_REVISION)
+    receipt = await _receive_insistently(submission)
+    if receipt.kind in WITHDRAWALS:
+        await try_to_remove_files(receipt.article.id)
+    return receipt
+
+
+async def _receive_insistently(submission: Submission) -> Receipt:
     # When an article arrives twice at once, the unique columns let one submission win, and the other then
     # finds its row. When two transactions lock each other out, the one that was undone waits for the other.
     for _ in range(MAX_CONFLICTS):
@@ -91,7 +113,7 @@ async def _receive_alone(submission: Submission) -> Receipt:
             receipt = await _take_again(submission, now)
         else:
             article = make_article(submission, taken_folders.values(), now)
-            receipt = await _take_in(connection, article)
+            receipt = await _take_in(connection, article, submission.status)
     if receipt.kind is SubmissionKind.STALE:
         log.info(
             "A submission is stale: its %s is %s, and %s is known",
@@ -102,9 +124,14 @@ async def _receive_alone(submission: Submission) -> Receipt:
     return receipt
 
 
-async def _take_in(connection: BaseDBAsyncClient, article: Article) -> Receipt:
+async def _take_in(connection: BaseDBAsyncClient, article: Article, status: PublicationStatus) -> Receipt:
     """Take in a new article. Raises `IntegrityError` if another process was faster, or took the folder."""
     log_article(article.id)
+    if status is not PublicationStatus.PUBLISHED:  # so that an older submission does not publish it later
+        await insert_together(connection, article)
+        await take_back(article, status, article.received_at)
+        await article.save()
+        return Receipt(article, KINDS[status])
     versions = await find_versions(article.slug, SOURCE_LOCALE)
     await insert_articles(connection, [article])
     await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
@@ -114,20 +141,37 @@ async def _take_in(connection: BaseDBAsyncClient, article: Article) -> Receipt:
 async def _take_again(submission: Submission, now: datetime) -> Receipt:
     article = await Article.select_for_update().get(identity=submission.identity)
     log_article(article.id)
+    submission = submission.completed_by(article.payload)
     kind = compare_with_kept(submission, article)
-    versions = await find_versions(article.slug, SOURCE_LOCALE)
-    if kind is SubmissionKind.NEW_REVISION:
-        article.revision += 1
-        article.title = submission.payload["article"].get("title")
-        article.content_hash = submission.content_hash
-        article.payload = submission.payload
-        article.updated_at = article.nudged_at = now
+    was_published = article.status == PublicationStatus.PUBLISHED
     article.source_time, article.source_time_field = latest_source_time(submission, article)
+    if kind is SubmissionKind.NEW_REVISION or kind in WITHDRAWALS:
+        _revise(article, submission, now)
+    if kind in WITHDRAWALS:
+        await take_back(article, submission.status, now)
+    if article.status != PublicationStatus.PUBLISHED:
+        await article.save()
+        return Receipt(article, kind)
+    versions = await find_versions(article.slug, SOURCE_LOCALE)
     await article.save()
     await queue_translations(article, current_backends().settings.locales, now)
     # Inside the transaction: when two submissions arrive at once, the older cannot store its file last.
     await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
+    if not was_published:
+        await remove_tombstone(article.slug)
     return Receipt(article, kind)
+
+
+def _revise(article: Article, submission: Submission, now: datetime) -> None:
+    article.status = submission.status
+    article.withdrawn_at = article.remove_at = None
+    article.nudged_at = now
+    if submission.content_hash != article.content_hash:
+        article.revision += 1
+        article.title = submission.payload["article"].get("title")
+        article.content_hash = submission.content_hash
+        article.payload = submission.payload
+        article.updated_at = now
 
 
 async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:
@@ -155,8 +199,9 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
 
 
 async def find_article(article_id: UUID) -> Article | None:
-    """Return an article with its translations."""
-    return await Article.get_or_none(id=article_id).prefetch_related("translations")
+    """Return an article with its translations, or None if there is none or it was deleted."""
+    known = Article.exclude(status=PublicationStatus.DELETED)
+    return await known.get_or_none(id=article_id).prefetch_related("translations")
 
 
 async def list_articles(limit: int, status: str | None = None, after_id: UUID | None = None) -> Page[Article]:
@@ -165,7 +210,7 @@ async def list_articles(limit: int, status: str | None = None, after_id: UUID | 
     With a status, returns the articles that have a translation in that status. The payloads are not read: a
     page of them may be a hundred megabytes.
     """
-    articles = Article.all().only(*LISTED_FIELDS)
+    articles = Article.exclude(status=PublicationStatus.DELETED).only(*LISTED_FIELDS)
     if status:  # a join would repeat articles, and removing the repetitions would sort every column
         with_status = Translation.filter(status=status)
         articles = articles.filter(id__in=Subquery(with_status.values("article_id")))
@@ -173,8 +218,9 @@ async def list_articles(limit: int, status: str | None = None, after_id: UUID | 
 
 
 async def page_through_articles() -> AsyncIterator[dict[UUID, int]]:
-    """Go through all articles in the order of their ids. Yields pages of revisions by article id."""
-    articles, last_id = Article.all().order_by("id").limit(ARTICLES_A_PAGE), UUID(int=0)
+    """Go through published articles in the order of their ids. Yields pages of revisions by article id."""
+    published = Article.filter(status=PublicationStatus.PUBLISHED)
+    articles, last_id = published.order_by("id").limit(ARTICLES_A_PAGE), UUID(int=0)
     while revisions := dict(await articles.filter(id__gt=last_id).values_list("id", "revision")):
         yield revisions
         *_, last_id = revisions

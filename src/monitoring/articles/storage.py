@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Versions: TypeAlias = "Mapping[str, Version]"  # by path
 
 SOURCE_LOCALE = "en"
+TOMBSTONE = "gone.json"
+FILE_SUFFIXES = (".json", ".md")
 
 
 class Translated(TypedDict, total=False):
@@ -119,6 +121,28 @@ async def put_originals(articles: Sequence[Article]) -> dict[UUID, StorageUnavai
         not_stored = await _configured_storage().put_new(contents)
         refused |= {owners[path]: error for path, error in not_stored.items()}
     return refused
+
+
+async def remove_pages(article: Article) -> None:
+    """Remove an article's files, and leave a tombstone instead. Raises `StorageUnavailable`.
+
+    The tombstone comes first, so that no reader finds neither.
+    """
+    storage, tombstone = _configured_storage(), f"{article.slug}/{TOMBSTONE}"
+    stored = await storage.list(article.slug)
+    gone = {
+        "article_id": str(article.id),
+        "slug": article.slug,
+        "status": article.status,
+        "gone_at": write_timestamp(article.withdrawn_at),
+    }
+    await storage.put(tombstone, _write_json(gone))
+    await storage.delete(*(path for path in stored if path != tombstone and path.endswith(FILE_SUFFIXES)))
+
+
+async def remove_tombstone(slug: str) -> None:
+    """Remove the tombstone of an article that is published again. Raises `StorageUnavailable`."""
+    await _configured_storage().delete(f"{slug}/{TOMBSTONE}")
 
 
 def _describe_page(

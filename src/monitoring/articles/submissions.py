@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from monitoring.articles.events import read_status
 from monitoring.articles.rules import SOURCE_TIME_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from monitoring.articles.models import PublicationStatus
+
 MAX_FOLDER_CHARACTERS = 120
 
 # These fields differ each time the same article is sent, so they make no new revision.
-SUBMISSION_FIELDS = ("event", "timestamp")
+SUBMISSION_FIELDS = ("event", "status", "timestamp")
+TEXT_FIELDS = ("content", "content_html", "content_markdown")
 
 _EPOCH_SECONDS = re.compile(r"\d{10}(\.\d{1,9})?")
 _EPOCH_MILLISECONDS = re.compile(r"\d{13}")
@@ -33,11 +37,24 @@ class Submission:
     """
 
     payload: dict[str, Any]
+    status: PublicationStatus
     identity: str
     content_hash: str
     size_bytes: int
     source_time: datetime | None
     source_time_field: str | None
+
+    def completed_by(self, kept: Mapping[str, Any]) -> Submission:
+        """Return the submission with what it does not name taken from the payload that is kept.
+
+        Only a submission without text is completed: others say all there is.
+        """
+        if any(self.payload["article"].get(field) is not None for field in TEXT_FIELDS) or not kept:
+            return self
+        payload = _without_submission_fields(kept) | self.payload
+        payload["article"] = kept["article"] | self.payload["article"]
+        content_hash, size_bytes = _measure_content(payload)
+        return replace(self, payload=payload, content_hash=content_hash, size_bytes=size_bytes)
 
     def folders(self) -> Iterator[str]:
         """Name folders for the article, best first. No other article can have those after the first."""
@@ -56,22 +73,30 @@ def read_submission(payload: dict[str, Any], received_at: datetime) -> Submissio
     A source time in the future counts as now, so that a wrong clock does not make all later submissions
     stale.
     """
-    content = {name: value for name, value in payload.items() if name not in SUBMISSION_FIELDS}
-    written = _write_canonically(content)
+    content_hash, size_bytes = _measure_content(payload)
     source_time, source_time_field = find_source_time(payload)
     return Submission(
         payload=payload,
+        status=read_status(payload),
         identity=identify_article(payload),
-        content_hash=hashlib.sha256(written).hexdigest(),
-        size_bytes=len(written),
+        content_hash=content_hash,
+        size_bytes=size_bytes,
         source_time=source_time and min(source_time, received_at),
         source_time_field=source_time_field,
     )
 
 
-def is_test_submission(payload: Mapping[str, Any]) -> bool:
-    """Recognise a test ping, which providers send when somebody presses their "Test" button."""
-    return str(payload.get("event")).strip().lower() == "test"
+def _measure_content(payload: Mapping[str, Any]) -> tuple[str, int]:
+    """Return the hash (SHA-256) and the bytes of what a payload says about its article."""
+    content = _without_submission_fields(payload)
+    if "status" in payload["article"]:
+        content["article"] = {name: value for name, value in payload["article"].items() if name != "status"}
+    written = _write_canonically(content)
+    return hashlib.sha256(written).hexdigest(), len(written)
+
+
+def _without_submission_fields(payload: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in payload.items() if name not in SUBMISSION_FIELDS}
 
 
 def identify_article(payload: Mapping[str, Any]) -> str:

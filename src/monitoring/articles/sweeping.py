@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tortoise.expressions import Subquery
 
 from monitoring.articles.claims import is_due
-from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
 from monitoring.articles.rules import WORKER_STOPPED
 from monitoring.articles.service import NEVER, page_through_articles, queue_translations
 from monitoring.articles.tasks import translate_article
@@ -60,7 +60,8 @@ async def queue_missing_locales() -> int:
     async for article_id in _find_articles_behind(locales):
         async with transaction():
             article = await Article.select_for_update().get(id=article_id)
-            if await queue_translations(article, locales, datetime.now(UTC)):
+            is_published = article.status == PublicationStatus.PUBLISHED  # still
+            if is_published and await queue_translations(article, locales, datetime.now(UTC)):
                 await Article.filter(id=article_id).update(nudged_at=NEVER)
                 queued_count += 1
     return queued_count

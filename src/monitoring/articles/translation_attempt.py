@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from monitoring.articles.claims import lease
-from monitoring.articles.memory import recall_segments, remember_segments
+from monitoring.articles.memory import note_uses, recall_segments, remember_segments
 from monitoring.articles.models import TranslationStatus
 from monitoring.articles.rules import (
     STORAGE_AWAY,
@@ -65,15 +65,18 @@ async def attempt_translation(claim: TranslationClaim, runner: EngineRunner) -> 
 
 
 async def _translate(claim: TranslationClaim, runner: EngineRunner) -> TranslatedArticle:
-    payload, locale, engine = claim.article.payload, claim.row.locale, runner.engine.name
-    known = await recall_segments(engine, locale, await runner.segment_hashes(payload))
+    article_id, payload = claim.article.id, claim.article.payload
+    locale, engine = claim.row.locale, runner.engine.name
+    segment_hashes = await runner.segment_hashes(payload)
+    await note_uses(article_id, segment_hashes)
+    known = await recall_segments(engine, locale, segment_hashes)
     try:
         translated = await runner.translate(payload, locale, known)
     except EngineError as error:  # the next attempt goes on where this one ended
-        await remember_segments(engine, locale, error.learned)
+        await remember_segments(article_id, engine, locale, error.learned)
         raise
     # Even if the claim is lost by now: the next revision will need most of these segments.
-    await remember_segments(engine, locale, translated.learned)
+    await remember_segments(article_id, engine, locale, translated.learned)
     return translated
 
 

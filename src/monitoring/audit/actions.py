@@ -32,3 +32,5 @@ class Action(StrEnum):
     MONITOR_DELETED = "monitor.deleted"
     CHECK_REQUESTED = "monitor.check_requested"
     TRANSLATIONS_RETRIED = "article.translations_retried"
+    ARTICLE_UNPUBLISHED = "article.unpublished"
+    ARTICLE_DELETED = "article.deleted"

@@ -178,11 +178,15 @@ class BlogStorage:
             paths = (found["path"] for found in objects)
             return sorted(path for path in paths if _PATH.fullmatch(path))  # no drafts of killed processes
 
-    async def delete(self, path: str) -> None:
-        """Delete what is stored under the path, if anything."""
-        async with self._unavailable_if_it_fails():
+    async def delete(self, *paths: str) -> None:
+        """Delete what is stored under the paths, if anything. A storage takes no condition for it."""
+
+        async def delete_one(path: str) -> None:
             with suppress(NotFoundError, FileNotFoundError):
                 await self._store.delete_async(_checked(path))
+
+        async with self._unavailable_if_it_fails():
+            await asyncio.gather(*map(delete_one, paths))
 
     async def _write_files(
         self, folder: Path, contents: Mapping[str, bytes]

@@ -10,8 +10,10 @@ from uuid import UUID  # noqa: TC003 - typer reads the annotation
 import typer
 
 from monitoring.articles import restoring, service
-from monitoring.articles.models import TranslationStatus
+from monitoring.articles.models import PublicationStatus, TranslationStatus
 from monitoring.articles.representations import represent_article
+from monitoring.articles.withdrawal import withdraw_article
+from monitoring.audit.actors import COMMAND_LINE
 from monitoring.cli.commands import AsJson, fail, run_command, show_row, show_rows
 
 if TYPE_CHECKING:
@@ -54,6 +56,26 @@ def show_article(
     show_rows(translations, as_json=False)
 
 
+@app.command("unpublish")
+def unpublish_article(
+    article_id: Annotated[UUID, typer.Argument(help="The id that the webhook answered.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Remove an article's files. Its text is kept, and publishing it again brings the files back."""
+    _withdraw(article_id, PublicationStatus.UNPUBLISHED, as_json=as_json)
+
+
+@app.command("delete")
+def delete_article(
+    article_id: Annotated[UUID, typer.Argument(help="The id that the webhook answered.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Erase an article: its text, its translations and its files."""
+    _withdraw(article_id, PublicationStatus.DELETED, as_json=as_json)
+
+
 @app.command("retry")
 def retry_failed(
     article_id: Annotated[UUID | None, typer.Argument(help="Only this article; all if left out.")] = None,
@@ -79,6 +101,13 @@ def restore_files(
     show_row(asdict(run_command(restoring.restore_files(article_id))), as_json=as_json)
 
 
+def _withdraw(article_id: UUID, status: PublicationStatus, *, as_json: bool) -> None:
+    article = run_command(withdraw_article(article_id, status, COMMAND_LINE))
+    if article is None:
+        _fail_to_find(article_id)
+    show_row({"id": str(article.id), "slug": article.slug, "status": article.status}, as_json=as_json)
+
+
 def _fail_to_find(article_id: UUID) -> NoReturn:
     fail(f"There is no article {article_id}")
 
@@ -88,6 +117,7 @@ def _summarise_article(article: Article) -> dict[str, Any]:
     return {
         "id": str(article.id),
         "slug": article.slug,
+        "publication": article.status,
         "revision": article.revision,
         "updated_at": article.updated_at.isoformat(timespec="seconds"),
         **{status.value: states[status] for status in TranslationStatus},

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from monitoring.app.article_view import direction_of, lay_side_by_side
 from monitoring.app.routing import for_members
-from monitoring.articles.models import TranslationStatus
+from monitoring.articles.models import PublicationStatus, TranslationStatus
 from monitoring.articles.service import find_article, list_articles, retry_failed
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
 from monitoring.articles.tasks import translate_article
+from monitoring.articles.withdrawal import withdraw_article
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record
 from monitoring.backends.database import transaction
@@ -74,6 +75,30 @@ async def retry_translations(visit: Visit) -> Response:
     if count:
         await translate_article.send(str(article.id))
     return visit.redirect(f"/articles/{article.id}", notice="translations_retried" if count else None)
+
+
+async def ask_to_unpublish(visit: Visit) -> Response:
+    """Ask before an article is unpublished."""
+    return visit.render("articles/unpublish.html", article=await _find_article(visit))
+
+
+async def unpublish_article(visit: Visit) -> Response:
+    """Take an article's files off the site, and keep its text."""
+    article = await _find_article(visit)
+    await withdraw_article(article.id, PublicationStatus.UNPUBLISHED, visit.actor)
+    return visit.redirect(f"/articles/{article.id}", notice="article_unpublished")
+
+
+async def ask_to_delete(visit: Visit) -> Response:
+    """Ask before an article is deleted."""
+    return visit.render("articles/delete.html", article=await _find_article(visit))
+
+
+async def delete_article(visit: Visit) -> Response:
+    """Erase an article."""
+    article = await _find_article(visit)
+    await withdraw_article(article.id, PublicationStatus.DELETED, visit.actor)
+    return visit.redirect("/articles", notice="article_deleted")
 
 
 async def read_article(visit: Visit) -> Response:
@@ -148,5 +173,7 @@ ROUTES = (
     for_members("/articles", get=show_articles),
     for_members("/articles/{article_id}", get=show_article),
     for_members("/articles/{article_id}/retry", post=retry_translations),
+    for_members("/articles/{article_id}/unpublish", get=ask_to_unpublish, post=unpublish_article),
+    for_members("/articles/{article_id}/delete", get=ask_to_delete, post=delete_article),
     for_members("/articles/{article_id}/{locale}", get=read_article),
 )

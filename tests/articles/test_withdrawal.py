@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import chosen_backends
+from articles.desk import (
+    LOCALES,
+    Gate,
+    ObedientEngine,
+    deliver,
+    make_submission,
+    read_page,
+    states,
+    translate,
+)
+from monitoring.articles import service
+from monitoring.articles.claims import claim_translation
+from monitoring.articles.models import Article, MemoryUse, PublicationStatus, Translation, TranslationMemory
+from monitoring.articles.service import find_article, list_articles, receive_submission
+from monitoring.articles.sweeping import queue_missing_locales, sweep
+from monitoring.articles.withdrawal import LATE_FILES, PUBLISHER, sweep_removals, withdraw_article
+from monitoring.backends.current import current_backends
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
+
+UNPUBLISHED, DELETED = PublicationStatus.UNPUBLISHED, PublicationStatus.DELETED
+WITHDRAWING = {"article.unpublished": UNPUBLISHED, "article.deleted": DELETED}
+
+
+async def tell(event: str, **details: Any) -> Article:
+    """Tell what happened to the article `art_1`, as publishers do: by its id alone."""
+    submission = {"event": event, "article": {"id": "art_1"}, **details}
+    return (await receive_submission(submission)).article
+
+
+async def publish(**details: Any) -> Article:
+    """Deliver a translated article."""
+    article = await deliver(slug="shoes", content="Fit first.", **details)
+    await translate(article)
+    return article
+
+
+async def stored() -> list[str]:
+    storage = current_backends().blog_storage
+    assert storage
+    return await storage.list("shoes")
+
+
+@pytest.mark.parametrize("event", WITHDRAWING)
+class TestWithdrawal:
+    async def test_leaves_a_tombstone_instead_of_the_files(self, event: str) -> None:
+        article = await publish()
+        assert (await tell(event)).id == article.id
+        assert await stored() == ["shoes/gone.json"]
+        tombstone = await read_page("shoes/gone.json")
+        assert (tombstone["article_id"], tombstone["status"]) == (str(article.id), WITHDRAWING[event])
+        assert tombstone.keys() == {"article_id", "slug", "status", "gone_at"}
+        assert await states(article) == {}
+
+    async def test_takes_from_a_worker_the_right_to_store_its_translation(self, event: str) -> None:
+        article = await deliver(slug="shoes")
+        claim = await claim_translation(article.id)
+        assert claim
+        await tell(event)
+        assert not await claim.end(status="translated")
+        assert await queue_missing_locales() == await sweep() == 0
+
+    async def test_removes_what_a_stalled_worker_stores_late(self, event: str) -> None:
+        article = await publish()
+        storage = current_backends().blog_storage
+        assert storage
+        await tell(event)
+        await storage.put("shoes/es.json", b"{}")
+        await sweep_removals()
+        assert await stored() == ["shoes/es.json", "shoes/gone.json"]
+        past = datetime.now(UTC) - LATE_FILES - timedelta(seconds=1)
+        await Article.filter(id=article.id).update(withdrawn_at=past, remove_at=past + LATE_FILES)
+        await sweep_removals()
+        assert await stored() == ["shoes/gone.json"]
+        assert (await Article.get(id=article.id)).remove_at is None
+
+    async def test_leaves_files_of_others_in_the_folder(self, event: str) -> None:
+        await publish()
+        storage = current_backends().blog_storage
+        assert storage
+        await storage.put("shoes/picture.jpg", b"JPEG")
+        await tell(event)
+        assert await stored() == ["shoes/gone.json", "shoes/picture.jpg"]
+
+    async def test_is_kept_while_the_storage_is_away_and_done_when_it_is_back(
+        self, event: str, tmp_path: Path
+    ) -> None:
+        article = await publish()
+        with chosen_backends.blog_storage_away(tmp_path):
+            await withdraw_article(article.id, WITHDRAWING[event], PUBLISHER)
+        assert "shoes/en.json" in await stored()
+        await sweep_removals()
+        assert await stored() == ["shoes/gone.json"]
+
+    async def test_of_an_article_that_comes_later_counts(self, event: str) -> None:
+        await tell(event, timestamp="2026-11-20T11:00:00Z")
+        article = await deliver(timestamp="2026-11-20T10:00:00Z")
+        assert article.status == WITHDRAWING[event]
+        assert await states(article) == {}
+        assert (await deliver(timestamp="2026-11-20T12:00:00Z")).status == PublicationStatus.PUBLISHED
+
+    async def test_is_undone_by_no_submission_from_before(self, event: str) -> None:
+        article = await publish(timestamp="2026-11-20T10:00:00Z")
+        await withdraw_article(article.id, WITHDRAWING[event], PUBLISHER)
+        await publish(timestamp="2026-11-20T10:00:00Z")
+        assert await stored() == ["shoes/gone.json"]
+
+    async def test_twice_is_once(self, event: str) -> None:
+        article = await publish()
+        for _ in range(2):
+            await tell(event)
+        assert await stored() == ["shoes/gone.json"]
+        assert (await Article.get(id=article.id)).status == WITHDRAWING[event]
+
+    async def test_is_over_when_the_article_is_published_again(self, event: str) -> None:
+        article = await publish()
+        await tell(event)
+        engine = ObedientEngine()
+        again = await deliver(slug="shoes", content="Fit first.")
+        await translate(again, engine)
+        assert again.id == article.id
+        assert await stored() == ["shoes/en.json", "shoes/es.json", "shoes/pt-BR.json"]
+        assert await states(again) == dict.fromkeys(LOCALES, "translated")
+        assert bool(engine.asked) is (event == "article.deleted")  # the memory of an unpublished one is kept
+
+
+class TestUnpublished:
+    async def test_keeps_its_text_for_a_publication_that_names_it_alone(self) -> None:
+        await publish()
+        before = await read_page("shoes/es.json")
+        article = await tell("post.unpublished", status="draft")
+        assert article.payload["article"]["content"] == "Fit first."
+        assert (await tell("post.published", status="published")).revision == 1
+        await translate(article)
+        after = await read_page("shoes/es.json")
+        assert after["delivery"]["article"] == before["delivery"]["article"]
+
+    async def test_draft_is_stored_nowhere_and_takes_changes(self) -> None:
+        article = await deliver(slug="shoes", content="First", status="draft")
+        await deliver(slug="shoes", content="Second", status="draft")
+        assert await stored() == ["shoes/gone.json"]
+        await tell("publish", article={"id": "art_1", "status": "published"})
+        page = await read_page("shoes/en.json")
+        assert (page["article_id"], page["delivery"]["article"]["content"]) == (str(article.id), "Second")
+
+
+class TestDeleted:
+    async def test_article_has_no_content_anywhere_and_is_not_found(self) -> None:
+        article = await publish()
+        other = await deliver("Other", id="art_2", content="Fit first.", slug="boots")
+        await translate(other)
+        await tell("article.deleted")
+        erased = await Article.get(id=article.id)
+        assert not any((erased.payload, erased.title, erased.content_hash))
+        assert await find_article(article.id) is None
+        assert [row.id for row in (await list_articles(10)).rows] == [other.id]
+        assert await Translation.filter(article_id=article.id).count() == 0
+        assert {row.text for row in await TranslationMemory.all()} == {
+            f"{locale}: {text}" for locale in LOCALES for text in ("Other", "Fit first.")
+        }
+
+    async def test_article_is_not_remembered_again_by_a_worker_that_was_translating_it(self) -> None:
+        article, gate = await deliver(slug="shoes", content="Fit first."), Gate()
+        translating = asyncio.create_task(translate(article, ObedientEngine(gate)))
+        await asyncio.to_thread(gate.reached.wait)
+        await tell("article.deleted")
+        gate.opened.set()
+        await translating
+        assert await TranslationMemory.all().count() == await MemoryUse.all().count() == 0
+
+    async def test_article_stays_deleted_when_it_is_unpublished_too(self) -> None:
+        article = await publish()
+        await tell("article.deleted")
+        await tell("article.unpublished")
+        assert (await Article.get(id=article.id)).status == DELETED
+        assert await withdraw_article(article.id, UNPUBLISHED, PUBLISHER) is None
+
+
+class TestPartialSubmission:
+    async def test_with_a_title_alone_keeps_the_text(self) -> None:
+        await publish()
+        receipt = await service.receive_submission({"article": {"id": "art_1", "title": "Boots"}})
+        assert receipt.article.revision == 2
+        kept = (await read_page("shoes/en.json"))["delivery"]["article"]
+        assert (kept["title"], kept["content"]) == ("Boots", "Fit first.")
+        assert make_submission("Boots", slug="shoes", content="Fit first.")["article"] == kept
