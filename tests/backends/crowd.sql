@@ -126,4 +126,9 @@ SELECT engine, locale, lpad(to_hex(n), 64, '0'), 'Wort'
 FROM generate_series(1, 6000) n, unnest('{pseudo,deepl}'::text[]) engine,
     unnest('{es,pt,fr,it,ca}'::text[]) locale;
 
+-- Each segment is in six articles, and two of an article are in no other.
+INSERT INTO memory_uses (article_id, segment_hash)
+SELECT id_of(n), lpad(to_hex(segment), 64, '0')
+FROM generate_series(1, 30000) n, unnest(ARRAY[n % 5000, (n + 1) % 5000, 10000 + n, 50000 + n]) segment;
+
 ANALYZE;

@@ -23,8 +23,9 @@ from monitoring.articles import service as articles
 from monitoring.articles.backlog import measure_backlog
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.memory import recall_segments
-from monitoring.articles.models import Article, TranslationStatus
+from monitoring.articles.models import Article, PublicationStatus, TranslationStatus
 from monitoring.articles.sweeping import queue_missing_locales, sweep
+from monitoring.articles.withdrawal import PUBLISHER, sweep_removals, withdraw_article
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.service import list_entries
 from monitoring.auth import service as auth
@@ -308,6 +309,9 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "measure the backlog": measure_backlog,
     "retry what failed of an article": lambda: articles.retry_failed(UUID(int=500)),
     "retry what failed": articles.retry_failed,
+    "unpublish an article": lambda: withdraw_article(UUID(int=600), PublicationStatus.UNPUBLISHED, PUBLISHER),
+    "delete an article": lambda: withdraw_article(UUID(int=601), PublicationStatus.DELETED, PUBLISHER),
+    "look for files to remove": sweep_removals,
     "recall segments": lambda: recall_segments("pseudo", "es", [f"{number:064x}" for number in range(1000)]),
 }
 

@@ -45,10 +45,12 @@ class Article(Model):
     identity = fields.CharField(max_length=600, unique=True)
     slug = fields.CharField(max_length=255, unique=True)
     title = fields.TextField(null=True)
-    status = fields.CharField(max_length=11, default=PublicationStatus.PUBLISHED.value)
+    status = fields.CharField(
+        max_length=11, default=PublicationStatus.PUBLISHED.value, db_default=PublicationStatus.PUBLISHED.value
+    )
     withdrawn_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)  # while it is not published
     # When its files are to be removed: at once, and once more for what was stored late.
-    remove_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True, db_index=True)
+    remove_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     revision = fields.IntField(default=0)
     content_hash = fields.CharField(max_length=64)
     source_time: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
@@ -64,6 +66,7 @@ class Article(Model):
 
     class Meta:
         table = "articles"
+        indexes = (("remove_at",),)
 
 
 class Translation(Model):

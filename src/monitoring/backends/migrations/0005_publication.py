@@ -43,17 +43,21 @@ class Migration(migrations.Migration):
         ops.AddField(
             model_name="Article",
             name="remove_at",
-            field=UtcDatetimeField(null=True, db_index=True, auto_now=False, auto_now_add=False),
+            field=UtcDatetimeField(null=True, auto_now=False, auto_now_add=False),
         ),
         ops.AddField(
             model_name="Article",
             name="status",
-            field=fields.CharField(default="published", max_length=11),
+            field=fields.CharField(default="published", db_default="published", max_length=11),
         ),
         ops.AddField(
             model_name="Article",
             name="withdrawn_at",
             field=UtcDatetimeField(null=True, auto_now=False, auto_now_add=False),
+        ),
+        ops.AddIndex(
+            model_name="Article",
+            index=Index(fields=["remove_at"]),
         ),
         ops.AddIndex(
             model_name="TranslationMemory",
