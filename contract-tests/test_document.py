@@ -68,6 +68,7 @@ FROZEN_OPERATION_IDS = [
     "redeliver_notification",
     "deliver_article",
     "get_article",
+    "delete_article",
     "get_health",
     "get_readiness",
     "get_document_yaml",

@@ -223,6 +223,17 @@ class TestArticle:
         assert again.answer.json == accepted.answer.json
         assert wait_until_settled(traveller, again) == article
 
+    def test_is_taken_back_published_again_and_deleted(self, traveller: Traveller) -> None:
+        state, remove = link_of(DELIVER, "get_article"), link_of(DELIVER, "delete_article")
+        named = {"article": {"id": str(uuid4())}}
+        accepted = traveller.call(DELIVER, {"article": named["article"] | {"content": "Fit first."}})
+        for event, status in (("article.unpublished", "unpublished"), ("article.published", "published")):
+            told = traveller.call(DELIVER, named | {"event": event})
+            assert told.answer.json["article_id"] == accepted.answer.json["article_id"]
+            assert traveller.follow(state, told).answer.json["status"] == status
+        assert traveller.follow(remove, accepted).answer.status == 204
+        assert traveller.follow(state, accepted).answer.status == 404
+
     def test_of_a_test_delivery_is_nowhere(self, traveller: Traveller) -> None:
         pings = [body for _, body in links.examples_of_body(DELIVER) if body.get("event") == "test"]
         for ping in pings:
@@ -246,7 +257,7 @@ def moved_on(before: Exchange, after: Exchange) -> Mapping[str, Any]:
 
 def wait_until_settled(traveller: Traveller, accepted: Exchange) -> Any:
     """Follow the link to the article's state until every locale is translated or failed."""
-    (state,) = [link for link in LINKS if link.source == DELIVER]
+    state = link_of(DELIVER, "get_article")
     deadline = time.monotonic() + SETTLE_SECONDS
     while time.monotonic() < deadline:
         article = traveller.follow(state, accepted).answer.json

@@ -6,6 +6,7 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
+from uuid import uuid4
 
 import links
 import promises
@@ -29,6 +30,7 @@ class Traveller:
     def __init__(self, service: RunningService) -> None:
         self._service = service
         self._credentials = {"webhookSecret": f"X-Webhook-Secret: {WEBHOOK_SECRET}"}
+        self._website = {"id": str(uuid4())}
 
     def bear(self, token: Exchange) -> None:
         """Use a token from now on."""
@@ -47,6 +49,8 @@ class Traveller:
         Every documented answer is accepted.
         """
         media_type, example = next(links.examples_of_body(operation), ("", None))
+        if operation.operation_id == "deliver_article":  # others delete the article of the example's website
+            example = {**(example or {}), "website": self._website}
         body = example if body is None else body
         places = {parameter["name"]: parameter["in"] for parameter in operation.parameters}
         query = {name: value for name, value in values.items() if places[name] == "query"}
