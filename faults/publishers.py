@@ -39,6 +39,7 @@ class Manuscript:
     fewest_revisions: int = 0
     most_revisions: int = 0
     article_id: str = ""
+    status: str = "published"
 
     def write(self, chance: Random, *, age: timedelta = -STEP) -> Payload:
         """Write a new edition, by default the newest. A quarter of its text is new."""
@@ -62,8 +63,15 @@ class Manuscript:
         if self.newest:
             self.superseded.append(self.newest)
         self.newest = payload
+        self.status = "published"
         self.fewest_revisions += 1
         self.most_revisions += 1
+
+    def take_back(self, event: str, status: str) -> Payload:
+        """Record that the article is taken back, and return what says so."""
+        self.clock += STEP
+        self.status = status
+        return {"event": event, "article": {"id": self.key}, "timestamp": self.clock.isoformat()}
 
 
 class Publisher:
@@ -89,6 +97,8 @@ class Publisher:
             self._send_two_editions_at_once,
             self._repeat,
             self._confirm,
+            self._unpublish,
+            self._delete,
             self._send_an_old_edition_again,
             self._send_an_edition_from_the_past,
         ]
@@ -129,10 +139,24 @@ class Publisher:
         self._deliver("duplicate", manuscript, manuscript.newest)
 
     def _confirm(self, manuscript: Manuscript) -> None:
-        """Send the same content with a later time. It is no revision, but makes older content stale."""
+        """Send the same content with a later time.
+
+        It is no revision, but makes older content stale, and publishes what was taken back.
+        """
         manuscript.clock += STEP
         confirmation = manuscript.newest | {"timestamp": manuscript.clock.isoformat()}
-        self._deliver("duplicate of a later time", manuscript, confirmation)
+        if manuscript.status == "deleted":  # then it is the first content again
+            manuscript.replace_by(confirmation)
+        manuscript.status = "published"
+        self._deliver("the same content with a later time", manuscript, confirmation)
+
+    def _unpublish(self, manuscript: Manuscript) -> None:
+        if manuscript.status == "published":
+            payload = manuscript.take_back("article.unpublished", "unpublished")
+            self._deliver("unpublished, twice at once", manuscript, payload, payload)
+
+    def _delete(self, manuscript: Manuscript) -> None:
+        self._deliver("deleted", manuscript, manuscript.take_back("article.deleted", "deleted"))
 
     def _send_an_old_edition_again(self, manuscript: Manuscript) -> None:
         if manuscript.superseded:
@@ -145,18 +169,17 @@ class Publisher:
     def _deliver(self, kind: str, manuscript: Manuscript, *payloads: Payload) -> None:
         """Deliver all at the same time, repeating each until it gets a 202."""
         journal = self._replicas.journal
-        for said in self._threads.map(self._insist, payloads):
+        is_found = manuscript.status != "deleted"
+        for said, location in self._threads.map(self._insist, payloads):
             journal.count("Deliveries", kind)
             manuscript.article_id = manuscript.article_id or said["article_id"]
-            expected = {"article_id": manuscript.article_id, "status": "accepted", "locales": self._locales}
+            locales = self._locales if manuscript.status == "published" else []
+            expected = {"article_id": manuscript.article_id, "status": "accepted", "locales": locales}
             if said != expected:
                 journal.record_violation(f"{manuscript.key} was answered {said} instead of {expected}")
+            if location != (f"/api/articles/{said['article_id']}" if is_found else None):
+                journal.record_violation(f"{said} came with the Location {location}")
 
-    def _insist(self, payload: Payload) -> Payload:
+    def _insist(self, payload: Payload) -> tuple[Payload, str | None]:
         answer = self._replicas.insist("deliver_article", "202", headers=self._headers, json=payload)
-        said: Payload = answer.json()
-        if answer.headers.get("location") != f"/api/articles/{said['article_id']}":
-            self._replicas.journal.record_violation(
-                f"{said} came with the Location {answer.headers.get('location')}"
-            )
-        return said
+        return answer.json(), answer.headers.get("location")

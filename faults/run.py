@@ -31,6 +31,7 @@ from callers import KeyHolder, MonitorOwner
 from chaos import list_targets
 from cluster import LOCALES, SITE_TEAM, WEBHOOK_SECRET, Cluster, running_cluster, watch
 from journal import Journal
+from monitoring.articles.withdrawal import LATE_FILES
 from publishers import Publisher
 from replicas import OutOfPatience, Replicas
 from verdict import Kept, judge
@@ -125,6 +126,7 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
         manuscripts = [manuscript for one in publishers for manuscript in one.manuscripts]
         wait_until_translated(manuscripts, replicas)
         journal.took("after the last fault, everything translated", time.monotonic() - healed)
+        asyncio.run(wait_until_removed(cluster, journal))
         watcher.wait_until_well()
         wait_until_told(cluster)
         key_holder.check_again()
@@ -181,7 +183,7 @@ def join(threads: Sequence[threading.Thread]) -> None:
 def wait_until_translated(manuscripts: Sequence[Manuscript], replicas: Replicas) -> None:
     """Wait until every locale of every article is translated. Those that are not are judged by their rows."""
     deadline = time.monotonic() + SETTLING_SECONDS
-    waiting = {manuscript.article_id for manuscript in manuscripts if manuscript.article_id}
+    waiting = {one.article_id for one in manuscripts if one.article_id and one.status != "deleted"}
     while waiting and time.monotonic() < deadline:
         for article_id in sorted(waiting):
             answer = replicas.insist(
@@ -197,6 +199,25 @@ def wait_until_translated(manuscripts: Sequence[Manuscript], replicas: Replicas)
         replicas.journal.record_violation(
             f"{len(waiting)} articles are not translated after {SETTLING_SECONDS:.0f} s"
         )
+
+
+async def wait_until_removed(cluster: Cluster, journal: Journal) -> None:
+    """Let the time pass after which workers look for files that were stored late, and wait until they did."""
+    connection = await asyncpg.connect(cluster.database_url)
+    try:
+        await connection.execute(
+            "UPDATE articles SET withdrawn_at = withdrawn_at - $1::interval, remove_at = now()"
+            " WHERE status <> 'published'",
+            LATE_FILES,
+        )
+        deadline = time.monotonic() + SETTLING_SECONDS
+        while count := await connection.fetchval("SELECT count(*) FROM articles WHERE remove_at IS NOT NULL"):
+            if time.monotonic() > deadline:
+                journal.record_violation(f"{count} articles have files after {SETTLING_SECONDS:.0f} s")
+                break
+            await asyncio.sleep(0.5)
+    finally:
+        await connection.close()
 
 
 async def read_kept(cluster: Cluster) -> Kept:

@@ -38,6 +38,8 @@ def keep(manuscript: Manuscript) -> Kept:
                 "id": UUID(ARTICLE_ID),
                 "identity": f"id:{manuscript.key}",
                 "slug": manuscript.slug,
+                "status": "published",
+                "title": newest["article"]["title"],
                 "revision": revision,
                 "payload": orjson.dumps(newest).decode(),
             }
@@ -147,6 +149,42 @@ SPOILT = {
         "p1-0: object shoes-0/es.json is no translation of what was delivered",
     ),
 }
+
+
+GONE = {"article_id": ARTICLE_ID, "status": "deleted"}
+DELETED_MANUSCRIPT = replace(MANUSCRIPT, status="deleted")
+DELETED = replace(
+    change_article(status="deleted", payload="{}", title=None),
+    translations=[],
+    objects={"shoes-0/gone.json": orjson.dumps(GONE)},
+)
+
+RETURNED = {
+    "an article that is public again": (
+        replace(DELETED, articles=[{**DELETED.articles[0], "status": "published"}]),
+        "p1-0: is published instead of deleted",
+    ),
+    "its text": (
+        replace(DELETED, articles=[{**DELETED.articles[0], "payload": '{"article": {}}'}]),
+        "p1-0: has content although it was deleted",
+    ),
+    "a translation": (replace(DELETED, translations=KEPT.translations), "p1-0: has a translation into es"),
+    "a file": (
+        replace(DELETED, objects={**DELETED.objects, "shoes-0/es.json": b"{}"}),
+        "object shoes-0/es.json should not exist",
+    ),
+    "no tombstone": (replace(DELETED, objects={}), "p1-0: object shoes-0/gone.json says {}"),
+}
+
+
+def test_an_article_that_is_gone_is_no_violation() -> None:
+    assert list(judge([DELETED_MANUSCRIPT], DELETED, ["es"])) == []
+
+
+@pytest.mark.parametrize("what", RETURNED)
+def test_what_is_left_of_a_deleted_article_is_named(what: str) -> None:
+    kept, sentence = RETURNED[what]
+    assert sentence in list(judge([DELETED_MANUSCRIPT], kept, ["es"]))
 
 
 def test_what_was_promised_and_kept_is_no_violation() -> None:

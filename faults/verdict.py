@@ -43,6 +43,12 @@ def judge(manuscripts: Sequence[Manuscript], kept: Kept, locales: Sequence[str])
         manuscript, article = expected[article_id], articles[article_id]
         rows = [row for row in kept.translations if str(row["article_id"]) == article_id]
         yield from _judge_article(manuscript, article)
+        if manuscript.status != "published":
+            path = f"{article['slug']}/gone.json"
+            promised_objects.add(path)
+            yield from _judge_tombstone(manuscript, article, path, kept.objects.get(path))
+            yield from (f"{manuscript.key}: has a translation into {row['locale']}" for row in rows)
+            continue
         yield from _judge_translations(manuscript, article, rows, locales)
         for locale in (SOURCE, *locales):
             path = f"{article['slug']}/{locale}.json"
@@ -53,14 +59,28 @@ def judge(manuscripts: Sequence[Manuscript], kept: Kept, locales: Sequence[str])
 
 
 def _judge_article(manuscript: Manuscript, article: Mapping[str, Any]) -> Iterator[str]:
-    if orjson.loads(article["payload"]) != manuscript.newest:
-        found = orjson.loads(article["payload"]).get("edition")
+    if article["status"] != manuscript.status:
+        yield f"{manuscript.key}: is {article['status']} instead of {manuscript.status}"
+    payload = orjson.loads(article["payload"])
+    if manuscript.status == "deleted":
+        if payload or article["title"]:
+            yield f"{manuscript.key}: has content although it was deleted"
+    elif payload != manuscript.newest:
+        found = payload.get("edition")
         yield f"{manuscript.key}: the row has edition {found} instead of {manuscript.newest['edition']}"
     if not manuscript.fewest_revisions <= article["revision"] <= manuscript.most_revisions:
         bounds = f"{manuscript.fewest_revisions} to {manuscript.most_revisions}"
         yield f"{manuscript.key}: is revision {article['revision']}, and {bounds} were delivered"
     if not article["slug"].startswith(manuscript.slug):
         yield f"{manuscript.key}: lies in {article['slug']} instead of {manuscript.slug}"
+
+
+def _judge_tombstone(
+    manuscript: Manuscript, article: Mapping[str, Any], path: str, content: bytes | None
+) -> Iterator[str]:
+    tombstone = orjson.loads(content or b"{}")
+    if (tombstone.get("article_id"), tombstone.get("status")) != (str(article["id"]), manuscript.status):
+        yield f"{manuscript.key}: object {path} says {tombstone}"
 
 
 def _judge_translations(
