@@ -20,7 +20,8 @@ from monitoring import metrics
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.settings import SettingsError
 from raw_http import exchange
-from running_service import WEBHOOK_SECRET, make_settings
+from real_servers import running_postgres
+from running_service import WEBHOOK_SECRET, make_settings, running_service
 from service_process import LISTENING, MONITORING, Installation, wait_until
 
 if TYPE_CHECKING:
@@ -173,6 +174,43 @@ class TestDeliveries:
         seen = measured.read()
         assert seen.value("monitoring_oldest_untranslated_age_seconds", locale="es") is not None
         assert seen.value("monitoring_queue_messages", queue="articles") is not None
+        assert seen.value("monitoring_monitors", status="up") == 0
+        assert seen.value("monitoring_pending_notifications") == 0
+
+
+class TestBackends:
+    def test_are_up_as_each_process_finds_them(self, measured: Measured) -> None:
+        up = dict.fromkeys(("database", "queue", "blog_storage"), 2 if chosen_backends.is_production() else 1)
+
+        def seen() -> dict[str, float | None]:
+            exposition = measured.read()
+            return {name: exposition.value("monitoring_backend_up", backend=name) for name in up}
+
+        wait_until(lambda: seen() == up)
+
+    @pytest.mark.production("a file does not go away")
+    def test_that_are_away_leave_no_old_numbers_behind(self, tmp_path: Path) -> None:
+        with (
+            running_postgres() as postgres,
+            running_service(tmp_path, database_url=postgres.create_database(), metrics_port=0) as service,
+            serve_metrics(service.settings) as url,
+        ):
+            assert url
+            ready = f"{service.base_url}/ready"
+
+            def read(name: str, **labels: str) -> float | None:
+                return Exposition(url).value(f"monitoring_{name}", **labels)
+
+            wait_until(lambda: read("open_incidents") == read("monitors", status="up") == 0)
+            postgres.stop()
+            assert httpx.get(ready, timeout=30).status_code == 503
+            assert read("backend_up", backend="database") == 0
+            assert read("backend_up", backend="queue") == 1
+            assert read("open_incidents") is None
+            assert read("monitors", status="up") is None
+            postgres.start()
+            wait_until(lambda: httpx.get(ready, timeout=30).status_code == 200)
+            assert read("backend_up", backend="database") == 1
 
 
 class TestThePort:
@@ -207,10 +245,13 @@ class TestThePort:
 
 CHILD = """
 import sys
-from monitoring.metrics import TRANSLATIONS, record_answer
+from monitoring.metrics import OPEN_INCIDENTS, TRANSLATIONS, forget, record_answer
 for _ in range(int(sys.argv[1])):
     record_answer("get_monitor", 200, 0.003)
 TRANSLATIONS.labels("es", "queued").set(int(sys.argv[2]))
+OPEN_INCIDENTS.set(int(sys.argv[2]))
+if sys.argv[3] == "forgetful":
+    forget(OPEN_INCIDENTS)
 print("measured", flush=True)
 sys.stdin.read()
 """
@@ -228,7 +269,7 @@ class TestSeveralProcesses:
 
         with share_metrics(make_settings(tmp_path, metrics_port=0)) as shared:
             assert shared.url
-            first, second = start("2", "7"), start("3", "5")
+            first, second = start("2", "7", "mindful"), start("3", "5", "forgetful")
             try:
                 seen = Exposition(shared.url)
                 assert seen.value(REQUESTS, operation="get_monitor", status="200") == 5
@@ -236,12 +277,15 @@ class TestSeveralProcesses:
                 assert seen.value(name, operation="get_monitor") == 5
                 # The newest value, not the sum: both read the same database.
                 assert seen.value("monitoring_translations", locale="es", status="queued") == 5
+                # What the newest does not know is missing, and not what another one knew before.
+                assert seen.value("monitoring_open_incidents") is None
                 second.kill()
                 second.wait()
                 shared.forget_process(second.pid)
                 seen = Exposition(shared.url)
                 assert seen.value(REQUESTS, operation="get_monitor", status="200") == 5
                 assert seen.value("monitoring_translations", locale="es", status="queued") == 7
+                assert seen.value("monitoring_open_incidents") == 7
                 assert seen.value("monitoring_build_info", version=VERSION, python=PYTHON) == 1
                 assert seen.value("process_start_time_seconds")
             finally:
@@ -265,6 +309,11 @@ class TestSeveralProcesses:
                 httpx.get(f"{base_url}/api/monitors", timeout=30)
             seen = Exposition(metrics_url)
             assert seen.value(REQUESTS, operation="list_monitors", status="401") == 20
+            for child in ("api-0", "api-1"):
+                assert seen.value("process_resident_memory_bytes", process=child)
+                assert seen.value("process_cpu_seconds_total", process=child)
+                assert seen.value("process_open_fds", process=child)
+                assert seen.value("process_start_time_seconds", process=child)
             assert len(list(tmp_path.glob("monitoring-metrics-*"))) == 1
         finally:
             parent.terminate()
@@ -287,9 +336,3 @@ class TestTheirPage:
             metric._name + "_total" * (metric._type == "counter"): (metric._type, metric._labelnames)  # noqa: SLF001
             for metric in measured
         }
-
-    def test_alerts_on_nothing_that_is_not_measured(self) -> None:
-        page = (Path(__file__).parent.parent / "docs" / "metrics.md").read_text()
-        table, _, alerts = page.partition("## Alerts")
-        asked = {re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"monitoring_\w+", alerts)}
-        assert asked <= set(re.findall(r"`(monitoring_\w+)`", table))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,10 +9,9 @@ from typing import TYPE_CHECKING
 from monitoring.app.application import App, is_page
 from monitoring.auth.security import SECURITY_HANDLERS
 from monitoring.backends.assembly import Backends, open_backends
-from monitoring.backends.database import find_pending_migrations
-from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable
+from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
-from monitoring.backends.readiness import SignOfLife
+from monitoring.backends.readiness import SignsOfLife, open_signs_of_life
 from monitoring.checks.checker import run_checker
 from monitoring.contract.application import build_contract_app
 from monitoring.contract.cut_off import ServerStopped
@@ -31,18 +28,15 @@ if TYPE_CHECKING:
     from monitoring.settings import Settings
 
 
-log = logging.getLogger(__name__)
-
-
 class MonitoringService:
     """The ASGI application. `backends` are open from the server's start to its end."""
 
     backends: Backends
+    _signs_of_life: SignsOfLife
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.is_stopping: Callable[[], bool] = lambda: False  # whoever runs the process knows
-        self._is_schema_newest = False
         self.contract = build_contract_app(
             published_document(),
             security_map=SECURITY_HANDLERS,
@@ -68,12 +62,7 @@ class MonitoringService:
     async def _open(self, _: object) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             self.backends = await stack.enter_async_context(open_backends(self._settings))
-            storage = self.backends.blog_storage
-            self._database = SignOfLife(self._ask_database)
-            self._blog_storage = SignOfLife(storage.check) if storage else None
-            self._queue = SignOfLife(self.backends.queue.check)
-            for sign in filter(None, (self._database, self._blog_storage, self._queue)):
-                stack.push_async_callback(sign.close)
+            self._signs_of_life = await stack.enter_async_context(open_signs_of_life(self.backends))
             if self._settings.redis_url is None:  # embedded: the queue, its worker and the checker run here
                 is_alone = not self._settings.is_on_postgresql
                 await stack.enter_async_context(run_worker(self.backends, is_alone=is_alone))
@@ -83,40 +72,12 @@ class MonitoringService:
     async def _judge_readiness(self) -> Reply:
         """Be ready while the database is reachable and at its newest schema. Report the other backends.
 
-        A process that stops is not ready, so that load balancers send no more requests.
+        A process that stops is not ready, so that load balancers send no more requests. A 503 is no refused
+        request here, and the outage logs itself.
         """
         if self.is_stopping():
             raise Problem("service_unavailable")
-        blog_storage, queue, _ = await asyncio.gather(
-            _judge(self._blog_storage), _judge(self._queue), self._demand_database()
-        )
-        return Reply({"status": "ready", "database": "ok", "blog_storage": blog_storage, "queue": queue})
-
-    async def _demand_database(self) -> None:
-        """Answer 503 without it. That is no refused request, and the outage logs itself."""
-        try:
-            await self._database.wait()
-        except BackendUnavailable as error:
-            raise Problem("service_unavailable") from error
-
-    async def _ask_database(self) -> None:
-        await self._demand_newest_schema()
-        await self.backends.database.check()
-
-    async def _demand_newest_schema(self) -> None:
-        """Ask until the schema is the newest: the database may have been away when the service started."""
-        if not self._is_schema_newest:
-            if pending := await find_pending_migrations(self._settings):
-                log.warning("Not ready: the database is not migrated yet (%s)", ", ".join(pending))
-                raise DatabaseUnavailable("not migrated yet")
-            self._is_schema_newest = True
-
-
-async def _judge(backend: SignOfLife | None) -> str:
-    if backend is None:
-        return "not_configured"
-    try:
-        await backend.wait()
-    except BackendUnavailable:
-        return "away"
-    return "ok"
+        verdicts = await self._signs_of_life.judge()
+        if verdicts["database"] == "away":
+            raise Problem("service_unavailable")
+        return Reply({"status": "ready", **verdicts})

@@ -6,12 +6,17 @@ id or an address.
 
 from __future__ import annotations
 
+import math
 import platform
 from functools import cache
 from importlib.metadata import version
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
 # They add a second series to every counter, which Prometheus does not use.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -19,8 +24,28 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 # Every process sets these gauges to the same value: the newest of a living process counts.
 SHARED: Literal["livemostrecent"] = "livemostrecent"
 
+# A gauge with this value is left out of what Prometheus reads.
+UNKNOWN = math.nan
+
 # The label of requests that reached no operation of the document.
 NO_OPERATION = "none"
+
+_OF_THE_SERVICE: list[Gauge] = []
+
+
+def _gauge_of_the_service(name: str, meaning: str, labels: Sequence[str] = ()) -> Gauge:
+    """Make a gauge of what the database or the queue holds. It is unknown until somebody counts."""
+    gauge = Gauge(
+        name,
+        f"{meaning} Of the whole service: take the max of all processes, never the sum.",
+        labels,
+        multiprocess_mode=SHARED,
+    )
+    _OF_THE_SERVICE.append(gauge)
+    if not labels:
+        gauge.set(UNKNOWN)
+    return gauge
+
 
 BUILD = Gauge(
     "monitoring_build_info",
@@ -70,35 +95,51 @@ TRANSLATIONS_FINISHED = Counter(
     "Translations that came to an end, by outcome: translated or failed.",
     ["locale", "outcome"],
 )
-TRANSLATIONS = Gauge(
+TRANSLATIONS = _gauge_of_the_service(
     "monitoring_translations",
-    "Translations in the database that are not done, by status: queued, translating or failed.",
+    "Translations that are not done, by status: queued, translating or failed.",
     ["locale", "status"],
-    multiprocess_mode=SHARED,
 )
-OLDEST_UNTRANSLATED_SECONDS = Gauge(
+OLDEST_UNTRANSLATED_SECONDS = _gauge_of_the_service(
     "monitoring_oldest_untranslated_age_seconds",
     "Age of the oldest revision that is queued or being translated; 0 when there is none.",
     ["locale"],
-    multiprocess_mode=SHARED,
 )
 NOTIFICATION_ATTEMPTS = Counter(
     "monitoring_notification_attempts",
     "Notifications sent to webhooks, by outcome: delivered, retried or failed.",
     ["outcome"],
 )
-QUEUE_MESSAGES = Gauge(
+PENDING_NOTIFICATIONS = _gauge_of_the_service(
+    "monitoring_pending_notifications",
+    "Notifications that wait to be sent, for the first time or again.",
+)
+OLDEST_PENDING_NOTIFICATION_SECONDS = _gauge_of_the_service(
+    "monitoring_oldest_pending_notification_age_seconds",
+    "Age of the oldest notification that waits; 0 when there is none.",
+)
+NOTIFICATIONS_OVERDUE_SECONDS = _gauge_of_the_service(
+    "monitoring_notifications_overdue_seconds",
+    "How long the next attempt to send a notification is overdue; 0 when none is.",
+)
+QUEUE_MESSAGES = _gauge_of_the_service(
     "monitoring_queue_messages",
     "Messages waiting or being worked on; those of a queue that ends in .DQ wait for their time.",
     ["queue"],
-    multiprocess_mode=SHARED,
 )
 BACKLOG_MEASUREMENTS = Counter(
     "monitoring_backlog_measurements",
-    "How often translations and queues were counted; when it stands still, those gauges are old.",
+    "How often a worker counted what waits; without workers, the gauges of the whole service are missing.",
 )
 
-# Checks of monitors
+# Monitors, and checks of them
+MONITORS = _gauge_of_the_service("monitoring_monitors", "Monitors, by their status.", ["status"])
+OPEN_INCIDENTS = _gauge_of_the_service("monitoring_open_incidents", "Incidents that are not over.")
+CHECKS_OVERDUE_SECONDS = _gauge_of_the_service(
+    "monitoring_checks_overdue_seconds",
+    "How long the next check is overdue that no checker has begun; 0 when none is.",
+)
+
 CHECKS = Counter("monitoring_checks", "Checks made, by outcome: up, degraded, down or unknown.", ["outcome"])
 CHECK_SECONDS = Histogram(
     "monitoring_check_duration_seconds",
@@ -128,6 +169,47 @@ CHECKER_BLIND = Gauge(
     "1 while no reference answers, so that failed checks count as unknown.",
     multiprocess_mode="livemax",
 )
+
+# What this process stands on
+BACKEND_UP = Gauge(
+    "monitoring_backend_up",
+    "1 while the backend answers this process, else 0: database, queue or blog_storage.",
+    ["backend"],
+    multiprocess_mode="livemin",
+)
+DATABASE_POOL_CONNECTIONS = Gauge(
+    "monitoring_database_pool_connections",
+    "Connections to PostgreSQL that this process may have, by state: busy, idle or unopened.",
+    ["state"],
+    multiprocess_mode="livesum",
+)
+DATABASE_POOL_WAIT_SECONDS = Counter(
+    "monitoring_database_pool_wait_seconds",
+    "Time that statements and transactions waited for a connection to PostgreSQL.",
+)
+
+
+def forget_the_service() -> None:
+    """Make all gauges of the whole service unknown, as they are while the database is away."""
+    for gauge in _OF_THE_SERVICE:
+        forget(gauge)
+
+
+def forget(gauge: Gauge) -> None:
+    """Make a gauge unknown, under each of its labels."""
+    for child in _children_of(gauge):
+        child.set(UNKNOWN)
+
+
+def _children_of(gauge: Gauge) -> Iterator[Gauge]:
+    for family in gauge.collect():
+        for sample in family.samples:
+            yield gauge.labels(**sample.labels) if sample.labels else gauge
+
+
+def record_age(gauge: Gauge, since: datetime | None, now: datetime) -> None:
+    """Set a gauge to the seconds since a moment: 0 if there is none, or if it is still to come."""
+    gauge.set(max(0.0, (now - since).total_seconds()) if since else 0.0)
 
 
 def record_answer(operation: str, status: int, duration_seconds: float) -> None:

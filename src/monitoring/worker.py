@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from monitoring.articles.backlog import measure_backlog
+from monitoring.articles.backlog import measure_translations
 from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.articles.withdrawal import sweep_removals
 from monitoring.auth.revocations import delete_expired_revocations
 from monitoring.backends.errors import BackendUnavailable
-from monitoring.backends.outage import note_delay
+from monitoring.backends.repeating import repeat
+from monitoring.checks.backlog import measure_checks
 from monitoring.checks.upkeep import keep_up
 from monitoring.idempotency.service import delete_expired_keys
+from monitoring.metrics import BACKLOG_MEASUREMENTS, forget_the_service
+from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.channels.sending import open_sender
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
 
@@ -30,8 +32,6 @@ MEASURE_INTERVAL_SECONDS = 30.0
 
 # Rollups wait for the end of an hour. How soon they come after it matters little.
 UPKEEP_INTERVAL_SECONDS = 60.0
-
-log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -51,12 +51,12 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
                     await release_abandoned_claims()
             backends.start_worker()
             repeated = [
-                _repeat(_sweeping(), backends.settings.sweep_interval_seconds, "The sweep"),
-                _repeat(sweep_removals, backends.settings.sweep_interval_seconds, "Removing files"),
-                _repeat(_keep_up, UPKEEP_INTERVAL_SECONDS, "The upkeep"),
+                repeat(_sweeping(), backends.settings.sweep_interval_seconds, "The sweep"),
+                repeat(sweep_removals, backends.settings.sweep_interval_seconds, "Removing files"),
+                repeat(_keep_up, UPKEEP_INTERVAL_SECONDS, "The upkeep"),
             ]
             if backends.settings.metrics_port is not None:
-                repeated.append(_repeat(_measure, MEASURE_INTERVAL_SECONDS, "Measuring the backlog"))
+                repeated.append(repeat(_measure, MEASURE_INTERVAL_SECONDS, "Measuring the backlog"))
             background = [asyncio.create_task(each) for each in repeated]
             finishing_seconds = 0.0
             try:
@@ -69,17 +69,6 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
                     await backends.stop_worker(finishing_seconds)
                 finally:
                     await asyncio.wait(background)
-
-
-async def _repeat(work: Callable[[], Awaitable[None]], interval_seconds: float, name: str) -> None:
-    while True:
-        try:
-            await work()
-        except BackendUnavailable as error:
-            note_delay(name, error)
-        except Exception:
-            log.exception("%s failed and will be tried again", name)
-        await asyncio.sleep(interval_seconds)
 
 
 def _sweeping() -> Callable[[], Awaitable[None]]:
@@ -105,5 +94,11 @@ async def _keep_up() -> None:
 
 
 async def _measure() -> None:
-    with suppress(BackendUnavailable):  # the sweep reports it
-        await measure_backlog()
+    try:
+        await measure_notifications()
+        await measure_checks()
+        await measure_translations()
+    except BackendUnavailable:  # the sweep reports it
+        forget_the_service()
+    else:
+        BACKLOG_MEASUREMENTS.inc()

@@ -18,6 +18,7 @@ from tortoise.expressions import F
 
 from backends.garden_models import Bed, Plant
 from frozen_servers import frozen
+from metric_values import reading
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.database_clients.configuration import WRITE_AHEAD_LOG_BYTES
@@ -273,6 +274,32 @@ class TestSeveralProcesses:
             errors = [(await asyncio.to_thread(process.communicate))[1].decode() for process in processes]
             assert errors == ["", "", ""]
             assert (await Bed.get(id=bed.id)).free_places == 300
+
+
+@pytest.mark.production("SQLite has no pool")
+async def test_the_gauge_of_the_pool_counts_each_connection_once(tmp_path: Path) -> None:
+    has_begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def dawdle() -> None:
+        async with transaction():
+            has_begun.set()
+            await may_end.wait()
+
+    async with temporary_backends(tmp_path, database_pool_max_connections=3) as backends:
+
+        def measure() -> list[float]:
+            backends.database.measure_pool()
+            return [reading("database_pool_connections", state=each) for each in ("busy", "idle", "unopened")]
+
+        assert measure() == [0, 0, 3]
+        waited_seconds = reading("database_pool_wait_seconds_total")
+        dawdling = asyncio.create_task(dawdle())
+        await has_begun.wait()
+        assert measure() == [1, 0, 2]
+        may_end.set()
+        await dawdling
+        assert measure() == [0, 1, 2]
+        assert reading("database_pool_wait_seconds_total") > waited_seconds
 
 
 @pytest.mark.embedded("SQLite is told with pragmas")

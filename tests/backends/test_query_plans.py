@@ -1,6 +1,7 @@
 """Every list, look-up and sweep finds its rows by an index: the statements that really run are explained.
 
-The exception is `release_abandoned_claims`, which reads all articles when a process starts alone on SQLite.
+There are two exceptions. `release_abandoned_claims` reads all articles when a process starts alone on SQLite.
+`measure_monitors` counts all monitors every 30 seconds: 30,000 take PostgreSQL four milliseconds.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import chosen_backends
 from articles.desk import make_submission, translate
 from backends.recorded_statements import Statement, recorded_statements
 from monitoring.articles import service as articles
-from monitoring.articles.backlog import measure_backlog
+from monitoring.articles.backlog import measure_translations
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.memory import recall_segments
 from monitoring.articles.models import Article, PublicationStatus, TranslationStatus
@@ -34,6 +35,7 @@ from monitoring.auth.tokens import TokenClaims
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import migrate
 from monitoring.checks import claims as checks
+from monitoring.checks.backlog import measure_incidents, measure_lateness
 from monitoring.checks.latest import list_latest
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
@@ -50,6 +52,7 @@ from monitoring.monitors import reading
 from monitoring.monitors import service as monitors
 from monitoring.monitors.reading import MonitorFilter
 from monitoring.notifications import service as webhooks
+from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.deliveries import list_deliveries
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
 from temporary_backends import make_settings
@@ -306,7 +309,10 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "translate an article": translate_due_article,
     "sweep": sweep,
     "queue missing locales": queue_missing_locales,
-    "measure the backlog": measure_backlog,
+    "measure translations": measure_translations,
+    "measure notifications": measure_notifications,
+    "measure how late checks are": measure_lateness,
+    "measure incidents": measure_incidents,
     "retry what failed of an article": lambda: articles.retry_failed(UUID(int=500)),
     "retry what failed": articles.retry_failed,
     "unpublish an article": lambda: withdraw_article(UUID(int=600), PublicationStatus.UNPUBLISHED, PUBLISHER),

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.checks.timeline import measure
+from monitoring.contract.document import published_document
 from monitoring.monitors.health import (
     GRACE,
+    STATUSES,
     Health,
     Observation,
     Outcome,
@@ -379,3 +381,8 @@ class TestAnySequenceOfChecks:
         watched = watch(checks, failure_threshold, recovery_threshold)
         [durations] = measure(watched.history, [(CREATED_AT, watched.seen_until)], watched.seen_until)
         assert durations.uptime_ratio is None or 0 <= durations.uptime_ratio <= 1
+
+
+def test_every_status_of_the_document_is_one_here() -> None:
+    names = published_document().root["components"]["schemas"]["MonitorStatus"]["enum"]
+    assert sorted(STATUSES) == sorted(names)

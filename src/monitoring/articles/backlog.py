@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,11 @@ from monitoring.articles.models import OPEN_STATUSES, Translation, TranslationSt
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import QueueUnavailable
 from monitoring.metrics import (
-    BACKLOG_MEASUREMENTS,
     OLDEST_UNTRANSLATED_SECONDS,
     QUEUE_MESSAGES,
     TRANSLATIONS,
+    forget,
+    record_age,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 UNDONE_STATUSES = (*OPEN_STATUSES, TranslationStatus.FAILED)
 
 
-async def measure_backlog() -> None:
+async def measure_translations() -> None:
     """Count translations that wait in the configured locales, and messages. Raises `DatabaseUnavailable`."""
     backends = current_backends()
     locales = backends.settings.locales
@@ -35,12 +35,12 @@ async def measure_backlog() -> None:
             count = rows.get((locale, status), {}).get("count", 0)
             TRANSLATIONS.labels(locale, status).set(count)
         since = [rows[locale, status]["since"] for status in OPEN_STATUSES if (locale, status) in rows]
-        age_seconds = (now - min(since)).total_seconds() if since else 0.0
-        OLDEST_UNTRANSLATED_SECONDS.labels(locale).set(age_seconds)
-    with suppress(QueueUnavailable):
+        record_age(OLDEST_UNTRANSLATED_SECONDS.labels(locale), min(since, default=None), now)
+    try:
         for queue_name, depth in (await backends.queue.depths()).items():
             QUEUE_MESSAGES.labels(queue_name).set(depth)
-    BACKLOG_MEASUREMENTS.inc()
+    except QueueUnavailable:
+        forget(QUEUE_MESSAGES)
 
 
 async def _count_undone(locales: Sequence[str]) -> list[dict[str, Any]]:

@@ -7,14 +7,16 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tortoise.context import TortoiseContext
 from tortoise.migrations.executor import MigrationExecutor
 from tortoise.transactions import in_transaction
 
 from monitoring.backends.database_clients.configuration import MODEL_MODULES, configure_tortoise
+from monitoring.backends.statements import is_postgres
 from monitoring.backends.tortoise_bridge import activated, make_table_of_migrations
+from monitoring.metrics import DATABASE_POOL_CONNECTIONS
 from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
@@ -45,6 +47,13 @@ class Database:
     async def check(self) -> None:
         """Ask the database for a sign of life. Raises `DatabaseUnavailable`."""
         await self.context.db().execute_query("SELECT 1")
+
+    def measure_pool(self) -> None:
+        """Bring the gauge of the connections up to date. SQLite has one, which is no pool."""
+        client: Any = self.context.db()
+        if is_postgres(client):
+            for state, count in client.count_connections().items():
+                DATABASE_POOL_CONNECTIONS.labels(state).set(count)
 
 
 @asynccontextmanager

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from contextlib import contextmanager
+from functools import lru_cache
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from prometheus_client import (
     REGISTRY,
     CollectorRegistry,
+    Metric,
     PlatformCollector,
     ProcessCollector,
     start_http_server,
 )
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.registry import Collector
 
 from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from monitoring.settings import Settings
 
@@ -36,8 +40,10 @@ def serve_metrics(settings: Settings, registry: CollectorRegistry = REGISTRY) ->
     if settings.metrics_port is None:
         yield None
         return
+    served = CollectorRegistry()
+    served.register(_Known(registry))
     try:
-        server, thread = start_http_server(settings.metrics_port, settings.metrics_host, registry)
+        server, thread = start_http_server(settings.metrics_port, settings.metrics_host, served)
     except OSError as error:
         problem = f"cannot listen on {settings.metrics_host}, port {settings.metrics_port}"
         raise SettingsError(f"METRICS_PORT: {problem}: {error.strerror}") from None
@@ -50,6 +56,41 @@ def serve_metrics(settings: Settings, registry: CollectorRegistry = REGISTRY) ->
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class _Known(Collector):
+    """Metrics without the values that are unknown, which are not to be mistaken for old or for zero."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterator[Metric]:
+        """Read the registry."""
+        for family in self._registry.collect():
+            family.samples = [sample for sample in family.samples if not math.isnan(sample.value)]
+            yield family
+
+
+class _Processes(Collector):
+    """The `process_…` metrics of this process, and under the label `process` those of its children."""
+
+    def __init__(self, children: Callable[[], Mapping[str, int]]) -> None:
+        self._children = children
+        self._own = ProcessCollector(registry=None)
+
+    def collect(self) -> Iterator[Metric]:
+        """Read what the kernel says about each of them."""
+        families = {family.name: family for family in self._own.collect()}
+        for name, process_id in self._children().items():
+            for family in _collector_of(process_id).collect():
+                for sample in family.samples:
+                    families[family.name].add_sample(sample.name, {"process": name}, sample.value)
+        yield from families.values()
+
+
+@lru_cache(maxsize=256)  # it reads once when the machine was started, because the kernel corrects that later
+def _collector_of(process_id: int) -> ProcessCollector:
+    return ProcessCollector(pid=lambda: process_id, registry=None)
 
 
 class SharedMetrics:
@@ -66,8 +107,12 @@ class SharedMetrics:
 
 
 @contextmanager
-def share_metrics(settings: Settings) -> Iterator[SharedMetrics]:
+def share_metrics(
+    settings: Settings, children: Callable[[], Mapping[str, int]] = dict
+) -> Iterator[SharedMetrics]:
     """Serve the metrics of the processes that are started inside, which serve none themselves.
+
+    `children` returns the ids of those that run, by their names.
 
     They find the folder for their figures in the environment when they import prometheus_client. So they must
     be new interpreters, not forks.
@@ -79,7 +124,7 @@ def share_metrics(settings: Settings) -> Iterator[SharedMetrics]:
         registry = CollectorRegistry()
         MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
         PlatformCollector(registry)
-        ProcessCollector(registry=registry)
+        registry.register(_Processes(children))
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         try:
             with serve_metrics(settings, registry) as url:

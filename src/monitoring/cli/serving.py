@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +17,7 @@ from monitoring.backends.database import find_pending_migrations
 from monitoring.backends.database import migrate as migrate_database
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.objects import open_blog_storage
+from monitoring.backends.readiness import open_signs_of_life
 from monitoring.checks.checker import run_checker
 from monitoring.cli import demo
 from monitoring.cli.commands import fail, run_command
@@ -33,8 +34,10 @@ from monitoring.worker import run_worker
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from multiprocessing.connection import Connection
+
+    from monitoring.backends.assembly import Backends
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +74,7 @@ def serve(
             workers,
             _serve_as_child,
             listener,
+            name="api",
             finishing_seconds=settings.drain_seconds + settings.shutdown_timeout_seconds,
         )
         _supervise(settings, supervisor, lambda: _log_listening(base_url_of(listener)), listener.close)
@@ -99,7 +103,11 @@ def worker(
             _work(settings, threads)
         return
     supervisor = Supervisor(
-        processes, _work_as_child, threads, finishing_seconds=settings.shutdown_timeout_seconds
+        processes,
+        _work_as_child,
+        threads,
+        name="worker",
+        finishing_seconds=settings.shutdown_timeout_seconds,
     )
     _supervise(settings, supervisor)
 
@@ -121,7 +129,12 @@ def checker(
         with serve_metrics(settings):
             _check(settings)
         return
-    supervisor = Supervisor(processes, _check_as_child, finishing_seconds=settings.shutdown_timeout_seconds)
+    supervisor = Supervisor(
+        processes,
+        _check_as_child,
+        name="checker",
+        finishing_seconds=settings.shutdown_timeout_seconds,
+    )
     _supervise(settings, supervisor)
 
 
@@ -189,7 +202,7 @@ def _work(settings: Settings, threads: int, lifeline: Connection | None = None) 
     settings = settings.model_copy(update={"worker_threads": threads})
 
     async def work(stop: Stop) -> None:
-        async with open_backends(settings) as backends, run_worker(backends):
+        async with _opened(settings) as backends, run_worker(backends):
             if lifeline:
                 say_ready(lifeline)
             await stop.wait()
@@ -206,7 +219,7 @@ def _check_as_child(lifeline: Connection) -> None:
 
 def _check(settings: Settings, lifeline: Connection | None = None) -> None:
     async def work(stop: Stop) -> None:
-        async with open_backends(settings) as backends, run_checker(backends):
+        async with _opened(settings) as backends, run_checker(backends):
             if lifeline:
                 say_ready(lifeline)
             await stop.wait()
@@ -217,6 +230,13 @@ def _check(settings: Settings, lifeline: Connection | None = None) -> None:
         )
 
 
+@asynccontextmanager
+async def _opened(settings: Settings) -> AsyncIterator[Backends]:
+    """Open the backends of a process that serves nobody, and let its metrics say whether they are there."""
+    async with open_backends(settings) as backends, open_signs_of_life(backends):
+        yield backends
+
+
 def _supervise(
     settings: Settings,
     supervisor: Supervisor,
@@ -225,7 +245,7 @@ def _supervise(
 ) -> None:
     """Run children until they are stopped. If one cannot start, it has said why, and its status is ours."""
     demand_packages(settings)  # here, once: a child could not say so in one sentence
-    with share_metrics(settings) as metrics:
+    with share_metrics(settings, supervisor.process_ids) as metrics:
         asyncio.run(supervisor.run(on_ready, on_stop, metrics.forget_process))
     if supervisor.status:
         raise typer.Exit(supervisor.status)

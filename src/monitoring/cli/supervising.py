@@ -37,7 +37,7 @@ def say_ready(lifeline: Connection) -> None:
 
 
 class Supervisor:
-    """Keeps `count` children at work until it is stopped.
+    """Keeps `count` children at work until it is stopped. They are called `name-0`, `name-1` and so on.
 
     A child is `work(lifeline, *args)` in a process of its own. Over the lifeline the child reports that it is
     ready, and the parent tells it to stop. The lifeline breaks when the parent ends, however that happens, so
@@ -48,13 +48,14 @@ class Supervisor:
     status = 0
 
     def __init__(
-        self, count: int, work: Callable[..., None], *args: object, finishing_seconds: float
+        self, count: int, work: Callable[..., None], *args: object, name: str, finishing_seconds: float
     ) -> None:
         self._count = count
         self._work = work
         self._args = args
+        self._name = name
         self._finishing_seconds = finishing_seconds
-        self._children: set[_Child] = set()
+        self._children: dict[str, _Child] = {}
         self._is_ready = False
         self._stopping = asyncio.Event()
 
@@ -69,7 +70,11 @@ class Supervisor:
         self._on_ready, self._on_stop, self._on_end = on_ready, on_stop, on_end
         for number in SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
-        await asyncio.gather(*(self._keep_one() for _ in range(self._count)))
+        await asyncio.gather(*(self._keep_one(f"{self._name}-{number}") for number in range(self._count)))
+
+    def process_ids(self) -> dict[str, int]:
+        """Return the ids of the processes that run, by their names. Any thread may ask."""
+        return {name: child.process_id for name, child in sorted(self._children.items())}
 
     def _stop(self, signal_number: int | None = None) -> None:
         """Let the children finish; called again, cancel their work. Children that hang are killed."""
@@ -80,26 +85,25 @@ class Supervisor:
             self.signal_number = signal_number
             self._stopping.set()
             self._on_stop()
-        for child in self._children:
+        for child in self._children.values():
             child.tell_to_stop()
         asyncio.get_running_loop().call_later(patience_seconds + REACTION_SECONDS, self._kill)
 
     def _kill(self) -> None:
-        for child in self._children:
+        for child in self._children.values():
             child.process.kill()
 
-    async def _keep_one(self) -> None:
+    async def _keep_one(self, name: str) -> None:
         """Keep one child at work. Each child that dies soon after its start is replaced more slowly."""
         pause_seconds = 0.0
         while not self._stopping.is_set():
-            child = _Child(self._work, self._args)
-            self._children.add(child)
+            child = self._children[name] = _Child(self._work, self._args)
             is_ready = await child.wait_until_ready()
             if is_ready and not self._is_ready:
                 self._is_ready = True
                 self._on_ready()
             await child.wait_until_ended()
-            self._children.remove(child)
+            del self._children[name]
             self._on_end(child.process_id)
             if self._stopping.is_set():
                 return

@@ -33,6 +33,10 @@ class State(StrEnum):
     PAUSED = auto()
 
 
+# Every MonitorStatus of the document: what `status_of` returns, and PAUSED.
+STATUSES = (*map(str, State), "degraded", "validating")
+
+
 class StateChange(NamedTuple):
     """From `changed_at` on, time is counted as `state`."""
 

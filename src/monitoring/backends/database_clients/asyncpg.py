@@ -12,6 +12,7 @@ undocumented parts, which tests/backends/test_tortoise_assumptions.py checks:
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -30,6 +31,7 @@ from tortoise.exceptions import DBConnectionError
 
 from monitoring.backends.errors import DatabaseUnavailable, TransactionConflict, describe_error
 from monitoring.backends.outage import Outage, outage_of
+from monitoring.metrics import DATABASE_POOL_WAIT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -98,12 +100,15 @@ async def _reset(connection: asyncpg.Connection) -> None:
 
 async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> Any:  # noqa: ANN401
     """Return a connection. Waiting for a free one takes no longer than opening one may."""
-    timeout_seconds = client.extra["timeout"]
-    with _translated_errors(_outage_of(client)):
-        if not client._pool:  # noqa: SLF001 - Tortoise's, here and below
-            async with asyncio.timeout(timeout_seconds):  # or callers queue here, and fail one by one
-                await ensure_pool()
-        return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
+    timeout_seconds, began_at = client.extra["timeout"], time.perf_counter()
+    try:
+        with _translated_errors(_outage_of(client)):
+            if not client._pool:  # noqa: SLF001 - Tortoise's, here and below
+                async with asyncio.timeout(timeout_seconds):  # or callers queue here, and fail one by one
+                    await ensure_pool()
+            return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
+    finally:
+        DATABASE_POOL_WAIT_SECONDS.inc(time.perf_counter() - began_at)
 
 
 @contextmanager
@@ -256,6 +261,11 @@ class Client(AsyncpgDBClient):
     async def create_pool(self, **options: Any) -> asyncpg.Pool:  # noqa: ANN401
         """Open the pool, or raise an error that `acquire_connection` translates."""
         return await asyncpg.create_pool(None, reset=_reset, **options)
+
+    def count_connections(self) -> dict[str, int]:
+        """Count the connections that the pool may have: busy ones, idle ones, and those it has not opened."""
+        size, idle = (self._pool.get_size(), self._pool.get_idle_size()) if self._pool else (0, 0)
+        return {"busy": size - idle, "idle": idle, "unopened": self.pool_maxsize - size}
 
     def acquire_connection(self) -> PoolConnectionWrapper[Any]:
         """Borrow a connection for one statement."""

@@ -1,0 +1,27 @@
+"""Work that is done again and again for as long as a process runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from monitoring.backends.errors import BackendUnavailable
+from monitoring.backends.outage import note_delay
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+log = logging.getLogger(__name__)
+
+
+async def repeat(work: Callable[[], Awaitable[object]], interval_seconds: float, name: str) -> None:
+    """Work, pause, and begin again, until cancelled. Failures are logged: `name` is their subject."""
+    while True:
+        try:
+            await work()
+        except BackendUnavailable as error:
+            note_delay(name, error)
+        except Exception:
+            log.exception("%s failed and will be tried again", name)
+        await asyncio.sleep(interval_seconds)

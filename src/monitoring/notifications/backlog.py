@@ -1,0 +1,29 @@
+"""Measures how many notifications wait, and for how long, from the database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from tortoise.functions import Count, Min
+
+from monitoring.metrics import (
+    NOTIFICATIONS_OVERDUE_SECONDS,
+    OLDEST_PENDING_NOTIFICATION_SECONDS,
+    PENDING_NOTIFICATIONS,
+    record_age,
+)
+from monitoring.notifications.models import NotificationDelivery
+
+# SQLite finds times after this one by the index of `due_at`. For `IS NOT NULL` it would read every delivery.
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+async def measure_notifications() -> None:
+    """Count pending deliveries. Raises `DatabaseUnavailable`."""
+    pending = NotificationDelivery.filter(due_at__gt=_LONG_AGO)
+    counted = pending.annotate(count=Count("due_at"), since=Min("created_at"), due_since=Min("due_at"))
+    [(count, since, due_since)] = await counted.values_list("count", "since", "due_since")
+    now = datetime.now(UTC)
+    PENDING_NOTIFICATIONS.set(count)
+    record_age(OLDEST_PENDING_NOTIFICATION_SECONDS, since, now)
+    record_age(NOTIFICATIONS_OVERDUE_SECONDS, due_since, now)
