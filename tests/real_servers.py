@@ -45,7 +45,7 @@ class RedisServer:
         return f"redis://127.0.0.1:{self.port}/{next(self._numbers)}"
 
     def start(self) -> None:
-        executable = shutil.which("redis-server") or _install_and_find("redis-server")
+        executable = find_program("redis-server")
         # fmt: off
         arguments = [
             "--port", str(self.port), "--bind", "127.0.0.1",
@@ -165,8 +165,10 @@ def install_servers() -> None:
     subprocess.run([INSTALL_SERVERS], check=True)
 
 
-def _install_and_find(name: str) -> str:
-    install_servers()
+def find_program(name: str) -> str:
+    """Return the path of a program, which is installed if it is missing."""
+    if not shutil.which(name):
+        install_servers()
     found = shutil.which(name)
     assert found, f"{name} is not there after {INSTALL_SERVERS}"
     return found

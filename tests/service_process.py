@@ -1,4 +1,4 @@
-"""The service as operators run it: in one process if it is embedded, else in one for the API and a worker."""
+"""The service as operators run it: in one process if it is embedded, else in one for each part of it."""
 
 from __future__ import annotations
 
@@ -46,6 +46,14 @@ class Installation:
             "DNS_SERVERS": "127.0.0.1:1",
         }
 
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands that run as long as the service does."""
+        if not chosen_backends.is_production():
+            return ("serve",)
+        checkers = () if self.environment["CHECKS_AT_ONCE"] == "0" else ("checker",)
+        return ("serve", "worker", *checkers)
+
     def run(self, *arguments: str) -> str:
         """Run a command to its good end and return what it printed."""
         command = [*MONITORING, *arguments]
@@ -59,11 +67,13 @@ class Installation:
 
     @contextmanager
     def serve(self) -> Iterator[ServiceProcess]:
-        """Serve and translate until the block ends, or until the block ends it."""
-        commands = ("serve", "worker") if chosen_backends.is_production() else ("serve",)
+        """Serve, translate and, if the environment wants it, check, until the block ends or ends it."""
         with self.log.open("w+") as log:
             running = ServiceProcess(
-                [subprocess.Popen([*MONITORING, name], env=self.environment, stderr=log) for name in commands]
+                [
+                    subprocess.Popen([*MONITORING, name], env=self.environment, stderr=log)
+                    for name in self.commands
+                ]
             )
         try:
             wait_until(lambda: LISTENING.search(self.log.read_text()) or running.has_ended)

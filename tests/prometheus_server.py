@@ -1,0 +1,65 @@
+"""A real Prometheus on a port that the kernel chose. It scrapes and evaluates our rules once a second."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import yaml
+
+from real_servers import find_free_port, find_program, wait_for_port
+from service_process import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Prometheus:
+    """A server that answers PromQL."""
+
+    url: str
+
+    def ask(self, expression: str) -> list[dict[str, Any]]:
+        """Return the series that an expression finds now. Fails if Prometheus does not understand it."""
+        answer = httpx.get(f"{self.url}/api/v1/query", params={"query": expression}, timeout=30).json()
+        assert answer["status"] == "success", f"{answer['error']}: {expression}"
+        found: list[dict[str, Any]] = answer["data"]["result"]
+        return found
+
+    def read_rules(self) -> list[dict[str, Any]]:
+        """Return the rules, each with its `health`: `ok` once it was evaluated without an error."""
+        groups = httpx.get(f"{self.url}/api/v1/rules", timeout=30).json()["data"]["groups"]
+        return [rule for group in groups for rule in group["rules"]]
+
+
+@contextmanager
+def running_prometheus(folder: Path, rules: Path, metrics_urls: Sequence[str]) -> Iterator[Prometheus]:
+    """Read the metrics at these URLs until the block ends."""
+    targets = [httpx.URL(url).netloc.decode() for url in metrics_urls]
+    configuration = {
+        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+        "rule_files": [str(rules)],
+        "scrape_configs": [{"job_name": "monitoring", "static_configs": [{"targets": targets}]}],
+    }
+    (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
+    port = find_free_port()
+    arguments = [
+        f"--config.file={folder / 'prometheus.yml'}",
+        f"--storage.tsdb.path={folder / 'prometheus'}",
+        f"--web.listen-address=127.0.0.1:{port}",
+        "--log.level=error",
+    ]
+    process = subprocess.Popen([find_program("prometheus"), *arguments])
+    try:
+        wait_for_port(port)
+        url = f"http://127.0.0.1:{port}"
+        wait_until(lambda: httpx.get(f"{url}/-/ready").is_success)  # until then every answer is 503
+        yield Prometheus(url)
+    finally:
+        process.terminate()
+        process.wait()
