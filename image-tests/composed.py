@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,7 @@ START_TIMEOUT_SECONDS = 240.0
 COMMAND_TIMEOUT_SECONDS = 900.0
 RELEASED = ROOT / "contract-tests" / "released"
 PROJECT = "monitoring-image-test"
+SETTINGS = "settings.env"
 
 
 def find_previous_release() -> str:
@@ -60,9 +62,9 @@ class Composed:
         self.base_url = f"http://127.0.0.1:{self.port}"
 
     def lay_out(self, commit: str | None = None) -> None:
-        """Replace the files by those of a commit, or by this work tree's. `.env` stays."""
+        """Replace the files by those of a commit, or by this work tree's. What the operator wrote stays."""
         for path in self.folder.iterdir():
-            if path.name != ".env":
+            if path.name not in {".env", SETTINGS}:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         if commit:
             archive = subprocess.run(["git", "-C", ROOT, "archive", commit], check=True, capture_output=True)
@@ -90,6 +92,7 @@ class Composed:
         }
         with (self.folder / ".env").open("a") as file:
             file.writelines(f"{name}={value}\n" for name, value in settings.items())
+        self.move_settings()
         first, *others = f"docker compose up{rest}".splitlines()
         self.run(first)
         self.wait_until_ready()
@@ -106,6 +109,18 @@ class Composed:
         shutil.rmtree(scratch)
         with (self.folder / ".env").open("a") as file:
             file.writelines(f"{line}\n" for line in made if line.partition("=")[0] not in known)
+
+    def move_settings(self) -> None:
+        """Move to `settings.env` what compose.yaml itself does not read, if this version reads that file."""
+        compose = (self.folder / "compose.yaml").read_text()
+        if SETTINGS not in compose:
+            return
+        own = set(re.findall(r"\$\{(\w+)", compose))
+        lines = (self.folder / ".env").read_text().splitlines(keepends=True)
+        staying = [line for line in lines if line.partition("=")[0] in own]
+        (self.folder / ".env").write_text("".join(staying))
+        with (self.folder / SETTINGS).open("a") as file:
+            file.writelines(line for line in lines if line not in staying)
 
     def run(self, commands: str, **variables: str) -> str:
         """Run commands in the folder to their good end and return what they printed."""

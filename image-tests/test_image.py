@@ -126,6 +126,7 @@ def upgraded() -> Iterator[Upgraded]:
         previous_image = inspect(composed.container("api"))["Image"]
         composed.lay_out()
         composed.add_new_secrets()
+        composed.move_settings()
         promised_before = len(clients.monitors)
         # Unlike Docker, podman-compose keeps a container although its image is another by now.
         composed.run("docker compose up --build --detach --force-recreate")
