@@ -118,7 +118,7 @@ faults: install-dev  ## Break everything the service stands on, for FAULT_SECOND
 	$(BIN)/pytest faults
 	$(BIN)/python faults/run.py --seconds $(FAULT_SECONDS) $(if $(FAULT_SEED),--seed $(FAULT_SEED))
 
-image-test: install-dev build/image/.installed  ## Build the image and run compose.yaml from it: README, upgrade, kills (Debian, root)
+image-test: install-dev build/image/.installed  ## Run compose.yaml from the built image, upgrade and break it; follow docs/running.md on a bare Debian (Debian, root)
 	image-tests/install-podman
 	$(BIN)/pytest -p no:randomly image-tests
 

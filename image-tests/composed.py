@@ -10,18 +10,16 @@ import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import orjson
 
 from documented_commands import read_commands
-from podman import ENVIRONMENT, ROOT, inspect, podman
+from podman import ENVIRONMENT, ROOT, find_address, inspect, podman
 from real_servers import find_free_port
 from service_process import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 START_TIMEOUT_SECONDS = 240.0
 COMMAND_TIMEOUT_SECONDS = 900.0
@@ -42,6 +40,14 @@ def find_previous_release() -> str:
         if _git("rev-parse", f"{commit}:openapi.yaml") == released:
             return commit
     raise LookupError(f"no commit has {document.name}: the history is incomplete")
+
+
+def copy_work_tree(folder: Path) -> None:
+    """Copy what a commit of this work tree would have."""
+    for name in _git("ls-files", "--cached", "--others", "--exclude-standard").splitlines():
+        if (ROOT / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
 
 
 def _git(*arguments: str) -> str:
@@ -70,10 +76,7 @@ class Composed:
             archive = subprocess.run(["git", "-C", ROOT, "archive", commit], check=True, capture_output=True)
             subprocess.run(["tar", "--extract"], cwd=self.folder, input=archive.stdout, check=True)
             return
-        for name in _git("ls-files", "--cached", "--others", "--exclude-standard").splitlines():
-            if (ROOT / name).exists():
-                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, self.folder / name, follow_symlinks=False)
+        copy_work_tree(self.folder)
 
     def start_as_documented(self) -> str:
         """Run the commands of docs/running.md, on a free port. Return what they printed."""
@@ -157,11 +160,14 @@ class Composed:
         """Return the id, on this machine, of a container's first process."""
         return int(inspect(self.container(service))["State"]["Pid"])
 
-    def address(self, service: str) -> str:
-        """Return a container's address. Podman's name server lets its name be cached for a day."""
-        (network,) = inspect(self.container(service))["NetworkSettings"]["Networks"].values()
-        address: str = network["IPAddress"]
-        return address
+    @property
+    def own_address(self) -> str:
+        """Podman's name server lets a container's name be cached for a day, so this is no name."""
+        return f"http://{find_address(self.container('api'))}:8000"
+
+    def find_objects(self, article_id: str) -> set[str]:
+        found = podman("exec", self.container("s3"), "grep", "-rl", article_id, "/data/blog")
+        return {Path(file).name for file in found.splitlines()}
 
     def kill(self, service: str) -> None:
         """Kill everything in a container at once, as if it had crashed."""

@@ -13,13 +13,15 @@ from typing import Any
 import orjson
 import yaml
 
+MACHINE = "monitoring-bare-machine"
 ROOT = Path(__file__).parent.parent
 HOME = ROOT / "build" / "image"
 STAND_INS = Path(__file__).parent / "stand-ins"
 
 # Debian 13 has the Python of the Dockerfile's base, and the PostgreSQL and the Valkey of compose.yaml.
 DEBIAN = "trixie"
-PACKAGES = "ca-certificates,python-is-python3,python3,python3-pip"
+OF_A_PYTHON_IMAGE = "ca-certificates,python-is-python3,python3,python3-pip"
+OF_A_MACHINE = "ca-certificates,systemd-sysv"
 
 # runc, cgroupfs and no systemd, because the machine may be a container itself. Its own limits may be lower
 # than those that podman would ask for.
@@ -81,6 +83,13 @@ def inspect(name: str) -> Any:
     return found
 
 
+def find_address(name: str) -> str:
+    """Return the address of a container that has one network."""
+    (network,) = inspect(name)["NetworkSettings"]["Networks"].values()
+    address: str = network["IPAddress"]
+    return address
+
+
 def prepare() -> None:
     """Configure podman, and make the images that compose.yaml and the Dockerfile take from a registry."""
     (HOME / "bin").mkdir(parents=True, exist_ok=True)
@@ -90,16 +99,21 @@ def prepare() -> None:
     _write_program("docker", DOCKER.format(HOME=HOME, build_options=" ".join(build_options())))
     _write_program("podman-of-compose", PODMAN_OF_COMPOSE)
     for base in set(re.findall(r"^FROM (\S+:\S+) AS", (ROOT / "Dockerfile").read_text(), re.MULTILINE)):
-        _import_debian(f"docker.io/library/{base}")
+        _import_debian(f"docker.io/library/{base}", OF_A_PYTHON_IMAGE)
+    _import_debian(f"docker.io/library/debian:{DEBIAN}", OF_A_MACHINE)
     _build_stand_ins()
 
 
 def build_options() -> list[str]:
     """Return the options that let a build take its base from here, and packages as this machine does."""
+    return ["--pull-never", "--network=host", *pip_options()]
+
+
+def pip_options() -> list[str]:
+    """Return the options that let pip in a container find packages as this machine does."""
     settings = [HOME / "pip.conf", *_named_paths()]
     targets = [Path("/etc/pip.conf"), *_named_paths()]
-    mounts = [f"--volume={source}:{target}:ro" for source, target in zip(settings, targets, strict=True)]
-    return ["--pull-never", "--network=host", *mounts]
+    return [f"--volume={source}:{target}:ro" for source, target in zip(settings, targets, strict=True)]
 
 
 def _write_program(name: str, text: str) -> None:
@@ -124,11 +138,11 @@ def _named_paths() -> list[Path]:
     return sorted({path.parent if path.name == "simple" else path for path in paths})
 
 
-def _import_debian(name: str) -> None:
+def _import_debian(name: str, packages: str) -> None:
     if subprocess.run(["podman", "image", "exists", name], env=ENVIRONMENT, check=False).returncode == 0:
         return
     made = subprocess.Popen(
-        ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}", DEBIAN, "-"],
+        ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={packages}", DEBIAN, "-"],
         stdout=subprocess.PIPE,
     )
     subprocess.run(["podman", "import", "--quiet", "-", name], env=ENVIRONMENT, stdin=made.stdout, check=True)
@@ -144,3 +158,4 @@ def _build_stand_ins() -> None:
         image = services[name]["image"]
         address = f"docker.io/{image}" if "/" in image else f"docker.io/library/{image}"
         podman("build", *build_options(), f"--target={name}", f"--tag={address}", str(context))
+    podman("build", *build_options(), "--target=machine", f"--tag={MACHINE}", str(context))
