@@ -26,7 +26,7 @@ BACKUP = "## Backup and restore"
 UNITS = ("api", "worker", "checker")
 CLOUD = "monitoring-bare-machine-s3"
 FILES = "/root/monitoring"
-START_TIMEOUT_SECONDS = 120.0
+START_TIMEOUT_SECONDS = 240.0
 COMMAND_TIMEOUT_SECONDS = 600.0
 PASSWORD = "the-password-of-the-role"
 CREDENTIALS = {
@@ -60,7 +60,7 @@ class Machine:
         podman(
             "run", "--detach", "--systemd=always", f"--name={MACHINE}", CAPABILITIES, *pip_options(), MACHINE
         )
-        self._variables = {**CREDENTIALS, "AWS_ENDPOINT_URL": self._start_cloud()}
+        self._storage = {**CREDENTIALS, "AWS_ENDPOINT_URL": self._start_cloud()}
         with tempfile.TemporaryDirectory() as folder:
             copy_work_tree(Path(folder))
             podman("cp", f"{folder}/.", f"{MACHINE}:{FILES}")
@@ -86,7 +86,7 @@ class Machine:
         packages, role_and_database, bucket = read_commands(RUNNING, SERVERS)
         self.type_in(packages)
         self.type_in(role_and_database, user="postgres", said=f"{PASSWORD}\n{PASSWORD}\n")
-        self.type_in(bucket, **self._variables)
+        self.type_in(bucket, **self._storage)
         self.type_in(documented(SYSTEMD, "useradd"))
         self.type_in(fill_in(documented(SYSTEMD, "METRICS_PORT"), self._own_values()))
         for file, settings in self._further_settings().items():
@@ -112,7 +112,7 @@ class Machine:
                 "ALLOWED_NETWORKS": "10.0.0.0/8",
                 "RATE_LIMIT_CHECK_NOW": "100000/60",
             },
-            "blog-storage.environment": {"AWS_ENDPOINT_URL": self._variables["AWS_ENDPOINT_URL"]},
+            "blog-storage.environment": {"AWS_ENDPOINT_URL": self._storage["AWS_ENDPOINT_URL"]},
         }
 
     def type_in(self, commands: str, user: str = "root", said: str = "", **variables: str) -> str:
@@ -137,7 +137,7 @@ class Machine:
         )
 
     def wait_until_ready(self) -> None:
-        """Wait until all units run and the API reaches everything it stands on."""
+        """Wait until the API serves, and reaches everything it stands on."""
 
         def is_ready() -> bool:
             with suppress(httpx.TransportError):
