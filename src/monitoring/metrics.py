@@ -90,6 +90,11 @@ ENGINE_ERRORS = Counter(
     "Attempts that the engine ended with an error, by kind: transient, permanent or unexpected.",
     ["engine", "kind"],
 )
+ENGINE_ANSWERS_REFUSED = Counter(
+    "monitoring_engine_answers_refused",
+    "Answers of the engine that were no translation, by what was wrong with them.",
+    ["engine", "locale", "fault"],
+)
 TRANSLATIONS_FINISHED = Counter(
     "monitoring_translations_finished",
     "Translations that came to an end, by outcome: translated or failed.",

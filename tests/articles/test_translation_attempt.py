@@ -24,6 +24,7 @@ from monitoring.articles import claims
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.models import Translation, TranslationMemory
+from monitoring.articles.service import retry_failed
 from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.backends.current import current_backends
@@ -78,9 +79,44 @@ class TestTranslation:
         spanish, portuguese = [await read_page(f"running-shoes/{locale}.json") for locale in LOCALES]
         assert spanish["delivery"]["article"]["excerpt"] == "Fit beats shine."
         assert (spanish["untranslated_segments"], portuguese["untranslated_segments"]) == (1, 0)
+        rows = [await translation_of(article, locale) for locale in LOCALES]
+        assert [row.untranslated_segments for row in rows] == [1, 0]
         assert (await read_page("running-shoes/en.json"))["untranslated_segments"] == 0
         [record] = own_log.records
         assert record.args == ("es", 1)
+
+    async def test_fails_if_too_much_was_left_in_english_and_asks_only_for_that_again(self) -> None:
+        article = await deliver("Shoes", excerpt="Fit beats shine.", content="Run.")
+        engine = ObedientEngine()
+        engine.translate = lambda segments, *_: [  # type: ignore[method-assign]
+            "As an AI, no" if len(each) > 4 else f"es: {each}" for each in segments
+        ]
+        await translate(article, engine)
+        row = await translation_of(article)
+        assert (row.status, row.reason) == (
+            "failed",
+            "2 of 3 segments stayed in English, no answer being acceptable (chatter)",
+        )
+        assert await read_page("shoes/es.json") is None
+        assert await retry_failed(article.id, "es") == 1
+        willing = ObedientEngine()
+        await translate(article, willing)
+        assert {segment for target, segment in willing.asked if target == "es"} == {
+            "Shoes",
+            "Fit beats shine.",
+        }
+        row = await translation_of(article)
+        assert (row.status, row.untranslated_segments) == ("translated", 0)
+
+    async def test_replaces_a_refusal_that_was_remembered(self) -> None:
+        article = await deliver("Running shoes")
+        await translate(article)
+        await TranslationMemory.filter(locale="es").update(text="I'm sorry, but I can't help with that.")
+        await deliver("Running shoes", excerpt="Fit")
+        await translate(article)
+        assert await TranslationMemory.filter(locale="es", text="es: Running shoes").exists()
+        page = await read_page(f"{article.slug}/es.json")
+        assert page["delivery"]["article"]["title"] == "es: Running shoes"
 
     async def test_asks_the_engine_only_for_what_has_changed(self) -> None:
         await translate(await deliver("Running shoes", excerpt="Fit beats shine."))

@@ -185,25 +185,28 @@ class TestADelivery:
         ]
 
 
+def create_monitor(service: TracedService) -> str:
+    monitor = {
+        "name": "Shop",
+        "url": f"{service.collector.url}/?token=a-secret-of-the-monitor",
+        "request_headers": {"Authorization": "Bearer a-secret-header"},
+        "interval_seconds": 60,
+    }
+    monitor_id: str = service.client.post("/api/monitors", json=monitor).raise_for_status().json()["id"]
+    return monitor_id
+
+
 class TestACheck:
     def test_is_a_trace_that_names_the_monitor_and_not_its_address(self, service: TracedService) -> None:
-        monitor = {
-            "name": "Shop",
-            "url": f"{service.collector.url}/?token=a-secret-of-the-monitor",
-            "request_headers": {"Authorization": "Bearer a-secret-header"},
-            "interval_seconds": 60,
-        }
-        answer = service.client.post("/api/monitors", json=monitor).raise_for_status()
-        check = service.arrives("check", {"monitoring.monitor_id": answer.json()["id"]})
+        monitor_id = create_monitor(service)
+        check = service.arrives("check", {"monitoring.monitor_id": monitor_id})
         assert check.parent_id == ""
-        assert check.attributes == {
-            "monitoring.monitor_id": answer.json()["id"],
-            "monitoring.check.outcome": "up",
-        }
+        assert check.attributes == {"monitoring.monitor_id": monitor_id, "monitoring.check.outcome": "up"}
         wait_until(lambda: service.collector.named("store checks"))
         wait_until(lambda: service.collector.named("UPDATE watches"))
 
     def test_that_nobody_asked_for_makes_no_spans_of_statements(self, service: TracedService) -> None:
+        create_monitor(service)
         wait_until(lambda: service.collector.named("store checks"))
         orphans = [
             each

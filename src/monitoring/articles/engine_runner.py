@@ -13,7 +13,8 @@ from monitoring.articles.chosen_engine import make_engine
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.articles.translation.article import TranslatedArticle, segment_hashes, translate_article
 from monitoring.articles.translation.engines import Engine, PermanentEngineError, TransientEngineError
-from monitoring.metrics import ENGINE_ERRORS, ENGINE_SECONDS
+from monitoring.articles.translation.judgement import find_fault
+from monitoring.metrics import ENGINE_ANSWERS_REFUSED, ENGINE_ERRORS, ENGINE_SECONDS
 from monitoring.tracing import span
 
 if TYPE_CHECKING:
@@ -49,10 +50,14 @@ class EngineRunner:
             target=locale,
             brand_names=self._brand_names,
             known=known,
+            find_fault=None if self.engine.is_demonstration else find_fault,
         )
         attributes = {"monitoring.engine": self._name, "monitoring.locale": locale}
         with span("translate", attributes=attributes), _measured(self._name, locale):
-            return await self._run(work)
+            translated = await self._run(work)
+        for fault, count in translated.faults.items():
+            ENGINE_ANSWERS_REFUSED.labels(self._name, locale, fault).inc(count)
+        return translated
 
     async def close(self) -> None:
         """Release the engine. Work that has not begun is cancelled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from monitoring.articles.models import Article, MemoryUse, PublicationStatus, TranslationMemory
 from monitoring.backends.database import transaction
@@ -31,19 +31,21 @@ async def note_uses(article_id: UUID, segment_hashes: Sequence[str]) -> None:
     """Note that the article has these segments, unless it has been deleted meanwhile."""
     noted = await MemoryUse.filter(article_id=article_id).values_list("segment_hash", flat=True)
     missing = sorted(set(segment_hashes) - set(noted))
-    await _insert([MemoryUse(article_id=article_id, segment_hash=each) for each in missing], article_id)
+    uses = [MemoryUse(article_id=article_id, segment_hash=each) for each in missing]
+    await _insert(uses, article_id, ignore_conflicts=True)
 
 
 async def remember_segments(article_id: UUID, engine: str, locale: str, learned: Mapping[str, str]) -> None:
     """Remember translated segments of an article, unless it has been deleted meanwhile.
 
-    A segment that is known keeps its text.
+    They replace remembered texts, which were not acceptable.
     """
     rows = [
         TranslationMemory(engine=engine, locale=locale, segment_hash=segment_hash, text=text)
         for segment_hash, text in sorted(learned.items())
     ]
-    await _insert(rows, article_id)
+    key = ("engine", "locale", "segment_hash")
+    await _insert(rows, article_id, on_conflict=key, update_fields=("text",))
 
 
 async def forget_segments(article_id: UUID) -> None:
@@ -61,10 +63,10 @@ def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     return (items[start : start + BATCH_SIZE] for start in range(0, len(items), BATCH_SIZE))
 
 
-async def _insert(rows: Sequence[Row], article_id: UUID) -> None:
-    """Insert rows of an article, and leave out those that exist. They come sorted, to avoid deadlocks."""
+async def _insert(rows: Sequence[Row], article_id: UUID, **conflicts: Any) -> None:  # noqa: ANN401
+    """Insert rows of an article, unless it is deleted. They come sorted, to avoid deadlocks."""
     for batch in _batches(rows):
         async with transaction():
             kept = Article.exclude(status=PublicationStatus.DELETED).select_for_update()
             if await kept.get_or_none(id=article_id).only("id"):
-                await type(batch[0]).bulk_create(batch, ignore_conflicts=True)
+                await type(batch[0]).bulk_create(batch, **conflicts)

@@ -86,6 +86,7 @@ class Translation(Model):
     due_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     claim = fields.UUIDField(null=True)
     reason = fields.CharField(max_length=500, null=True)
+    untranslated_segments = fields.IntField(default=0, db_default=0)
     translated_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
 
     class Meta:

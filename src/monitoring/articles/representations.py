@@ -50,5 +50,6 @@ def _represent_translation(translation: Translation) -> dict[str, Any]:
         "revision": translation.revision,
         "attempts": translation.attempts,
         "reason": translation.reason,
+        "untranslated_segments": translation.untranslated_segments,
         "translated_at": write_timestamp(translation.translated_at),
     }

@@ -193,6 +193,7 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
         due_at=now,
         claim=None,
         reason=None,
+        untranslated_segments=0,
         translated_at=None,
     )
     return bool(missing or count_behind)

@@ -77,7 +77,19 @@ async def _translate(claim: TranslationClaim, runner: EngineRunner) -> Translate
         raise
     # Even if the claim is lost by now: the next revision will need most of these segments.
     await remember_segments(article_id, engine, locale, translated.learned)
+    _demand_enough(translated)
     return translated
+
+
+def _demand_enough(translated: TranslatedArticle) -> None:
+    """Raise `PermanentEngineError` if too much stayed in English."""
+    most = current_backends().settings.translation_max_english_percent
+    refused, count = translated.refused_count, translated.segment_count
+    if refused * 100 > most * count:
+        faults = ", ".join(sorted(translated.faults)) or "markup"
+        raise PermanentEngineError(
+            f"{refused} of {count} segments stayed in English, no answer being acceptable ({faults})"
+        )
 
 
 async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner: EngineRunner) -> None:
@@ -85,7 +97,12 @@ async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner:
     versions = await find_versions(claim.article.slug, locale)
     async with page_transaction():
         # The update both checks and locks: nobody can claim or reset the row until the file is there.
-        is_ours = await claim.end(status=TranslationStatus.TRANSLATED, translated_at=now, reason=None)
+        is_ours = await claim.end(
+            status=TranslationStatus.TRANSLATED,
+            translated_at=now,
+            reason=None,
+            untranslated_segments=translated.refused_count,
+        )
         if is_ours:
             await put_page(
                 claim.article,

@@ -226,6 +226,12 @@ class Settings(BaseSettings):
     )
     brand_names: values.Names = _setting("Names that are never translated", ())
     translation_max_attempts: int = _setting("Attempts before a translation is failed", 8, ge=1, le=100)
+    translation_max_english_percent: int = _setting(
+        "Percent of an article's segments that may stay in English, before a translation is failed",
+        50,
+        ge=0,
+        le=100,
+    )
     translation_lease_seconds: int = _setting(
         "Seconds until a worker's claim on a translation ends, unless it is renewed", 30, ge=5, le=3600
     )

@@ -4,7 +4,7 @@ import pytest
 
 from articles.translation.engines_of_tests import FunctionEngine
 from monitoring.articles.translation.engines import TransientEngineError
-from monitoring.articles.translation.translated_segments import segment_hash, translate_segments
+from monitoring.articles.translation.translated_segments import Translations, segment_hash, translate_segments
 
 
 class TestTranslateSegments:
@@ -41,6 +41,41 @@ class TestTranslateSegments:
         engine.translate = lambda *_: ["ONE"]  # type: ignore[method-assign]
         with pytest.raises(TransientEngineError, match="answered 1 texts to 2 segments"):
             translate_segments(["one", "two"], engine, "en", "es", {})
+
+
+class TestJudgement:
+    """What the judge finds is asked for once more."""
+
+    @staticmethod
+    def find_fault(segment: str, answer: str, target: str) -> str | None:
+        assert (segment.lower(), target) == (segment, "es")
+        return None if answer.isupper() else "chatter"
+
+    def translate(self, answers: list[str], known: dict[str, str]) -> tuple[Translations, list[str]]:
+        engine = FunctionEngine(lambda _: answers.pop(0))
+        return translate_segments(["one"], engine, "en", "es", known, self.find_fault), engine.asked
+
+    def test_a_second_answer_that_is_good_is_taken(self) -> None:
+        translations, asked = self.translate(["sorry", "UNO"], {})
+        assert (translations.texts, asked) == ({"one": "UNO"}, ["one"] * 2)
+        assert not translations.refused
+        assert translations.faults == {"chatter": 1}
+
+    def test_there_is_no_third_question(self) -> None:
+        translations, asked = self.translate(["sorry", "sorry"], {})
+        assert asked == ["one"] * 2
+        assert translations.refused == {"one"}
+        assert not translations.texts
+        assert not translations.learned
+
+    def test_a_refusal_that_was_remembered_is_replaced(self) -> None:
+        translations, _ = self.translate(["UNO"], {segment_hash("one"): "sorry"})
+        assert translations.learned == {segment_hash("one"): "UNO"}
+
+    def test_the_runs_between_codes_are_judged_too(self) -> None:
+        engine = FunctionEngine(lambda segment: "DOS" if segment == "two" else "sorry")
+        translations = translate_segments(["one <x1/> two"], engine, "en", "es", {}, self.find_fault)
+        assert translations.texts == {"one <x1/> two": "one <x1/> DOS"}
 
 
 class TestSegmentHash:

@@ -7,7 +7,11 @@ from typing import Any
 
 from monitoring.articles.translation.documents import Document, TextFormat, content_format, read_document
 from monitoring.articles.translation.engines.protocol import Engine
-from monitoring.articles.translation.translated_segments import segment_hash, translate_segments
+from monitoring.articles.translation.translated_segments import (
+    FindFault,
+    segment_hash,
+    translate_segments,
+)
 
 
 class Field(Enum):
@@ -52,7 +56,9 @@ class TranslatedArticle:
 
     payload: dict[str, Any]
     learned: Mapping[str, str]  # segment hash -> text, for segments the engine translated this time
+    segment_count: int
     refused_count: int  # segments left in the source language, because no answer was acceptable
+    faults: Mapping[str, int]  # what was wrong with answers
     is_demonstration: bool
 
 
@@ -61,7 +67,7 @@ def segment_hashes(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) 
     return list(dict.fromkeys(map(segment_hash, _segments(_documents(payload, brand_names)))))
 
 
-def translate_article(  # noqa: PLR0913 (keywords, four with a default)
+def translate_article(  # noqa: PLR0913 (keywords, five with a default)
     payload: Mapping[str, Any],
     *,
     engine: Engine,
@@ -69,14 +75,17 @@ def translate_article(  # noqa: PLR0913 (keywords, four with a default)
     target: str,
     brand_names: Sequence[str] = (),
     known: Mapping[str, str] | None = None,
+    find_fault: FindFault | None = None,
 ) -> TranslatedArticle:
     """Translate what readers see; `known` has the translation memory's texts by segment hash.
+
+    `find_fault` judges answers whose codes are right; without it all of them are taken.
 
     The payload itself is not changed; the result shares the objects that are not translated. Blocks while the
     engine works, and raises its errors.
     """
     documents = _documents(payload, brand_names)
-    translations = translate_segments(_segments(documents), engine, source, target, known or {})
+    translations = translate_segments(_segments(documents), engine, source, target, known or {}, find_fault)
 
     def translated(field: Field, text: str) -> str:
         return documents[_format_of(field, text, payload), text].translated(translations.texts)
@@ -84,7 +93,9 @@ def translate_article(  # noqa: PLR0913 (keywords, four with a default)
     return TranslatedArticle(
         payload=_mapped(payload, _PAYLOAD, translated),
         learned=translations.learned,
+        segment_count=len(translations.texts) + len(translations.refused),
         refused_count=len(translations.refused),
+        faults=translations.faults,
         is_demonstration=engine.is_demonstration,
     )
 

@@ -2,11 +2,15 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from monitoring.articles.translation.codes import CODE, accepted, has_words, normalise_spaces
 from monitoring.articles.translation.engines.protocol import Engine, EngineError, TransientEngineError
+
+# Says of a segment, its translation and a locale what is wrong, if anything.
+FindFault = Callable[[str, str, str], str | None]
 
 # Answers received before an engine fails are kept: the fewer segments at a time, the less is lost.
 SEGMENTS_AT_A_TIME = 100
@@ -14,11 +18,12 @@ SEGMENTS_AT_A_TIME = 100
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """Texts by segment. `learned` has the new ones by hash; `refused` segments stay untranslated."""
+    """Texts by segment. `learned` has the new ones by hash. `refused` segments stay untranslated."""
 
     texts: Mapping[str, str]
     learned: Mapping[str, str]
     refused: frozenset[str]
+    faults: Counter[str]  # what was wrong with answers, those to second questions included
 
 
 def segment_hash(segment: str) -> str:
@@ -26,19 +31,25 @@ def segment_hash(segment: str) -> str:
     return hashlib.blake2b(normalise_spaces(segment).strip().encode(), digest_size=16).hexdigest()
 
 
-def translate_segments(
-    segments: Iterable[str], engine: Engine, source: str, target: str, known: Mapping[str, str]
+def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and what else is known
+    segments: Iterable[str],
+    engine: Engine,
+    source: str,
+    target: str,
+    known: Mapping[str, str],
+    find_fault: FindFault | None = None,
 ) -> Translations:
     """Look each segment up in `known` (by hash), and ask the engine for the others, once each.
 
-    An answer with broken codes is replaced by translations of the runs of words between the codes. A run
-    whose answer is not acceptable either stays in the source language. Raises the engine's errors, whose
-    `learned` has the answers until then.
+    An answer with broken codes is replaced by translations of the runs of words between the codes. If
+    `find_fault` finds something in an answer, the segment is asked for once more. What is not acceptable then
+    stays in the source language. Raises the engine's errors, whose `learned` has the answers until then.
     """
+    asking = _Asking(engine, source, target, find_fault)
     texts: dict[str, str] = {}
     unknown: list[str] = []
     for segment in dict.fromkeys(segments):
-        remembered = accepted(segment, known.get(segment_hash(segment)))
+        remembered = asking.take(segment, known.get(segment_hash(segment)))
         if remembered is None:
             unknown.append(segment)
         else:
@@ -46,50 +57,76 @@ def translate_segments(
     learned: dict[str, str] = {}
     try:
         for start in range(0, len(unknown), SEGMENTS_AT_A_TIME):
-            learned |= _translated(unknown[start : start + SEGMENTS_AT_A_TIME], engine, source, target)
+            learned |= asking.translate(unknown[start : start + SEGMENTS_AT_A_TIME])
     except EngineError as error:
         error.learned = _by_hash(learned)
         raise
-    return Translations(texts | learned, _by_hash(learned), frozenset(unknown) - learned.keys())
-
-
-def _translated(segments: list[str], engine: Engine, source: str, target: str) -> dict[str, str]:
-    """Return the acceptable translations."""
-    answers = _asked(engine, segments, source, target)
-    taken = {segment: accepted(segment, answer) for segment, answer in zip(segments, answers, strict=True)}
-    broken = [segment for segment, text in taken.items() if text is None]
-    learned = {segment: text for segment, text in taken.items() if text is not None}
-    return learned | _translated_by_runs(broken, engine, source, target)
+    refused = frozenset(unknown) - learned.keys()
+    return Translations(texts | learned, _by_hash(learned), refused, asking.faults)
 
 
 def _by_hash(learned: Mapping[str, str]) -> dict[str, str]:
     return {segment_hash(segment): text for segment, text in learned.items()}
 
 
-def _translated_by_runs(segments: Sequence[str], engine: Engine, source: str, target: str) -> dict[str, str]:
-    """Translate each run of words between codes by itself. Leave out segments without an acceptable run."""
-    pieces = {segment: _pieces(segment) for segment in segments if CODE.search(segment)}
-    runs = list(dict.fromkeys(run.strip() for parts in pieces.values() for run in parts if has_words(run)))
-    answers = zip(runs, _asked(engine, runs, source, target), strict=True)
-    taken = {run: text for run, answer in answers if (text := accepted(run, answer)) is not None}
-    rebuilt: dict[str, str] = {}
-    for segment, parts in pieces.items():
-        if any(part.strip() in taken for part in parts):
-            joined = "".join(
-                part.replace(part.strip(), taken[part.strip()]) if part.strip() in taken else part
-                for part in parts
-            )
-            text = accepted(segment, joined)
-            if text is not None:
-                rebuilt[segment] = text
-    return rebuilt
+class _Asking:
+    """Asks an engine, and counts what was wrong with its answers."""
 
+    def __init__(self, engine: Engine, source: str, target: str, find_fault: FindFault | None) -> None:
+        self.faults: Counter[str] = Counter()
+        self._engine = engine
+        self._source = source
+        self._target = target
+        self._find_fault = find_fault
 
-def _asked(engine: Engine, segments: list[str], source: str, target: str) -> list[str]:
-    answers = engine.translate(segments, source, target) if segments else []
-    if len(answers) != len(segments):
-        raise TransientEngineError(f"{engine.name} answered {len(answers)} texts to {len(segments)} segments")
-    return answers
+    def translate(self, segments: list[str]) -> dict[str, str]:
+        """Return the acceptable translations."""
+        answers = self._ask(segments)
+        cleaned = {segment: accepted(segment, answer) for segment, answer in answers.items()}
+        learned = self._take_all(cleaned)
+        doubtful = [
+            segment for segment, text in cleaned.items() if text is not None and segment not in learned
+        ]
+        broken = [segment for segment, text in cleaned.items() if text is None]
+        return learned | self._take_all(self._ask(doubtful)) | self._translate_by_runs(broken)
+
+    def take(self, segment: str, answer: object) -> str | None:
+        """Clean an answer, or return None if it must not be used."""
+        text = accepted(segment, answer)
+        if text is None or self._find_fault is None:
+            return text
+        if fault := self._find_fault(segment, text, self._target):
+            self.faults[fault] += 1
+            return None
+        return text
+
+    def _take_all(self, answers: Mapping[str, str | None]) -> dict[str, str]:
+        taken = {segment: self.take(segment, answer) for segment, answer in answers.items()}
+        return {segment: text for segment, text in taken.items() if text is not None}
+
+    def _translate_by_runs(self, segments: Sequence[str]) -> dict[str, str]:
+        """Translate each run of words between codes by itself. Leave out segments without a good run."""
+        pieces = {segment: _pieces(segment) for segment in segments if CODE.search(segment)}
+        runs = [run.strip() for parts in pieces.values() for run in parts if has_words(run)]
+        taken = self._take_all(self._ask(list(dict.fromkeys(runs))))
+        rebuilt: dict[str, str] = {}
+        for segment, parts in pieces.items():
+            if any(part.strip() in taken for part in parts):
+                joined = "".join(
+                    part.replace(part.strip(), taken[part.strip()]) if part.strip() in taken else part
+                    for part in parts
+                )
+                text = accepted(segment, joined)
+                if text is not None:
+                    rebuilt[segment] = text
+        return rebuilt
+
+    def _ask(self, segments: list[str]) -> dict[str, str]:
+        answers = self._engine.translate(segments, self._source, self._target) if segments else []
+        if len(answers) != len(segments):
+            told = f"{self._engine.name} answered {len(answers)} texts to {len(segments)} segments"
+            raise TransientEngineError(told)
+        return dict(zip(segments, answers, strict=True))
 
 
 def _pieces(segment: str) -> list[str]:

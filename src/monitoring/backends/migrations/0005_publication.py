@@ -59,6 +59,11 @@ class Migration(migrations.Migration):
             model_name="Article",
             index=Index(fields=["remove_at"]),
         ),
+        ops.AddField(
+            model_name="Translation",
+            name="untranslated_segments",
+            field=fields.IntField(default=0, db_default=0),
+        ),
         ops.AddIndex(
             model_name="TranslationMemory",
             index=Index(fields=["segment_hash"]),

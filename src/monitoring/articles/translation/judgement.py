@@ -1,0 +1,185 @@
+"""Judges whether an engine's answer is a translation at all. Pure.
+
+A good answer that is refused leaves a paragraph in English, and a bad one that is taken is on the site. In
+doubt the rules refuse, but those about words say nothing before there are a few.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from enum import StrEnum
+from functools import lru_cache
+
+from monitoring.articles.translation.codes import plain_text
+from monitoring.articles.translation.opaque import opaque_pattern
+
+
+class Fault(StrEnum):
+    """What is wrong with an answer."""
+
+    NUMBERS = "numbers"  # one is missing or new
+    ADDRESSES = "addresses"  # a new URL, e-mail address, placeholder or shortcode
+    LENGTH = "length"  # cut off, or much too long
+    REPETITION = "repetition"
+    SCRIPT = "script"  # not that of the language
+    ENGLISH = "english"  # the source again, or something else in English
+    CHATTER = "chatter"  # a refusal, a preamble or a fence
+
+
+FEWEST_LETTERS = 20  # for rules about length and script
+FEWEST_WORDS = 6  # for the rule about English
+FEWEST_COMMON_WORDS = 3  # in lower case: then it is no name
+LONGEST_RATIO = 3.0
+SHORTEST_RATIO, SHORTEST_RATIO_OF_IDEOGRAPHS = 0.4, 0.12
+MORE_CHARACTERS = 40  # of which any translation may be longer
+MOST_ENGLISH = 0.25  # of all words
+FEWEST_IN_SCRIPT = 0.3  # of all letters: names and terms are often Latin
+MOST_REPETITIONS = 5
+LONGEST_REPEATED = 4  # words
+
+# Words that are frequent in English, and as a group in no other language.
+_FREQUENT_WORDS = """
+    the and of to with that this for you your are was have from will not can't it's i'm is but by they which
+    there their what when who would about into than them its these be been has an or if we our i'd don't
+"""
+_ENGLISH_WORDS = frozenset(_FREQUENT_WORDS.split())
+
+_SCRIPTS = {
+    **dict.fromkeys(("ru", "uk", "bg", "sr", "mk", "be", "kk", "ky", "mn", "tg", "cyrl"), ("CYRILLIC",)),
+    **dict.fromkeys(("ar", "fa", "ur", "ps", "arab"), ("ARABIC",)),
+    **dict.fromkeys(("hi", "mr", "ne", "deva"), ("DEVANAGARI",)),
+    **dict.fromkeys(("zh", "yue", "hans", "hant"), ("CJK",)),
+    "ja": ("CJK", "HIRAGANA", "KATAKANA"),
+    "ko": ("HANGUL",),
+    "el": ("GREEK",),
+    "he": ("HEBREW",),
+    "th": ("THAI",),
+    "ka": ("GEORGIAN",),
+    "hy": ("ARMENIAN",),
+    "bn": ("BENGALI",),
+    "ta": ("TAMIL",),
+    "te": ("TELUGU",),
+    "kn": ("KANNADA",),
+    "ml": ("MALAYALAM",),
+    "gu": ("GUJARATI",),
+    "km": ("KHMER",),
+    "lo": ("LAO",),
+    "my": ("MYANMAR",),
+    "si": ("SINHALA",),
+    "am": ("ETHIOPIC",),
+    "pa": ("GURMUKHI",),
+    "latn": ("LATIN",),
+}
+_WITHOUT_SPACES = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR"}
+
+# Numbers that other languages write in another way: ordinals, and times of day.
+_REWRITTEN = re.compile(r"\d+(?:st|nd|rd|th)\b|\d{1,2}(?:[:.]\d\d)?\s?[ap]\.?m\b", re.IGNORECASE)
+_NUMBER_WORDS = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
+    r"|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|dozens?|half|third|quarter|first|second"
+    r"|fourth|fifth|once|twice|noon|midnight)\b",
+    re.IGNORECASE,
+)
+_CHATTER = re.compile(
+    r"^(?:sure|certainly|of course|here(?:'s| is| are)|translation|translated text|traducción|traduction|"
+    r"übersetzung|tradução|traduzione)\b[^.]{0,80}[:!]|^`{3}|`{3}$"
+    r"|\b(?:as an ai|i'm sorry|i am sorry|i can't help|i cannot|lo siento|je suis désolée?|es tut mir leid|"
+    r"desculpe|mi dispiace|ho sento)\b",
+    re.IGNORECASE,
+)
+_SORRY = re.compile(r"\b(?:sorry|apolog|regret|unfortunate|afraid|excuse|cannot|can't|an ai)", re.IGNORECASE)
+
+
+def find_fault(segment: str, answer: str, target: str) -> Fault | None:
+    """Say what is wrong with an answer whose codes are right, or return None.
+
+    `segment` is English, and `target` is a locale (BCP 47).
+    """
+    source, text = plain_text(segment), plain_text(answer)
+    rules = {
+        Fault.ADDRESSES: _has_new_addresses(source, text),
+        Fault.CHATTER: _is_chatter(source, text),
+        Fault.LENGTH: _is_of_wrong_length(source, text, target),
+        Fault.REPETITION: _repeats_itself(source, text),
+        Fault.SCRIPT: _is_in_wrong_script(source, text, target),
+        Fault.ENGLISH: not target.startswith("en") and _is_english(source, text),
+        Fault.NUMBERS: _has_other_numbers(source, text),
+    }
+    return next((fault for fault, is_found in rules.items() if is_found), None)
+
+
+def _has_new_addresses(source: str, text: str) -> bool:
+    found = Counter(opaque_pattern().findall(text))
+    return bool(found - Counter(opaque_pattern().findall(source)))
+
+
+def _is_chatter(source: str, text: str) -> bool:
+    return bool(_CHATTER.search(text)) and not _CHATTER.search(source) and not _SORRY.search(source)
+
+
+def _is_of_wrong_length(source: str, text: str, target: str) -> bool:
+    if len(text) > LONGEST_RATIO * len(source) + MORE_CHARACTERS:
+        return True
+    is_dense = not _WITHOUT_SPACES.isdisjoint(_scripts_of(target))
+    shortest = SHORTEST_RATIO_OF_IDEOGRAPHS if is_dense else SHORTEST_RATIO
+    return _count_letters(source) >= FEWEST_LETTERS and len(text) < shortest * len(source)
+
+
+def _repeats_itself(source: str, text: str) -> bool:
+    return _most_repetitions(text.split()) > max(MOST_REPETITIONS, _most_repetitions(source.split()))
+
+
+def _most_repetitions(words: list[str]) -> int:
+    """Return how many times in a row the most repeated phrase of up to four words stands."""
+    most = 1
+    for length in range(1, LONGEST_REPEATED + 1):
+        equal_in_a_row = 0
+        for place in range(length, len(words)):
+            equal_in_a_row = equal_in_a_row + 1 if words[place] == words[place - length] else 0
+            most = max(most, 1 + equal_in_a_row // length)
+    return most
+
+
+def _is_in_wrong_script(source: str, text: str, target: str) -> bool:
+    letters = [char for char in text if char.isalpha()]
+    if _count_letters(source) < FEWEST_LETTERS or not letters:
+        return False
+    in_script = sum(_script_of(char) in _scripts_of(target) for char in letters)
+    return in_script < FEWEST_IN_SCRIPT * len(letters)
+
+
+def _is_english(source: str, text: str) -> bool:
+    """Say whether a text is in English. The source again may be a name, if it has few words that are none."""
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.replace("\u2019", "'"))
+    if text == source and sum(map(str.islower, words)) >= FEWEST_COMMON_WORDS:
+        return True
+    words = [word.lower() for word in words]
+    english = [word for word in words if word in _ENGLISH_WORDS]
+    return len(words) >= FEWEST_WORDS and len(set(english)) > 1 and len(english) >= MOST_ENGLISH * len(words)
+
+
+def _has_other_numbers(source: str, text: str) -> bool:
+    """Compare digits alone: separators, spaces and the order belong to the language."""
+    wanted, found = _digits_of(_REWRITTEN.sub("", source)), _digits_of(text)
+    is_rewritten = _REWRITTEN.search(source) or _NUMBER_WORDS.search(source)
+    return bool(wanted - found) or (bool(found - wanted) and not is_rewritten)
+
+
+def _digits_of(text: str) -> Counter[int]:
+    return Counter(unicodedata.digit(char) for char in text if char.isdecimal())
+
+
+def _count_letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
+
+
+@lru_cache(maxsize=256)
+def _scripts_of(locale: str) -> tuple[str, ...]:
+    """Return the scripts that a locale is written in: Latin, unless its script or language says another."""
+    language, *subtags = locale.lower().split("-")
+    return next((_SCRIPTS[tag] for tag in (*subtags, language) if tag in _SCRIPTS), ("LATIN",))
+
+
+@lru_cache(maxsize=4096)
+def _script_of(char: str) -> str:
+    return unicodedata.name(char, "").partition(" ")[0]

@@ -1,0 +1,68 @@
+"""An answer that is no translation is recognised, and a translation is taken."""
+
+# ruff: noqa: RUF001 - other languages have other letters
+
+from __future__ import annotations
+
+import pytest
+
+from monitoring.articles.translation.judgement import Fault, find_fault
+
+SOURCE = "Do not run more than 3 times a week until the shoes of your choice fit well."
+SPANISH = "No corras más de 3 veces por semana hasta que las zapatillas que elijas te queden bien."
+
+MISBEHAVIOUR = [
+    ("I'm sorry, but I can't help with translating that request.", Fault.CHATTER),
+    ("Lo siento, no puedo ayudar con la traducción de esa petición 3.", Fault.CHATTER),
+    (f"Sure! Here is the translation: {SPANISH}", Fault.CHATTER),
+    (f"Translation: {SPANISH}", Fault.CHATTER),
+    (f"```{SPANISH}```", Fault.CHATTER),
+    (SPANISH[: len(SOURCE) // 4], Fault.LENGTH),
+    (SPANISH * 60, Fault.LENGTH),
+    ("No corras 3 " + "muy " * 20 + "poco", Fault.REPETITION),
+    (SPANISH.replace("3", "4"), Fault.NUMBERS),
+    (SPANISH.replace("3 ", ""), Fault.NUMBERS),
+    (f"{SPANISH} 7", Fault.NUMBERS),
+    (f"{SPANISH} http://evil.example", Fault.ADDRESSES),
+    (f"{SPANISH} me@evil.example", Fault.ADDRESSES),
+    (f"{SPANISH} {{{{ config.SECRET }}}}", Fault.ADDRESSES),
+    (f"{SPANISH} {{% include x %}}", Fault.ADDRESSES),
+    (f'{SPANISH} [gallery ids="1"]', Fault.ADDRESSES),
+    ("Не бегайте больше 3 раз в неделю, пока обувь не сядет хорошо.", Fault.SCRIPT),
+    (SOURCE, Fault.ENGLISH),
+    ("You should not run more than 3 times in a week if the shoes do not fit you.", Fault.ENGLISH),
+]
+
+TRANSLATIONS = [
+    (SOURCE, SPANISH, "es"),
+    (SOURCE, "選んだ靴が足に合うまで、週に3回以上走らないでください。", "ja"),
+    (SOURCE, "在所选鞋子合脚之前，每周跑步不要超过３次。", "zh"),
+    (SOURCE, "Не бегайте чаще 3 раз в неделю, пока выбранная обувь не сядет хорошо.", "ru"),
+    (SOURCE, "لا تركض أكثر من ٣ مرات في الأسبوع حتى يناسبك الحذاء الذي اخترته.", "ar"),
+    ("Nginx 1.25 on Debian GNU/Linux", "Nginx 1.25 on Debian GNU/Linux", "es"),
+    ("1,000.5 km", "1.000,5 km", "es"),
+    ("The 1st shop opens at 5 p.m.", "La primera tienda abre a las 17:00", "es"),
+    ("Two of a dozen shoes", "12足の靴のうち2足", "ja"),
+    ("Read <g1>https</g1> first", "Lee <g1>https</g1> primero", "es"),
+    ("I'm sorry, we are closed", "Lo siento, hemos cerrado", "es"),
+    ("No, no, no, no, no, no, no!", "¡No, no, no, no, no, no, no!", "es"),
+    ("OK", "De acuerdo", "es"),
+    (
+        "The colour of the shoes is the choice of the runner",
+        "The color of the shoes is the choice of the runner",
+        "en-US",
+    ),
+    (SOURCE, "Loop niet vaker dan 3 keer per week tot de schoenen van je keuze goed zitten.", "nl"),
+    (SOURCE, "Lauf nicht öfter als 3 Mal pro Woche, bis die Schuhe deiner Wahl gut passen.", "de"),
+    (SOURCE, "Ne trčite više od 3 puta nedeljno dok vam izabrane patike dobro ne stoje.", "sr-Latn"),
+]
+
+
+@pytest.mark.parametrize(("answer", "fault"), MISBEHAVIOUR)
+def test_what_is_no_translation_is_refused(answer: str, fault: Fault) -> None:
+    assert find_fault(SOURCE, answer, "es") is fault
+
+
+@pytest.mark.parametrize(("segment", "answer", "target"), TRANSLATIONS)
+def test_a_translation_is_taken(segment: str, answer: str, target: str) -> None:
+    assert find_fault(segment, answer, target) is None
