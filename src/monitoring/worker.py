@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from monitoring.articles.backlog import measure_translations
 from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
-from monitoring.articles.withdrawal import sweep_removals
+from monitoring.articles.withdrawal import sweep_removals, withdraw_again
 from monitoring.auth.revocations import delete_expired_revocations
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.repeating import repeat
@@ -80,6 +80,7 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
         await sweep()
         await delete_expired_keys()
         if not knows_all_locales:  # last, because it may take long and must not hold up the others
+            await withdraw_again()
             await queue_missing_locales()
             knows_all_locales = True
 

@@ -24,9 +24,9 @@ class TestStatus:
             *((word, PUBLISHED) for word in ("publish", "article.published", "post_updated", "POST-CREATED")),
             *(
                 (word, PUBLISHED)
-                for word in ("post.published.edited", "live", "untrashed", "articleRestored")
+                for word in ("post.published.edited", "live", "article.new", "articleRestored")
             ),
-            *((word, UNPUBLISHED) for word in ("article.unpublished", "trashed", "archived", "auto-draft")),
+            *((word, UNPUBLISHED) for word in ("article.unpublished", "trashed", "untrashed", "auto-draft")),
             *((word, UNPUBLISHED) for word in ("Draft", "post/scheduled", "future", "pending", "private")),
             *((word, DELETED) for word in ("ARTICLE.DELETED", "deletePost", "entry removed")),
         ],

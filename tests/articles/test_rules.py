@@ -87,6 +87,8 @@ class TestComparison:
             (unpublished(Told("a")), deleted(Told("a")), SubmissionKind.DUPLICATE),
             (deleted(Told("a")), unpublished(Told("a")), SubmissionKind.DELETED),
             (deleted(Told("a")), deleted(Told("a")), SubmissionKind.DUPLICATE),
+            (deleted(sent("a", LATE)), unpublished(sent("a", LATE)), SubmissionKind.DELETED),
+            (unpublished(sent("b", LATE)), unpublished(sent("a", LATE)), SubmissionKind.UNPUBLISHED),
             (Told("a"), unpublished(Told("a")), SubmissionKind.NEW_REVISION),
             (Told("a"), deleted(Told("a")), SubmissionKind.NEW_REVISION),
             (sent("a", LATE), deleted(sent("a", EARLY)), SubmissionKind.NEW_REVISION),

@@ -46,6 +46,16 @@ class TestIdentity:
         assert identify_article({"article": there}) == identify_article({"article": back})
         assert identify_article({"article": there}) != identify_article({"article": changed})
 
+    def test_by_content_is_the_same_whatever_the_status(self) -> None:
+        published, draft = (
+            {"article": {"title": "Shoes", "status": each}} for each in ("published", "draft")
+        )
+        assert (
+            identify_article(published)
+            == identify_article(draft)
+            == identify_article({"article": {"title": "Shoes"}})
+        )
+
     @pytest.mark.parametrize("article", [{"id": 7}, {"slug": "shoes"}, {"content": "Fit"}])
     def test_counts_within_the_website(self, article: dict[str, Any]) -> None:
         websites = [None, {"id": 1}, {"id": 2}, {"id": "web_1"}]
@@ -217,6 +227,11 @@ class TestCompletion:
             "article": {"id": 1, "title": "Boots", "content": "Fit first.", "tags": ["run"]},
             "main_image": {"alt": "A shoe"},
         }
+
+    def test_keeps_the_text_and_drops_the_status_that_a_submission_does_not_name(self) -> None:
+        kept = {"status": "draft", "article": {"id": 1, "content": "Fit first.", "status": "draft"}}
+        partial = read_submission({"article": {"id": 1, "content": None, "content_html": None}}, NOW)
+        assert partial.completed_by(kept).payload == {"article": {"id": 1, "content": "Fit first."}}
 
     def test_of_a_bare_id_has_the_content_that_is_kept(self) -> None:
         completed = read_submission({"event": "update", "article": {"id": 1}}, NOW).completed_by(self.KEPT)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,14 @@ from monitoring.articles import service
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Article, MemoryUse, PublicationStatus, Translation, TranslationMemory
 from monitoring.articles.service import find_article, list_articles, receive_submission
-from monitoring.articles.sweeping import queue_missing_locales, sweep
-from monitoring.articles.withdrawal import LATE_FILES, PUBLISHER, sweep_removals, withdraw_article
+from monitoring.articles.sweeping import queue_missing_locales
+from monitoring.articles.withdrawal import (
+    LATE_FILES,
+    PUBLISHER,
+    sweep_removals,
+    withdraw_again,
+    withdraw_article,
+)
 from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
@@ -45,6 +52,12 @@ async def publish(**details: Any) -> Article:
     article = await deliver(slug="shoes", content="Fit first.", **details)
     await translate(article)
     return article
+
+
+async def put(path: str) -> None:
+    storage = current_backends().blog_storage
+    assert storage
+    await storage.put(path, b"{}")
 
 
 async def stored() -> list[str]:
@@ -70,14 +83,13 @@ class TestWithdrawal:
         assert claim
         await tell(event)
         assert not await claim.end(status="translated")
-        assert await queue_missing_locales() == await sweep() == 0
+        assert await queue_missing_locales() == 0
+        assert await states(article) == {}
 
     async def test_removes_what_a_stalled_worker_stores_late(self, event: str) -> None:
         article = await publish()
-        storage = current_backends().blog_storage
-        assert storage
         await tell(event)
-        await storage.put("shoes/es.json", b"{}")
+        await put("shoes/es.json")
         await sweep_removals()
         assert await stored() == ["shoes/es.json", "shoes/gone.json"]
         past = datetime.now(UTC) - LATE_FILES - timedelta(seconds=1)
@@ -88,11 +100,10 @@ class TestWithdrawal:
 
     async def test_leaves_files_of_others_in_the_folder(self, event: str) -> None:
         await publish()
-        storage = current_backends().blog_storage
-        assert storage
-        await storage.put("shoes/picture.jpg", b"JPEG")
+        await put("shoes/photos/meta.json")
+        await put("shoes/picture.jpg")
         await tell(event)
-        assert await stored() == ["shoes/gone.json", "shoes/picture.jpg"]
+        assert await stored() == ["shoes/gone.json", "shoes/photos/meta.json", "shoes/picture.jpg"]
 
     async def test_is_kept_while_the_storage_is_away_and_done_when_it_is_back(
         self, event: str, tmp_path: Path
@@ -113,8 +124,9 @@ class TestWithdrawal:
 
     async def test_is_undone_by_no_submission_from_before(self, event: str) -> None:
         article = await publish(timestamp="2026-11-20T10:00:00Z")
+        before = datetime.now(UTC).isoformat()
         await withdraw_article(article.id, WITHDRAWING[event], PUBLISHER)
-        await publish(timestamp="2026-11-20T10:00:00Z")
+        await publish(timestamp=before)
         assert await stored() == ["shoes/gone.json"]
 
     async def test_twice_is_once(self, event: str) -> None:
@@ -123,6 +135,47 @@ class TestWithdrawal:
             await tell(event)
         assert await stored() == ["shoes/gone.json"]
         assert (await Article.get(id=article.id)).status == WITHDRAWING[event]
+
+    async def test_repeated_removes_what_a_failed_publication_left(self, event: str) -> None:
+        await publish()
+        await tell(event)
+        await put("shoes/en.json")
+        await tell(event)
+        assert await stored() == ["shoes/gone.json"]
+
+    async def test_takes_away_what_an_older_release_has_queued_again(self, event: str) -> None:
+        article = await publish()
+        await tell(event)
+        await Translation.create(article_id=article.id, locale="es", revision=1, due_at=datetime.now(UTC))
+        await put("shoes/es.json")
+        await withdraw_again()
+        await sweep_removals()
+        assert await states(article) == {}
+        assert await stored() == ["shoes/gone.json"]
+
+    async def test_that_was_not_carried_out_leaves_no_old_file_when_it_is_over(
+        self, event: str, tmp_path: Path
+    ) -> None:
+        article = await publish()
+        await put("shoes/fr.json")  # a locale that is no longer wanted
+        with chosen_backends.blog_storage_away(tmp_path):
+            await withdraw_article(article.id, WITHDRAWING[event], PUBLISHER)
+        again = await deliver(slug="shoes", content="Other")
+        assert (again.id, await stored()) == (article.id, ["shoes/en.json"])
+
+    async def test_of_an_unknown_article_makes_no_file(self, event: str) -> None:
+        article = await tell(event)
+        storage = current_backends().blog_storage
+        assert storage
+        assert await storage.list(article.slug) == []
+        assert article.remove_at is None
+
+    async def test_is_logged(self, event: str, own_log: pytest.LogCaptureFixture) -> None:
+        await publish()
+        with own_log.at_level(logging.INFO, logger="monitoring.articles.withdrawal"):
+            await tell(event)
+        [record] = own_log.records
+        assert record.getMessage() == f"The article is {WITHDRAWING[event]} by publisher"
 
     async def test_is_over_when_the_article_is_published_again(self, event: str) -> None:
         article = await publish()
@@ -148,12 +201,30 @@ class TestUnpublished:
         assert after["delivery"]["article"] == before["delivery"]["article"]
 
     async def test_draft_is_stored_nowhere_and_takes_changes(self) -> None:
-        article = await deliver(slug="shoes", content="First", status="draft")
+        article = await deliver("Untitled", slug="untitled", content="First", status="draft")
         await deliver(slug="shoes", content="Second", status="draft")
-        assert await stored() == ["shoes/gone.json"]
-        await tell("publish", article={"id": "art_1", "status": "published"})
+        storage = current_backends().blog_storage
+        assert storage
+        assert await storage.list("untitled") == await storage.list(article.slug) == await stored() == []
+        await deliver(slug="shoes", content="Second", status="published")
+        assert await stored() == ["shoes/en.json"]
         page = await read_page("shoes/en.json")
-        assert (page["article_id"], page["delivery"]["article"]["content"]) == (str(article.id), "Second")
+        told = page["delivery"]["article"]
+        assert (page["article_id"], told["content"], told["status"]) == (
+            str(article.id),
+            "Second",
+            "published",
+        )
+
+    async def test_draft_is_published_by_a_submission_that_names_it_alone(self) -> None:
+        await deliver(slug="shoes", content="First", status="draft")
+        await tell("post.published")
+        told = (await read_page("shoes/en.json"))["delivery"]
+        assert (told["event"], told["article"]["content"], "status" in told["article"]) == (
+            "post.published",
+            "First",
+            False,
+        )
 
 
 class TestDeleted:

@@ -93,7 +93,10 @@ class TestWithdrawing:
         assert run_for_json(command, article_id) == {"id": article_id, "slug": "shoes", "status": status}
         assert [row["publication"] for row in run_for_json("list")] == [status] * (command == "unpublish")
 
+    def test_is_done_once_however_often_it_is_asked_for(self, article_id: str) -> None:
+        assert run_for_json("delete", article_id) == run_for_json("delete", article_id)
+
     def test_says_that_there_is_no_such_article(self, article_id: str) -> None:
         run_for_json("delete", article_id)
-        again = run("delete", article_id)
-        assert (again.exit_code, again.stderr) == (1, f"There is no article {article_id}\n")
+        unpublished = run("unpublish", article_id)
+        assert (unpublished.exit_code, unpublished.stderr) == (1, f"There is no article {article_id}\n")

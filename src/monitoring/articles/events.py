@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 # of another one comes after it.
 TEST_WORDS = ("test", "ping")
 PUBLISHING_WORDS = {
-    **dict.fromkeys(("delete", "remove"), PublicationStatus.DELETED),
-    **dict.fromkeys(("unpublish", "archive", "private", "hidden"), PublicationStatus.UNPUBLISHED),
+    **dict.fromkeys(("delete", "deletion", "remove"), PublicationStatus.DELETED),
+    **dict.fromkeys(("unpublish", "unlist", "archive", "private", "hidden"), PublicationStatus.UNPUBLISHED),
     **dict.fromkeys(("draft", "pending", "schedule", "future"), PublicationStatus.UNPUBLISHED),
-    **dict.fromkeys(("untrash", "publish", "live", "restore"), PublicationStatus.PUBLISHED),
-    **dict.fromkeys(("create", "add", "update", "edit", "change"), PublicationStatus.PUBLISHED),
-    "trash": PublicationStatus.UNPUBLISHED,
+    **dict.fromkeys(("publish", "live", "restore"), PublicationStatus.PUBLISHED),
+    **dict.fromkeys(("create", "new", "add", "update", "edit", "change"), PublicationStatus.PUBLISHED),
+    **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores a draft
 }
 
 _WORD = re.compile("|".join((*TEST_WORDS, *PUBLISHING_WORDS)))

@@ -53,6 +53,7 @@ async def get_article(article_id: str) -> Reply:
 
 async def delete_article(article_id: str) -> Reply:
     """Erase an article. Its files follow at once, or as soon as the blog storage can be had."""
-    if not await withdraw_article(UUID(article_id), PublicationStatus.DELETED, PUBLISHER):
+    if await service.find_article(UUID(article_id)) is None:
         raise Problem("article_not_found")
+    await withdraw_article(UUID(article_id), PublicationStatus.DELETED, PUBLISHER)
     return Reply.empty()

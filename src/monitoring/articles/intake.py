@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tortoise.exceptions import IntegrityError
 
-from monitoring.articles.models import Article
+from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.storage import (
     put_originals,
     refuse_for_lack_of_turns,
     round_transaction,
     turn_seconds,
 )
+from monitoring.articles.submissions import private_folder
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import (
     BackendUnavailable,
@@ -135,11 +136,16 @@ def _select_taken(identities: int, folders: int) -> str:
 
 
 def make_article(submission: Submission, taken_folders: Collection[str], now: datetime) -> Article:
-    """Make a new article in its best folder that is still free."""
+    """Make a new article, in its best folder that is still free if it is published."""
+    is_published = submission.status is PublicationStatus.PUBLISHED
     return new_row(
         Article,
         identity=submission.identity,
-        slug=next(folder for folder in submission.folders() if folder not in taken_folders),
+        slug=(
+            choose_folder(submission, taken_folders) if is_published else private_folder(submission.identity)
+        ),
+        status=submission.status.value,
+        withdrawn_at=None if is_published else now,
         title=submission.payload["article"].get("title"),
         revision=1,
         content_hash=submission.content_hash,
@@ -150,6 +156,11 @@ def make_article(submission: Submission, taken_folders: Collection[str], now: da
         updated_at=now,
         nudged_at=now,
     )
+
+
+def choose_folder(submission: Submission, taken_folders: Collection[str]) -> str:
+    """Return the article's best folder that is still free."""
+    return next(folder for folder in submission.folders() if folder not in taken_folders)
 
 
 async def insert_articles(connection: BaseDBAsyncClient, articles: Sequence[Article]) -> None:

@@ -86,16 +86,16 @@ def _changes_nothing(submission: Revision, kept: Revision) -> bool:
 def _is_stale(submission: Revision, kept: Revision) -> bool:
     """Say whether the submission was made before what is kept.
 
-    A publisher repeats what got no answer. So the time at which a submission was sent must be later than the
-    one that took the article back, to publish it again.
+    A publisher repeats what got no answer. So what publishes an article again must have been sent later than
+    what took it back.
     """
     if submission.source_time is None or kept.source_time is None:
         return False
     if submission.source_time_field != kept.source_time_field:
         return False
-    is_taken_back = kept.status != PublicationStatus.PUBLISHED
     if submission.source_time == kept.source_time:
-        return is_taken_back and submission.source_time_field == SENT_FIELD
+        publishes_again = submission.status == PublicationStatus.PUBLISHED != kept.status
+        return publishes_again and submission.source_time_field == SENT_FIELD
     return submission.source_time < kept.source_time
 
 

@@ -15,6 +15,7 @@ from tortoise.exceptions import IntegrityError
 from tortoise.expressions import Subquery
 
 from monitoring.articles.intake import (
+    choose_folder,
     find_taken_folders,
     insert_articles,
     insert_translations,
@@ -34,10 +35,11 @@ from monitoring.articles.storage import (
     find_versions,
     page_transaction,
     put_page,
+    remove_pages,
     remove_tombstone,
 )
-from monitoring.articles.submissions import Submission, read_submission
-from monitoring.articles.withdrawal import take_back, try_to_remove_files
+from monitoring.articles.submissions import Submission, private_folder, read_submission
+from monitoring.articles.withdrawal import erase_content, mark_files, take_back, try_to_remove_files
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
@@ -46,7 +48,7 @@ from monitoring.backends.pages import read_page
 from monitoring.logs import log_article
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
@@ -90,7 +92,7 @@ async def receive_submission(payload: dict[str, Any]) -> Receipt:
         log_article(article.id)
         return Receipt(article, SubmissionKind.NEW_REVISION)
     receipt = await _receive_insistently(submission)
-    if receipt.kind in WITHDRAWALS:
+    if receipt.article.remove_at:
         await try_to_remove_files(receipt.article.id)
     return receipt
 
@@ -107,13 +109,14 @@ async def _receive_insistently(submission: Submission) -> Receipt:
 
 async def _receive_alone(submission: Submission) -> Receipt:
     now = datetime.now(UTC)
-    async with page_transaction() as connection:
+    is_published = submission.status is PublicationStatus.PUBLISHED
+    async with page_transaction() if is_published else transaction() as connection:
         taken_folders = await find_taken_folders(connection, [submission])
         if submission.identity in taken_folders:
-            receipt = await _take_again(submission, now)
+            take = _publish_again if is_published else _withdraw
+            receipt = await take(submission, taken_folders.values(), now)
         else:
-            article = make_article(submission, taken_folders.values(), now)
-            receipt = await _take_in(connection, article, submission.status)
+            receipt = await _take_in(connection, make_article(submission, taken_folders.values(), now))
     if receipt.kind is SubmissionKind.STALE:
         log.info(
             "A submission is stale: its %s is %s, and %s is known",
@@ -124,34 +127,39 @@ async def _receive_alone(submission: Submission) -> Receipt:
     return receipt
 
 
-async def _take_in(connection: BaseDBAsyncClient, article: Article, status: PublicationStatus) -> Receipt:
-    """Take in a new article. Raises `IntegrityError` if another process was faster, or took the folder."""
+async def _take_in(connection: BaseDBAsyncClient, article: Article) -> Receipt:
+    """Take in a new article. Raises `IntegrityError` if another process was faster, or took the folder.
+
+    One that its publisher takes back is noted, so that an older submission does not publish it later.
+    """
     log_article(article.id)
-    if status is not PublicationStatus.PUBLISHED:  # so that an older submission does not publish it later
+    if article.status != PublicationStatus.PUBLISHED:
+        log.info("A submission takes back an article that was never published")
+        if article.status == PublicationStatus.DELETED:
+            erase_content(article)
         await insert_together(connection, article)
-        await take_back(article, status, article.received_at)
-        await article.save()
-        return Receipt(article, KINDS[status])
+        return Receipt(article, KINDS[PublicationStatus(article.status)])
     versions = await find_versions(article.slug, SOURCE_LOCALE)
     await insert_articles(connection, [article])
     await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
     return Receipt(article, SubmissionKind.NEW_REVISION)
 
 
-async def _take_again(submission: Submission, now: datetime) -> Receipt:
-    article = await Article.select_for_update().get(identity=submission.identity)
-    log_article(article.id)
-    submission = submission.completed_by(article.payload)
-    kind = compare_with_kept(submission, article)
+async def _publish_again(submission: Submission, taken_folders: Collection[str], now: datetime) -> Receipt:
+    article, submission, kind = await _find_kept(submission)
     was_published = article.status == PublicationStatus.PUBLISHED
-    article.source_time, article.source_time_field = latest_source_time(submission, article)
-    if kind is SubmissionKind.NEW_REVISION or kind in WITHDRAWALS:
+    has_old_files = article.remove_at is not None
+    if kind is SubmissionKind.NEW_REVISION:
         _revise(article, submission, now)
-    if kind in WITHDRAWALS:
-        await take_back(article, submission.status, now)
+        article.withdrawn_at = article.remove_at = None
+        article.nudged_at = now
+        if article.slug == private_folder(article.identity):
+            article.slug = choose_folder(submission, taken_folders)
     if article.status != PublicationStatus.PUBLISHED:
         await article.save()
         return Receipt(article, kind)
+    if has_old_files:  # before the new ones come: those of locales that are no longer wanted would stay
+        await remove_pages(article)
     versions = await find_versions(article.slug, SOURCE_LOCALE)
     await article.save()
     await queue_translations(article, current_backends().settings.locales, now)
@@ -162,15 +170,36 @@ async def _take_again(submission: Submission, now: datetime) -> Receipt:
     return Receipt(article, kind)
 
 
+async def _withdraw(submission: Submission, _: Collection[str], now: datetime) -> Receipt:
+    article, submission, kind = await _find_kept(submission)
+    if kind in WITHDRAWALS:
+        if submission.content_hash != article.content_hash:  # a draft
+            _revise(article, submission, now)
+        await take_back(article, submission.status, now)
+    elif kind is SubmissionKind.DUPLICATE:  # a publication that failed may have left files
+        mark_files(article, now)
+    await article.save()
+    return Receipt(article, kind)
+
+
+async def _find_kept(submission: Submission) -> tuple[Article, Submission, SubmissionKind]:
+    """Lock the submission's article, complete the submission, and say what it means."""
+    article = await Article.select_for_update().get(identity=submission.identity)
+    log_article(article.id)
+    submission = submission.completed_by(article.payload)
+    kind = compare_with_kept(submission, article)
+    article.source_time, article.source_time_field = latest_source_time(submission, article)
+    return article, submission, kind
+
+
 def _revise(article: Article, submission: Submission, now: datetime) -> None:
+    """Take the submission's content. What is sent again with another status is no new revision."""
     article.status = submission.status
-    article.withdrawn_at = article.remove_at = None
-    article.nudged_at = now
+    article.payload = submission.payload
     if submission.content_hash != article.content_hash:
         article.revision += 1
         article.title = submission.payload["article"].get("title")
         article.content_hash = submission.content_hash
-        article.payload = submission.payload
         article.updated_at = now
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -28,7 +29,8 @@ Versions: TypeAlias = "Mapping[str, Version]"  # by path
 
 SOURCE_LOCALE = "en"
 TOMBSTONE = "gone.json"
-FILE_SUFFIXES = (".json", ".md")
+
+_PAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\.(json|md)")  # named by its locale
 
 
 class Translated(TypedDict, total=False):
@@ -137,7 +139,8 @@ async def remove_pages(article: Article) -> None:
         "gone_at": write_timestamp(article.withdrawn_at),
     }
     await storage.put(tombstone, _write_json(gone))
-    await storage.delete(*(path for path in stored if path != tombstone and path.endswith(FILE_SUFFIXES)))
+    pages = (path for path in stored if _PAGE.fullmatch(path.removeprefix(f"{article.slug}/")))
+    await storage.delete(*(path for path in pages if path != tombstone))
 
 
 async def remove_tombstone(slug: str) -> None:

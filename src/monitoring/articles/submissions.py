@@ -49,10 +49,12 @@ class Submission:
 
         Only a submission without text is completed: others say all there is.
         """
-        if any(self.payload["article"].get(field) is not None for field in TEXT_FIELDS) or not kept:
+        told = self.payload["article"]
+        if any(told.get(field) is not None for field in TEXT_FIELDS) or not kept:
             return self
+        named = {name: value for name, value in told.items() if name not in TEXT_FIELDS}
         payload = _without_submission_fields(kept) | self.payload
-        payload["article"] = kept["article"] | self.payload["article"]
+        payload["article"] = _without_status(kept["article"]) | named
         content_hash, size_bytes = _measure_content(payload)
         return replace(self, payload=payload, content_hash=content_hash, size_bytes=size_bytes)
 
@@ -61,7 +63,7 @@ class Submission:
         article = self.payload["article"]
         named = (sanitise_slug(_write_name(article.get(field))) for field in ("slug", "title", "id"))
         folder = next(filter(None, named), "article")
-        fingerprint = hashlib.sha256(self.identity.encode()).hexdigest()
+        fingerprint = _fingerprint(self.identity)
         yield folder
         yield f"{folder}-{fingerprint[:8]}"
         yield f"{folder}-{fingerprint}"
@@ -88,15 +90,26 @@ def read_submission(payload: dict[str, Any], received_at: datetime) -> Submissio
 
 def _measure_content(payload: Mapping[str, Any]) -> tuple[str, int]:
     """Return the hash (SHA-256) and the bytes of what a payload says about its article."""
-    content = _without_submission_fields(payload)
-    if "status" in payload["article"]:
-        content["article"] = {name: value for name, value in payload["article"].items() if name != "status"}
+    content = _without_submission_fields(payload) | {"article": _without_status(payload["article"])}
     written = _write_canonically(content)
     return hashlib.sha256(written).hexdigest(), len(written)
 
 
+def _without_status(article: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in article.items() if name != "status"}
+
+
 def _without_submission_fields(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in payload.items() if name not in SUBMISSION_FIELDS}
+
+
+def private_folder(identity: str) -> str:
+    """Name the folder of an article that was never published, which holds no files."""
+    return f"unpublished-{_fingerprint(identity)}"
+
+
+def _fingerprint(identity: str) -> str:
+    return hashlib.sha256(identity.encode()).hexdigest()
 
 
 def identify_article(payload: Mapping[str, Any]) -> str:
@@ -108,7 +121,7 @@ def identify_article(payload: Mapping[str, Any]) -> str:
     article, website = payload["article"], payload.get("website") or {}
     names = ((field, _write_name(article.get(field))) for field in ("id", "slug"))
     known_by = next((f"{field}:{name}" for field, name in names if name), None)
-    known_by = known_by or f"sha256:{hash_json(article)}"
+    known_by = known_by or f"sha256:{hash_json(_without_status(article))}"
     website_id = _write_name(website.get("id"))
     return f"website:{hash_json(website_id)}/{known_by}" if website_id else known_by
 

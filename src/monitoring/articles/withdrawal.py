@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from tortoise.expressions import Subquery
+
 from monitoring.articles.memory import forget_segments
-from monitoring.articles.models import Article, PublicationStatus
+from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.rules import SENT_FIELD
 from monitoring.articles.storage import page_transaction, remove_pages
+from monitoring.articles.submissions import private_folder
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
@@ -29,6 +33,8 @@ REMOVALS_A_SWEEP = 100
 
 PUBLISHER = Actor("publisher")
 
+log = logging.getLogger(__name__)
+
 _ACTIONS = {
     PublicationStatus.UNPUBLISHED: Action.ARTICLE_UNPUBLISHED,
     PublicationStatus.DELETED: Action.ARTICLE_DELETED,
@@ -36,15 +42,14 @@ _ACTIONS = {
 
 
 async def withdraw_article(article_id: UUID, status: PublicationStatus, actor: Actor) -> Article | None:
-    """Unpublish or delete an article. Returns None if there is none. Idempotent.
+    """Unpublish or delete an article. Returns None if there is none to unpublish or delete. Idempotent.
 
     Submissions that were made before now, as far as they tell, do not publish it again.
     """
     log_article(article_id)
     async with transaction():
-        known = Article.exclude(status=PublicationStatus.DELETED)
-        article = await known.select_for_update().get_or_none(id=article_id)
-        if article is None:
+        article = await Article.select_for_update().get_or_none(id=article_id)
+        if article is None or (article.status == PublicationStatus.DELETED != status):
             return None
         if article.status != status:
             now = datetime.now(UTC)
@@ -63,14 +68,26 @@ async def take_back(
     Its translations lose their rows, and with them workers lose the right to store them. The memory keeps the
     segments of an unpublished article, and forgets what only a deleted one has.
     """
-    article.status = status
-    article.withdrawn_at = article.remove_at = now
+    article.status, article.withdrawn_at = status, now
+    mark_files(article, now)
     await article.translations.all().delete()
     if status is PublicationStatus.DELETED:
-        article.update_from_dict({"title": None, "content_hash": "", "payload": {}})
+        erase_content(article)
         await forget_segments(article.id)
+    log.info("The article is %s by %s", status, actor.name)
     for team in await Team.filter(name__in=current_backends().settings.article_teams):
         await record(team.id, actor, _ACTIONS[status], article.slug, article.id)
+
+
+def erase_content(article: Article) -> None:
+    """Take the content out of a row that stays."""
+    article.update_from_dict({"title": None, "content_hash": "", "payload": {}})
+
+
+def mark_files(article: Article, now: datetime) -> None:
+    """Have the files of a withdrawn article removed, unless there never were any."""
+    if article.slug != private_folder(article.identity):
+        article.remove_at = now
 
 
 async def try_to_remove_files(article_id: UUID) -> None:
@@ -78,7 +95,7 @@ async def try_to_remove_files(article_id: UUID) -> None:
     try:
         await remove_files(article_id)
     except StorageUnavailable as error:
-        note_refusal("removal", error)
+        note_refusal("task", error)
 
 
 async def remove_files(article_id: UUID) -> None:
@@ -87,18 +104,37 @@ async def remove_files(article_id: UUID) -> None:
     Looks again after `LATE_FILES`. Raises `StorageUnavailable`.
     """
     async with page_transaction():
-        withdrawn = Article.exclude(status=PublicationStatus.PUBLISHED).filter(remove_at__not_isnull=True)
-        article = await withdrawn.select_for_update().get_or_none(id=article_id)
-        if article is None:
+        due = Article.filter(remove_at__lte=datetime.now(UTC)).select_for_update(skip_locked=True)
+        article = await due.get_or_none(id=article_id)
+        if article is None or article.status == PublicationStatus.PUBLISHED:
             return
         await remove_pages(article)
-        looks_again_at = (article.withdrawn_at or article.updated_at) + LATE_FILES
-        article.remove_at = looks_again_at if looks_again_at > datetime.now(UTC) else None
+        now = datetime.now(UTC)
+        looks_again_at = (article.withdrawn_at or now) + LATE_FILES
+        article.remove_at = looks_again_at if looks_again_at > now else None
         await article.save(update_fields=["remove_at"])
 
 
 async def sweep_removals() -> None:
-    """Remove the files that are to be removed by now. Raises `StorageUnavailable` while it cannot be had."""
+    """Remove the files that are to be removed by now. Raises `StorageUnavailable` if some stay."""
     due = Article.filter(remove_at__lte=datetime.now(UTC)).order_by("remove_at").limit(REMOVALS_A_SWEEP)
+    refusal = None
     for article in await due.only("id"):
-        await remove_files(article.id)
+        try:
+            await remove_files(article.id)
+        except StorageUnavailable as error:  # perhaps of one file: go on with the others
+            refusal = error
+    if refusal:
+        raise refusal
+
+
+async def withdraw_again() -> None:
+    """Take back what processes of 0.1.0, which know no withdrawals, have queued since. Once, at the start."""
+    withdrawn = Article.exclude(status=PublicationStatus.PUBLISHED).values("id")
+    for row in await Translation.filter(article_id__in=Subquery(withdrawn)).only("article_id"):
+        async with transaction():
+            article = await Article.select_for_update().get(id=row.article_id)
+            if article.status != PublicationStatus.PUBLISHED:
+                await article.translations.all().delete()
+                mark_files(article, datetime.now(UTC))
+                await article.save(update_fields=["remove_at"])

@@ -186,7 +186,8 @@ class BlogStorage:
                 await self._store.delete_async(_checked(path))
 
         async with self._unavailable_if_it_fails():
-            await asyncio.gather(*map(delete_one, paths))
+            for error in filter(None, await asyncio.gather(*map(delete_one, paths), return_exceptions=True)):
+                raise error
 
     async def _write_files(
         self, folder: Path, contents: Mapping[str, bytes]

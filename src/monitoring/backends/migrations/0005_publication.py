@@ -14,6 +14,11 @@ class Migration(migrations.Migration):
     initial = False
 
     operations = [
+        # First, because it takes longest and no other table has to wait for it.
+        ops.AddIndex(
+            model_name="TranslationMemory",
+            index=Index(fields=["segment_hash"]),
+        ),
         ops.CreateModel(
             name="MemoryUse",
             fields=[
@@ -63,9 +68,5 @@ class Migration(migrations.Migration):
             model_name="Translation",
             name="untranslated_segments",
             field=fields.IntField(default=0, db_default=0),
-        ),
-        ops.AddIndex(
-            model_name="TranslationMemory",
-            index=Index(fields=["segment_hash"]),
         ),
     ]
