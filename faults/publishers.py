@@ -147,7 +147,8 @@ class Publisher:
         confirmation = manuscript.newest | {"timestamp": manuscript.clock.isoformat()}
         if manuscript.status == "deleted":  # then it is the first content again
             manuscript.replace_by(confirmation)
-        manuscript.status = "published"
+        elif manuscript.status == "unpublished":
+            manuscript.newest, manuscript.status = confirmation, "published"
         self._deliver("the same content with a later time", manuscript, confirmation)
 
     def _unpublish(self, manuscript: Manuscript) -> None:

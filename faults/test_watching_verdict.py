@@ -107,6 +107,10 @@ def test_what_was_promised_and_kept_is_no_violation() -> None:
     assert judge() == []
 
 
+def test_a_check_that_began_before_the_page_was_up_and_found_it_up_is_no_violation() -> None:
+    assert judge(change_incident(resolved_at=at(89))) == []
+
+
 def test_a_message_that_waits_for_its_next_attempt_is_no_violation() -> None:
     waiting = RESOLVED | {"status": "pending", "due_at": at(300), "attempts": 2}
     assert judge(replace(WATCHED, deliveries=[OPENED, waiting])) == []

@@ -94,11 +94,16 @@ def _judge_incidents(page: Page, incidents: Sequence[Mapping[str, Any]]) -> Iter
         per_down[down] += 1
         if incident["resolved_at"] is None:
             yield f"{page.path}: has an incident that is still open"
-        elif incident["resolved_at"].timestamp() < down[1]:
+        elif incident["resolved_at"].timestamp() <= _last_answer(page, down):
             yield f"{page.path}: has an incident that was resolved while it was down"
     for number in per_down.values():
         if number > 1:
             yield f"{page.path}: has {number} incidents of one outage"
+
+
+def _last_answer(page: Page, down: Span) -> float:
+    """Return when the page last answered that it was down. A check may begin before the page is up again."""
+    return max((moment for moment in page.asked_at if down[0] <= moment <= down[1]), default=down[0])
 
 
 def _judge_deliveries(

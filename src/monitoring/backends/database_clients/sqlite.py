@@ -41,6 +41,9 @@ _UNAVAILABLE = {
 }
 
 
+OPENING_PAUSES_SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0)
+
+
 def _outage_of(client: BaseDBAsyncClient) -> Outage:
     return cast("_NumberedParameters", client).outage
 
@@ -171,6 +174,22 @@ class Client(_NumberedParameters):
     """The connection of one process to a database file; statements and transactions take turns on it."""
 
     transaction_class: ClassVar[type[_Transaction]] = _Transaction
+
+    async def create_connection(self, with_db: bool) -> None:  # noqa: FBT001 - Tortoise's
+        """Open the file. Raises `sqlite3.Error`, and then leaves no connection that is half set up.
+
+        While another process turns a new file to WAL, SQLite refuses without waiting.
+        """
+        for pause_seconds in (*OPENING_PAUSES_SECONDS, None):
+            try:
+                await super().create_connection(with_db)
+            except sqlite3.Error as error:
+                await self.close()
+                if pause_seconds is None or error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    raise
+                await asyncio.sleep(pause_seconds)
+            else:
+                return
 
     def acquire_connection(self) -> ConnectionWrapper[Any]:
         """Hold the connection for one statement."""
