@@ -215,3 +215,12 @@ def watch(cluster: Cluster, journal: Journal, over: threading.Event) -> None:
                 with journal.fault(process.name, "ended by itself"):
                     process.kill()
                     process.start()
+
+
+def judge_logs(cluster: Cluster, journal: Journal) -> None:
+    """Count logged errors, and report those of the service itself, which must not log outages as errors."""
+    for process in cluster.processes:
+        for logger, line in process.errors():
+            journal.count("Errors logged", logger)
+            if logger.startswith("monitoring."):
+                journal.record_violation(f"{process.name} logged an error: {line}")

@@ -1,4 +1,4 @@
-"""Whether the figures of a long run stay as they are. Pure."""
+"""Whether a long run did what was due, and whether its figures stay as they are. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 MOST_GROWTH = 0.10
+LEAST_OF_DUE_CHECKS = 0.5
 
 # Small figures move by more than a tenth without growing: (part of the name, by how much).
-PLAY = (("memory in MiB", 8.0), ("open files", 10.0), ("connections", 10.0), ("bytes a row", 100.0))
+PLAY = (("memory in MiB", 8.0), ("open files", 10.0), ("connections", 5.0), ("bytes a row", 20.0))
 
 
 @dataclass(frozen=True)
@@ -48,3 +49,9 @@ def find_growth(samples: Sequence[tuple[float, dict[str, float]]], settling_seco
     return [
         Growth(name, *(median(figures[name] for figures in part) for part in (early, late))) for name in names
     ]
+
+
+def judge_checks(stored_a_second: float, due_a_second: float) -> Iterator[str]:
+    """Yield a sentence if so few checks were stored that the other figures are not those of the load."""
+    if stored_a_second < due_a_second * LEAST_OF_DUE_CHECKS:
+        yield f"{stored_a_second:.1f} checks a second were stored, and {due_a_second:.1f} were due"

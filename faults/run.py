@@ -29,7 +29,7 @@ import asyncpg  # type: ignore[import-untyped]
 
 from callers import KeyHolder, MonitorOwner
 from chaos import list_targets
-from cluster import LOCALES, SITE_TEAM, WEBHOOK_SECRET, Cluster, running_cluster, watch
+from cluster import LOCALES, SITE_TEAM, WEBHOOK_SECRET, Cluster, judge_logs, running_cluster, watch
 from journal import Journal
 from monitoring.articles.withdrawal import LATE_FILES
 from publishers import Publisher
@@ -144,7 +144,7 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
         journal.record_violation(sentence)
     count_kept(journal, kept)
     count_watched(journal, watched, cluster)
-    judge_logs(journal, cluster)
+    judge_logs(cluster, journal)
 
 
 def demand_readiness(replicas: Replicas) -> None:
@@ -291,15 +291,6 @@ def count_kept(journal: Journal, kept: Kept) -> None:
         "objects": len(kept.objects),
     }.items():
         journal.count("Kept", name, number)
-
-
-def judge_logs(journal: Journal, cluster: Cluster) -> None:
-    """Count logged errors, and report those of the service itself, which must not log outages as errors."""
-    for process in cluster.processes:
-        for logger, line in process.errors():
-            journal.count("Errors logged", logger)
-            if logger.startswith("monitoring."):
-                journal.record_violation(f"{process.name} logged an error: {line}")
 
 
 def print_figures(journal: Journal) -> None:

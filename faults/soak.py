@@ -2,7 +2,8 @@
 
     python faults/soak.py --hours 1
 
-Exits with 0 and the figures, or with 1 and what grew. Growth is judged after the first ten minutes.
+Exits with 0 and the figures, or with 1 and what grew, was due and not done, or was logged as an error.
+Figures are judged after the first ten minutes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -27,8 +29,8 @@ import asyncpg  # type: ignore[import-untyped]
 
 from callers import KeyHolder
 from checked_server import Answering
-from cluster import LOCALES, SITE_TEAM, WEBHOOK_SECRET, Cluster, running_cluster
-from growing import Growth, find_growth
+from cluster import LOCALES, SITE_TEAM, WEBHOOK_SECRET, Cluster, judge_logs, running_cluster
+from growing import Growth, find_growth, judge_checks
 from journal import Journal
 from processor_time import family, memory_mib
 from publishers import Publisher
@@ -68,7 +70,7 @@ def main() -> int:
     for sentence in journal.violations:
         print(f"- {sentence}")
     if journal.violations or any(growth.is_too_much for growth in growths):
-        print(f"\nNot flat; logs in {folder}")
+        print(f"\nNot as it should be; logs in {folder}")
         return 1
     shutil.rmtree(folder)
     print("\nFlat")
@@ -91,14 +93,20 @@ def soak(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> lis
             done = [threads.submit(one.publish, over, pause_seconds) for one in publishers]
             done += [threads.submit(read_on_and_on, replicas, headers, over) for _ in range(READERS)]
             try:
-                samples = []
+                samples, settled_at = [], datetime.now(UTC) + timedelta(seconds=SETTLING_SECONDS)
                 for sample in measure(cluster, options.hours * 3600):
                     samples.append(sample)
                     journal.note(str(sample))
+                stored_a_second = asyncio.run(measure_checks(cluster, settled_at))
             finally:
                 over.set()
         for each in done:
             each.result()
+    due_a_second = options.monitors / INTERVAL_SECONDS
+    print(f"{stored_a_second:.1f} checks a second were stored of {due_a_second:.1f} that were due")
+    for sentence in judge_checks(stored_a_second, due_a_second):
+        journal.record_violation(sentence)
+    judge_logs(cluster, journal)
     return find_growth(samples, SETTLING_SECONDS)
 
 
@@ -163,6 +171,19 @@ async def measure_database(cluster: Cluster) -> dict[str, float]:
     return {"database: connections": connections} | {
         f"{row['name']}: bytes a row": row["bytes"] / row["rows"] for row in tables if row["rows"] > 1000
     }
+
+
+async def measure_checks(cluster: Cluster, since: datetime) -> float:
+    """Return how many checks were stored a second up to now. Raises ValueError if `since` is yet to come."""
+    seconds = (datetime.now(UTC) - since).total_seconds()
+    if seconds <= 0:
+        raise ValueError(f"nothing was measured after the first {SETTLING_SECONDS:.0f} s")
+    connection = await asyncpg.connect(cluster.database_url)
+    try:
+        stored = await connection.fetchval("SELECT count(*) FROM checks WHERE checked_at >= $1", since)
+    finally:
+        await connection.close()
+    return float(stored) / seconds
 
 
 @contextmanager
