@@ -269,7 +269,7 @@ def count_watched(journal: Journal, watched: Watched, cluster: Cluster) -> None:
     monitor_ids = {page.monitor_id for page in pages}
     stored = [number for monitor_id, number in watched.check_counts.items() if str(monitor_id) in monitor_ids]
     for name, number in {
-        "checks made": sum(len(page.asked_at) - 1 for page in pages),
+        "checks made": sum(len(page.asked_at) for page in pages),
         "checks stored": sum(stored),
         "times a page was down": sum(len(page.downs) for page in pages),
         "incidents": len(watched.incidents),

@@ -34,6 +34,7 @@ def delivery(delivery_id: UUID, event: str, **columns: Any) -> dict[str, Any]:
 PAGE = Page(
     "/unsteady-0",
     str(MONITOR_ID),
+    created_at=NOON - 20,
     asked_at=[NOON + second for second in range(0, 160, 20)],
     turned_at=[NOON + 50, NOON + 90],
 )
@@ -132,6 +133,17 @@ def test_a_long_wait_is_named_unless_nobody_could_check() -> None:
     assert judge(page=page) == ["/unsteady-0: was not checked for 85 s in which somebody could"]
     assert judge(page=page, blocked=((NOON + 150, NOON + 155),)) != []
     assert judge(page=page, blocked=((NOON + 150, NOON + 165),)) == []
+
+
+def test_a_check_of_a_page_that_was_never_asked_for_is_named() -> None:
+    page = replace(PAGE, asked_at=[], turned_at=[])
+    watched = Watched({MONITOR_ID: 1}, [], [])
+    assert "/unsteady-0: 1 checks are stored of 0 requests" in judge(watched, page)
+
+
+def test_the_first_wait_begins_when_the_monitor_was_created() -> None:
+    page = replace(PAGE, created_at=NOON - LONGEST_WAIT_SECONDS - 10)
+    assert judge(page=page) == ["/unsteady-0: was not checked for 85 s in which somebody could"]
 
 
 def test_times_that_overlap_count_once() -> None:

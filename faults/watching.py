@@ -95,7 +95,7 @@ class Watcher:
                 },
             )
             page.monitor_id = monitor["id"]
-            page.asked_at.append(time.time())
+            page.created_at = time.time()
 
     def vary(self, over: Event, chance: Random) -> None:
         """Break the unsteady pages and mend them, until the run is over. Then all pages are well."""
@@ -116,7 +116,7 @@ class Watcher:
         waiting = list(self._site.pages.values())
         while waiting and time.monotonic() < deadline:
             time.sleep(0.5)
-            waiting = [page for page in waiting if page.asked_at[-1] < healed or not self._is_up(page)]
+            waiting = [page for page in waiting if page.last_asked_at < healed or not self._is_up(page)]
         for page in waiting:
             self._replicas.journal.record_violation(
                 f"{page.path}: is not known to be up {RECOVERY_SECONDS:.0f} s after everything was well"

@@ -24,10 +24,14 @@ Span = tuple[float, float]
 
 @dataclass
 class Page:
-    """A page of the site: when it was asked for, and when it was down, in seconds since 1970."""
+    """A page of the site: since when it is watched, when it was asked for, and when it was down.
+
+    Moments are in seconds since 1970.
+    """
 
     path: str
     monitor_id: str = ""
+    created_at: float = 0.0  # its monitor, from which on somebody should ask
     asked_at: list[float] = field(default_factory=list)
     turned_at: list[float] = field(default_factory=list)  # down, up, down ...
 
@@ -35,6 +39,11 @@ class Page:
     def is_down(self) -> bool:
         """Whether it answers 503 now."""
         return len(self.turned_at) % 2 == 1
+
+    @property
+    def last_asked_at(self) -> float:
+        """When it was asked for last; when its monitor was created if it never was."""
+        return self.asked_at[-1] if self.asked_at else self.created_at
 
     @property
     def downs(self) -> Sequence[Span]:
@@ -77,7 +86,7 @@ def judge_watching(
 
 
 def _judge_waits(page: Page, blocked: Sequence[Span]) -> Iterator[str]:
-    for before, after in pairwise(page.asked_at):
+    for before, after in pairwise([page.created_at, *page.asked_at]):
         free_seconds = after - before - sum(_overlap(span, (before, after)) for span in blocked)
         if free_seconds > LONGEST_WAIT_SECONDS:
             yield f"{page.path}: was not checked for {free_seconds:.0f} s in which somebody could"
