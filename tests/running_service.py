@@ -103,7 +103,7 @@ def make_settings(folder: Path, **changes: Any) -> Settings:
         "rate_limit_notifications": "100000/60",
         "rate_limit_sign_in": "100000/60",
         "rate_limit_sign_in_address": "100000/60",
-        "rate_limit_sign_in_email": "100000/60",
+        "rate_limit_sign_in_email": "1000000/60",
         "session_cookie_secure": False,
         **NO_CHECKS,
     } | changes

@@ -49,6 +49,12 @@ class TestDefaults:
         environment.setenv("REDIS_URL", "")
         assert read_settings().redis_url is None
 
+    def test_one_address_does_not_use_up_what_all_together_may_try_for_an_email(self) -> None:
+        settings = read_settings()
+        of_address, of_email = settings.rate_limit_sign_in, settings.rate_limit_sign_in_email
+        in_the_same_time = of_address.limit * of_email.window_seconds / of_address.window_seconds
+        assert of_email.limit >= 4 * in_the_same_time
+
     def test_a_dotenv_file_is_not_read(self, environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (tmp_path / ".env").write_text("PORT=9000")
         environment.chdir(tmp_path)
@@ -145,6 +151,32 @@ class TestProblems:
         for fewest in ("0", "10"):
             environment.setenv("DATABASE_POOL_MIN_CONNECTIONS", fewest)
             assert read_settings().database_pool_min_connections == int(fewest)
+
+    @pytest.mark.parametrize(
+        ("of_one_email", "of_address", "of_email"),
+        [
+            ("20/300", "60/300", "959/3600"),
+            ("42/300", "60/300", ""),
+            ("60/300", "20/300", "959/3600"),
+            ("20/86400", "60/300", "79/3600"),
+        ],
+    )
+    def test_a_limit_by_email_that_few_addresses_use_up_is_refused(
+        self, environment: pytest.MonkeyPatch, of_one_email: str, of_address: str, of_email: str
+    ) -> None:
+        environment.setenv("RATE_LIMIT_SIGN_IN", of_one_email)
+        environment.setenv("RATE_LIMIT_SIGN_IN_ADDRESS", of_address)
+        environment.setenv("RATE_LIMIT_SIGN_IN_EMAIL", of_email)
+        with pytest.raises(
+            SettingsError, match=r"^RATE_LIMIT_SIGN_IN_EMAIL: must allow at least four times "
+        ):
+            read_settings()
+
+    def test_a_limit_by_email_that_four_addresses_use_up_is_not(
+        self, environment: pytest.MonkeyPatch
+    ) -> None:
+        environment.setenv("RATE_LIMIT_SIGN_IN_EMAIL", "960/3600")
+        assert read_settings().rate_limit_sign_in_email.limit == 960
 
 
 class TestSecrets:

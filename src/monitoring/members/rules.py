@@ -11,7 +11,7 @@ from monitoring.auth.names import is_name
 from monitoring.members.models import MAX_EMAIL_CHARACTERS
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, Refused
 
-# A password takes at least 10^8 guesses. The limit of attempts for one email allows fewer in 50 years.
+# A password takes at least 10^8 guesses. The limit of attempts for one email allows fewer in five years.
 MIN_GUESSES_LOG10 = 8
 
 # Time grows with the cube of the length, to a tenth of a second for this many hostile characters.

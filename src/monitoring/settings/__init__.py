@@ -161,8 +161,9 @@ class Settings(BaseSettings):
     rate_limit_sign_in_email: Annotated[
         RateLimitPolicy, NoDecode, values.read_rate_limit("sign_in_email")
     ] = _setting(
-        "Passwords tried in new browsers for one email, by all addresses / window in seconds",
-        "200/3600",
+        "Passwords tried in new browsers for one email, by all addresses / window in seconds; "
+        "at least four times what one address may try",
+        "2000/3600",
     )
 
     # The app
@@ -253,6 +254,19 @@ class Settings(BaseSettings):
         if max_connections < info.data.get("database_pool_min_connections", 0):
             raise ValueError("must not be below DATABASE_POOL_MIN_CONNECTIONS")
         return max_connections
+
+    @field_validator("rate_limit_sign_in_email")
+    @classmethod
+    def _check_sign_in(cls, of_email: RateLimitPolicy, info: ValidationInfo) -> RateLimitPolicy:
+        """Refuse a limit that few addresses use up, because it locks people out of new browsers."""
+        names = ("rate_limit_sign_in", "rate_limit_sign_in_address")
+        of_address = [info.data[name].most_in(of_email.window_seconds) for name in names if name in info.data]
+        if of_address and of_email.limit < 4 * min(of_address):
+            raise ValueError(
+                "must allow at least four times what one address may try in the same time "
+                "(RATE_LIMIT_SIGN_IN, RATE_LIMIT_SIGN_IN_ADDRESS)"
+            )
+        return of_email
 
 
 class WorkerSettings(Settings):

@@ -32,6 +32,10 @@ class RateLimitPolicy:
     limit: int
     window_seconds: int
 
+    def most_in(self, seconds: int) -> float:
+        """Return how many requests it allows in so many seconds, or in its window if that is longer."""
+        return self.limit * max(1.0, seconds / self.window_seconds)
+
 
 def _split_at_commas(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
