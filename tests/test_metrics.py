@@ -203,7 +203,7 @@ class TestBackends:
 
             wait_until(lambda: read("open_incidents") == read("monitors", status="up") == 0)
             postgres.stop()
-            assert httpx.get(ready, timeout=30).status_code == 503
+            wait_until(lambda: httpx.get(ready, timeout=30).status_code == 503)
             assert read("backend_up", backend="database") == 0
             assert read("backend_up", backend="queue") == 1
             assert read("open_incidents") is None

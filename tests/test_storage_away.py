@@ -18,6 +18,7 @@ from frozen_servers import frozen
 from monitoring.articles.models import Article, Translation
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 from s3_server import SECRET_ACCESS_KEY
+from service_process import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,12 +60,12 @@ def test_a_delivery_is_refused_whole_while_the_bucket_is_away_and_taken_when_it_
         s3.stop()
         try:
             refused = publisher.post(WEBHOOK, json=MOON)
-            assert judge(publisher) == "away"
+            wait_until(lambda: judge(publisher) == "away")
             assert service.run(count_rows()) == (0, 0)
         finally:
             s3.start()
         assert list(s3.read_objects(prefix)) == [f"{prefix}/sign-of-life"]
-        assert judge(publisher) == "ok"
+        wait_until(lambda: judge(publisher) == "ok")
         accepted = publisher.post(WEBHOOK, json=MOON)
         assert service.run(count_rows()) == (1, 2)
     refusal = catalogue.reply("service_unavailable")

@@ -59,6 +59,19 @@ async def hanging() -> AsyncIterator[str]:
 
 
 @asynccontextmanager
+async def before(port: int, requests: list[bytes]) -> AsyncIterator[str]:
+    """Stand before the server at a port: pass everything on, and note the head of each request."""
+
+    async def note(to_server: asyncio.StreamWriter, head: bytes, body: bytes) -> bool:
+        requests.append(head)
+        to_server.write(head + body)
+        return True
+
+    async with _standing_before(port, note) as endpoint:
+        yield endpoint
+
+
+@asynccontextmanager
 async def between(port: int, on_put: Meddle) -> AsyncIterator[str]:
     """Stand before the server at a port: pass everything on, but leave what happens to a PUT to `on_put`.
 
@@ -66,16 +79,29 @@ async def between(port: int, on_put: Meddle) -> AsyncIterator[str]:
     The client's connection is closed afterwards.
     """
 
+    async def leave_puts(to_server: asyncio.StreamWriter, head: bytes, body: bytes) -> bool:
+        if head.startswith(b"PUT "):
+            await on_put(to_server, head, body)
+            return False
+        to_server.write(head + body)
+        return True
+
+    async with _standing_before(port, leave_puts) as endpoint:
+        yield endpoint
+
+
+@asynccontextmanager
+async def _standing_before(
+    port: int, pass_on: Callable[[asyncio.StreamWriter, bytes, bytes], Awaitable[bool]]
+) -> AsyncIterator[str]:
+    """Hand each request to `pass_on`, until that says that it was the connection's last."""
+
     async def converse(client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         server, to_server = await asyncio.open_connection("127.0.0.1", port)
         answers = asyncio.create_task(_pass_on(server, to_client))
         with suppress(*LOST):
-            while True:
-                head, body = await read_request(client)
-                if head.startswith(b"PUT "):
-                    await on_put(to_server, head, body)
-                    break
-                to_server.write(head + body)
+            while await pass_on(to_server, *await read_request(client)):
+                pass
         answers.cancel()
         to_server.close()
         to_client.close()

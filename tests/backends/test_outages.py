@@ -114,6 +114,7 @@ class TestPostgresStopped:
             assert publisher.get("/health").status_code == 200
         finally:
             server.start()
+        wait_until(lambda: publisher.get("/ready").is_success)
         assert [send().is_success for send in requests] == [True] * len(requests)
 
     def test_the_app_says_so_on_a_page_and_its_people_stay_signed_in(
@@ -159,7 +160,7 @@ class TestPostgresFrozen:
                 ready = f"{service.base_url}/ready"
                 answers = at_once(lambda: httpx.get(ready, timeout=PATIENCE_SECONDS))
                 assert all(is_unavailable(answer, service) for answer in answers)
-            assert httpx.get(ready).status_code == 200
+            wait_until(lambda: httpx.get(ready).status_code == 200)
 
 
 class TestPostgresBusy:

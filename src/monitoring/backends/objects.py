@@ -157,8 +157,8 @@ class BlogStorage:
     async def check(self) -> None:
         """Try to write something small: a disk that is full still answers whoever reads.
 
-        In a bucket it is one object that stays, since the service may delete nothing there. It is written
-        once a minute, as each write costs money; in between, the bucket is asked for a list.
+        In a bucket it is one object that stays. It is written once a minute, as each write costs money; in
+        between, the bucket is asked for a list.
         """
         if self._folder:
             async with self._unavailable_if_it_fails():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 # A readiness probe gets an answer within two seconds: a backend that hangs for this long counts as away.
 PATIENCE_SECONDS = 1.0
+
+# Strangers may ask for the readiness as often as they like, and must not make as many questions of it.
+REMEMBERED_SECONDS = 1.0
+GOOD_STORAGE_REMEMBERED_SECONDS = 5.0  # a cloud wants to be paid for each question
 
 # Not shorter, because a sign of life of the blog storage is a write that a cloud wants to be paid for.
 WATCH_INTERVAL_SECONDS = 15.0
@@ -50,7 +55,7 @@ class SignsOfLife:
         storage = backends.blog_storage
         self._signs = {
             "database": SignOfLife(self._ask_database),
-            "blog_storage": SignOfLife(storage.check) if storage else None,
+            "blog_storage": SignOfLife(storage.check, GOOD_STORAGE_REMEMBERED_SECONDS) if storage else None,
             "queue": SignOfLife(backends.queue.check),
         }
 
@@ -92,22 +97,34 @@ class SignsOfLife:
 class SignOfLife:
     """Asks one backend, one question at a time: callers who come while it hangs wait for the same answer.
 
-    A question is not cancelled when its callers give up, because a client of a silent server may take as long
-    to cancel as to fail.
+    An answer counts for a second, a good one for as long as you say. A question is not cancelled when its
+    callers give up, because a client of a silent server may take as long to cancel as to fail.
     """
 
-    def __init__(self, ask: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, ask: Callable[[], Awaitable[None]], good_remembered_seconds: float = REMEMBERED_SECONDS
+    ) -> None:
         self._ask = ask
+        self._good_remembered_seconds = good_remembered_seconds
         self._asking: asyncio.Task[None] | None = None
+        self._forgotten_at = 0.0  # when the answer no longer counts
 
     async def wait(self) -> None:
         """Return when the backend has answered. Raises `BackendUnavailable` after a second without answer."""
-        if self._asking is None or self._asking.done():
-            self._asking = asyncio.create_task(_await(self._ask()))
+        if self._asking is None or (self._asking.done() and time.monotonic() >= self._forgotten_at):
+            self._asking = asyncio.create_task(self._ask_and_remember())
         await asyncio.wait([self._asking], timeout=PATIENCE_SECONDS)
         if not self._asking.done():
             raise BackendUnavailable("no answer in time")
         self._asking.result()
+
+    async def _ask_and_remember(self) -> None:
+        remembered_seconds = REMEMBERED_SECONDS
+        try:
+            await self._ask()
+            remembered_seconds = self._good_remembered_seconds
+        finally:
+            self._forgotten_at = time.monotonic() + remembered_seconds
 
     async def close(self) -> None:
         """Drop a question that still hangs."""
@@ -124,7 +141,3 @@ async def _judge(backend: SignOfLife | None) -> str:
     except BackendUnavailable:
         return "away"
     return "ok"
-
-
-async def _await(asked: Awaitable[None]) -> None:
-    await asked
