@@ -210,6 +210,14 @@ class TestCompose:
         assert len(secrets) > 4
         assert all(fallback.startswith(":?") for _, fallback in secrets)
 
+    def test_valkey_has_a_password_which_the_processes_know(self) -> None:
+        services = read_compose()["services"]
+        *_, command = services["valkey"]["entrypoint"]
+        assert "requirepass %s" in command
+        password = services["valkey"]["environment"]["REDISCLI_AUTH"]
+        for name in UNITS:
+            assert services[name]["environment"]["REDIS_URL"].startswith(f"redis://:{password}@valkey:")
+
     def test_a_process_has_time_to_stop(self) -> None:
         compose = read_compose()
         shutdown_seconds = compose["x-monitoring"]["environment"]["SHUTDOWN_TIMEOUT_SECONDS"]
