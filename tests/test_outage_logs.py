@@ -10,7 +10,7 @@ import pytest
 
 from frozen_servers import frozen
 from ready_tables import make_tables
-from real_servers import PostgresServer, find_free_port, running_postgres
+from real_servers import PostgresServer, find_free_port, running_postgres, running_redis
 from running_command import RunningCommand, running_command
 from running_service import WEBHOOK_SECRET
 from s3_server import BUCKET, S3Server, running_s3
@@ -69,6 +69,17 @@ def demand_two_lines(running: RunningCommand, culprit: str, reason: str) -> tupl
     told = OVER.search(over)
     assert told, over
     return int(told[2]), int(told[3])
+
+
+def deliver_article(serving: RunningCommand, number: int) -> int:
+    """Submit an article and return the status."""
+    answer = httpx.post(
+        f"{serving.base_url}/api/webhooks/publisher",
+        headers={"X-Webhook-Secret": WEBHOOK_SECRET},
+        json={"article": {"id": number, "title": "Moon"}},
+        timeout=30,
+    )
+    return answer.status_code
 
 
 def culprit_of(postgres: PostgresServer) -> str:
@@ -150,13 +161,7 @@ class TestBlogStorage:
         ) as serving:
 
             def deliver(number: int) -> int:
-                answer = httpx.post(
-                    f"{serving.base_url}/api/webhooks/publisher",
-                    headers={"X-Webhook-Secret": WEBHOOK_SECRET},
-                    json={"article": {"id": number, "title": "Moon"}},
-                    timeout=30,
-                )
-                return answer.status_code
+                return deliver_article(serving, number)
 
             assert deliver(0) == 202
             if trouble == "frozen":
@@ -173,3 +178,37 @@ class TestBlogStorage:
             culprit = f"The blog storage at 127.0.0.1:{s3.port}, s3://{BUCKET}/"
             assert demand_two_lines(serving, culprit, reason) == (2, 0)
             assert len(warnings_of(serving)) == 1
+
+    def test_a_worker_whose_translations_it_refuses_counts_them(
+        self, installation: Installation, s3: S3Server
+    ) -> None:
+        installation.environment |= {**s3.environment, "BLOG_STORAGE_URL": s3.new_location()}
+        with running_command(installation, "serve") as serving:
+            assert deliver_article(serving, 0) == 202
+        s3.stop()
+        with running_command(installation, "worker") as working:
+            try:
+                wait_until(lambda: lines_of_outage(working))
+            finally:
+                s3.start()
+            wait_until(lambda: len(lines_of_outage(working)) == 2)
+            culprit = f"The blog storage at 127.0.0.1:{s3.port}, s3://{BUCKET}/"
+            refused_requests, refused_tasks = demand_two_lines(working, culprit, "Connection refused")
+            assert refused_requests == 0
+            assert refused_tasks >= 1
+
+
+class TestQueue:
+    def test_a_checker_names_it(self, installation: Installation) -> None:
+        urls = {"CHECKS_AT_ONCE": "5", "REFERENCE_URLS": "https://example.com", "METRICS_PORT": "0"}
+        with (
+            running_redis() as redis,
+            running_command(installation, "checker", REDIS_URL=redis.url, **urls) as checking,
+        ):
+            redis.stop()
+            try:
+                wait_until(lambda: lines_of_outage(checking))
+            finally:
+                redis.start()
+            wait_until(lambda: len(lines_of_outage(checking)) == 2)
+            demand_two_lines(checking, f"The queue at 127.0.0.1:{redis.port}", "Connect")
