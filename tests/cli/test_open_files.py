@@ -53,6 +53,7 @@ def test_more_connections_than_files_do_not_stop_the_checks(tmp_path: Path) -> N
             CHECKS_AT_ONCE="5",
             ALLOWED_NETWORKS="127.0.0.1/32",
             REFERENCE_URLS=page,
+            RATE_LIMIT_API="1000000/60",  # the test asks until there is a check
         ) as serving,
         httpx.Client(
             base_url=serving.base_url, transport=httpx.HTTPTransport(local_address="127.0.0.2"), timeout=30
