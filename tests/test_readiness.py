@@ -86,6 +86,6 @@ async def test_a_stranger_who_asks_again_and_again_makes_one_request_to_the_buck
             monkeypatch.setenv(name, value)
         with running_service(tmp_path, blog_storage_url=s3.new_location()) as service:
             async with httpx.AsyncClient(base_url=service.base_url, timeout=30) as stranger:
-                states = [(await stranger.get("/ready")).json()["blog_storage"] for _ in range(50)]
-    assert states == ["ok"] * 50
+                states = [(await stranger.get("/ready")).json()["blog_storage"] for _ in range(10)]
+    assert states == ["ok"] * 10
     assert len(requests) == 1
