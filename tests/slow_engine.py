@@ -1,4 +1,4 @@
-"""A slow LibreTranslate server: it answers when it is told to, in English."""
+"""A slow LibreTranslate server: it answers when it is told to, in something that is no English."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SlowEngine:
             def do_POST(self) -> None:
                 asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 engine.wait()
-                self._reply({"translatedText": asked["q"]})
+                self._reply({"translatedText": [f"¡{text}!" for text in asked["q"]]})
 
             def _reply(self, value: Any) -> None:
                 body = json.dumps(value).encode()
