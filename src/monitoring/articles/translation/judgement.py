@@ -9,9 +9,13 @@ import unicodedata
 from collections import Counter
 from enum import StrEnum
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from monitoring.articles.translation.codes import plain_text
 from monitoring.articles.translation.opaque import opaque_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Fault(StrEnum):
@@ -96,16 +100,17 @@ def find_fault(segment: str, answer: str, target: str) -> Fault | None:
     `segment` is English, and `target` is a locale (BCP 47).
     """
     source, text = plain_text(segment), plain_text(answer)
-    rules = {
-        Fault.ADDRESSES: _has_new_addresses(source, text),
-        Fault.CHATTER: _is_chatter(source, text),
-        Fault.LENGTH: _is_of_wrong_length(source, text, target),
-        Fault.REPETITION: _repeats_itself(source, text),
-        Fault.SCRIPT: _is_in_wrong_script(source, text, target),
-        Fault.ENGLISH: not target.startswith("en") and _is_english(source, text),
-        Fault.NUMBERS: _has_other_numbers(source, text),
+    # The first that is broken is told, and those after it are not looked at.
+    rules: dict[Fault, Callable[[], bool]] = {
+        Fault.ADDRESSES: lambda: _has_new_addresses(source, text),
+        Fault.CHATTER: lambda: _is_chatter(source, text),
+        Fault.LENGTH: lambda: _is_of_wrong_length(source, text, target),
+        Fault.REPETITION: lambda: _repeats_itself(source, text),
+        Fault.SCRIPT: lambda: _is_in_wrong_script(source, text, target),
+        Fault.ENGLISH: lambda: not target.startswith("en") and _is_english(source, text),
+        Fault.NUMBERS: lambda: _has_other_numbers(source, text),
     }
-    return next((fault for fault, is_found in rules.items() if is_found), None)
+    return next((fault for fault, is_broken in rules.items() if is_broken()), None)
 
 
 def _has_new_addresses(source: str, text: str) -> bool:

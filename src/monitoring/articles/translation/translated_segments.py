@@ -83,7 +83,7 @@ class _Asking:
         """Return the acceptable translations."""
         answers = self._ask(segments)
         cleaned = {segment: accepted(segment, answer) for segment, answer in answers.items()}
-        learned = self._take_all(cleaned)
+        learned = self._without_faults(cleaned)
         doubtful = [
             segment for segment, text in cleaned.items() if text is not None and segment not in learned
         ]
@@ -92,17 +92,26 @@ class _Asking:
 
     def take(self, segment: str, answer: object) -> str | None:
         """Clean an answer, or return None if it must not be used."""
-        text = accepted(segment, answer)
-        if text is None or self._find_fault is None:
-            return text
-        if fault := self._find_fault(segment, text, self._target):
-            self.faults[fault] += 1
-            return None
-        return text
+        return self._take_all({segment: answer}).get(segment)
 
-    def _take_all(self, answers: Mapping[str, str | None]) -> dict[str, str]:
-        taken = {segment: self.take(segment, answer) for segment, answer in answers.items()}
-        return {segment: text for segment, text in taken.items() if text is not None}
+    def _take_all(self, answers: Mapping[str, object]) -> dict[str, str]:
+        return self._without_faults(
+            {segment: accepted(segment, answer) for segment, answer in answers.items()}
+        )
+
+    def _without_faults(self, cleaned: Mapping[str, str | None]) -> dict[str, str]:
+        """Leave out cleaned answers that are none, and those with a fault, which are counted."""
+        return {
+            segment: text
+            for segment, text in cleaned.items()
+            if text is not None and not self._has_fault(segment, text)
+        }
+
+    def _has_fault(self, segment: str, text: str) -> bool:
+        fault = self._find_fault(segment, text, self._target) if self._find_fault else None
+        if fault:
+            self.faults[fault] += 1
+        return bool(fault)
 
     def _translate_by_runs(self, segments: Sequence[str]) -> dict[str, str]:
         """Translate each run of words between codes by itself. Leave out segments without a good run."""
