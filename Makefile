@@ -14,7 +14,7 @@ CONTRACT = $(SHARED_OUT) contract-tests
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
 .DEFAULT_GOAL = help
-.PHONY: help run install install-dev check quick test test-all contract contract-long contract-serve lies dist sdks faults soak image-test screenshots bench coverage format release-document constraints migration clean
+.PHONY: help run install install-dev check quick test test-all contract contract-long contract-serve lies dist sdks faults soak image-test screenshots bench corpus coverage format release-document constraints migration clean
 
 help:  ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/\1\t\2/p' Makefile | expand -t 18
@@ -146,6 +146,11 @@ build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requi
 	@$(BIN)/python -m pip --python $(@D)/peers/bin/python install --quiet --require-hashes -r benchmarks/requirements.txt
 	@touch $@
 
+corpus: install-dev  ## Translate specifications, browsers' test data and READMEs, and count what stays intact
+	PATH="$(abspath $(BIN)):$$PATH" contract-tests/strangers/install
+	benchmarks/corpus/install $(BIN) build/corpus
+	PYTHONPATH=benchmarks:build/corpus/python $(BIN)/python -m corpus.check
+
 coverage: install-dev  ## Measure which lines and branches the embedded suite runs; no threshold
 	.ci/install-servers
 	$(BIN)/pytest -n auto --backends=embedded --cov --cov-report=term --cov-report=html:build/coverage
@@ -167,6 +172,7 @@ constraints: install-dev  ## Pin what pyproject.toml allows: versions and hashes
 	cd contract-tests/strangers && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
 	cd image-tests && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
 	cd benchmarks && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
+	cd benchmarks/corpus && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
 
 migration: install-dev  ## Write a migration: make migration NAME=add_monitor_tags
 	$(BIN)/python -W ignore -m monitoring.backends.schema $(NAME)

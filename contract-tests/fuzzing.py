@@ -18,7 +18,7 @@ from uuid import UUID
 import pytest
 
 import chosen_backends
-from cast import Player, form_team
+from cast import Player, form_readers, form_team
 from monitoring import worker
 from monitoring.auth.credentials import hash_secret
 from monitoring.auth.models import ApiKey
@@ -66,7 +66,7 @@ FULL_KEY = Role("full key", SCOPES)
 WRONG_SECRET = "a-wrong-webhook-secret"
 ROLES = [
     FULL_KEY,
-    Role("read-only key", ["monitors:read"]),
+    Role("read-only key", ["monitors:read", "articles:read"]),
     Role("write-only key and a wrong secret", ["monitors:write"], webhook_secret=WRONG_SECRET),
     Role("revoked key", SCOPES, is_revoked=True),
     Role("nothing", webhook_secret=""),
@@ -155,7 +155,7 @@ def fetch_token(service: RunningService, role: Role) -> str:
     """Get a token from the token endpoint. A role without scopes has no key and no token."""
     if not role.scopes:
         return ""
-    with Player(service, form_team(service, MANY), role.scopes) as player:
+    with Player(service, form_readers(service, MANY), role.scopes) as player:
         service.run(use_the_documents_credentials(player))
         service.run(create_the_documents_things(player.team_id))
         token = player.fetch_token()

@@ -68,7 +68,8 @@ def _compare_security(former: Place, present: Place) -> Iterator[str]:
     if not all(any(now <= before for now in ways_in) for before in _ways_in(former)):
         yield _tell(former / "security", present / "security", "credentials that were enough may be refused")
     scope = present / "x-required-scope"
-    if scope.value not in (None, former.value.get("x-required-scope")):
+    took_tokens = any('"bearer"' in way for ways in _ways_in(former) for way in ways)
+    if took_tokens and scope.value not in (None, former.value.get("x-required-scope")):
         yield _tell(former / "x-required-scope", scope, "keys that were enough may be refused")
 
 

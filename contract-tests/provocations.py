@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -55,10 +55,11 @@ def good_ask(
 ) -> Ask:
     """Write a request that succeeds. More headers, or another part, make it one that is refused.
 
-    A header replaces the credentials, or the Content-Type, that have its name.
+    A header replaces the credentials, or the Content-Type, that have its name. Of alternatives, the first is
+    taken.
     """
     content = operation.definition.get("requestBody", {}).get("content", {})
-    own = [CREDENTIALS[name] for scheme in operation.definition["security"] for name in scheme]
+    own = [CREDENTIALS[name] for scheme in operation.definition["security"][:1] for name in scheme]
     for media_type, node in content.items():
         own.append(f"Content-Type: {media_type}")
         if body is None:
@@ -89,7 +90,13 @@ def fill_with_headers(operation: Operation) -> list[Ask]:
 
 def lack_the_scope(operation: Operation) -> list[Ask]:
     other = "reader" if operation.definition["x-required-scope"] == "monitors:write" else "writer"
-    return [good_ask(operation, f"Authorization: {{{other}}}")]
+    return [bear(operation, other)]
+
+
+def bear(operation: Operation, word: str) -> Ask:
+    """Ask with the token of this word of the scene, and with nothing else."""
+    asked = good_ask(operation, f"Authorization: {{{word}}}")
+    return replace(asked, headers=tuple(header for header in asked.headers if header != SECRET))
 
 
 def ask_for_nothing(operation: Operation) -> list[Ask]:
@@ -173,8 +180,14 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "notification_webhook_disabled": rest_before("/api/notification-webhooks/{webhook_id}", enabled=False),
     "notification_webhook_limit_reached": lambda operation: [write(operation)] * 19,  # two exist already
     # Articles
-    "article_not_found": ask_for_nothing,
+    "article_not_found": lambda operation: [
+        good_ask(operation, path=operation.path.replace("{article_id}", "{nothing}"))
+    ],
+    "articles_not_shared": lambda operation: [bear(operation, "outsider")],
     "blog_storage_not_configured": lambda operation: [good_ask(operation)],
+    "translation_not_found": lambda operation: [
+        good_ask(operation, path=operation.path.replace("{locale}", "0"))
+    ],
     "webhook_secret_invalid": lambda operation: [good_ask(operation, "X-Webhook-Secret: a-wrong-one")],
     "webhook_secret_not_configured": lambda operation: [good_ask(operation)],
 }

@@ -23,7 +23,8 @@ TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
 LOWER_BOUNDS = {"minimum": -inf, "minLength": 0, "minItems": 0, "minProperties": 0}
 UPPER_BOUNDS = ("maximum", "maxLength", "maxItems", "maxProperties")
 INCOMPARABLE = ("pattern", "multipleOf")
-UNJUDGED = ("not", "if", "then", "else", "discriminator", "readOnly", "writeOnly")
+UNJUDGED = ("not", "if", "discriminator", "readOnly", "writeOnly")
+BRANCHES = ("then", "else")
 NUMBER_FORMATS = {"int32": 2**31, "int64": 2**63}
 SILENT = ("description", "title", "example", "examples", "deprecated", "externalDocs", "default", "nullable")
 NULL = {"type": "null"}
@@ -129,7 +130,10 @@ def _compare(former: Shape, present: Shape, way: Way, above: frozenset[tuple[str
     if way is Way.INPUT and former["default"] != present["default"] and "default" in former.words:
         yield _tell(former, present, "default", "what is left out means something else")
     if "items" in former.words or "items" in present.words:
-        yield from find_schema_changes(_items(former), _items(present), way, above)
+        yield from find_schema_changes(_branch(former, "items"), _branch(present, "items"), way, above)
+    if former["if"] == present["if"]:  # otherwise it is told already
+        for branch in [word for word in BRANCHES if word in former.words.keys() | present.words.keys()]:
+            yield from find_schema_changes(_branch(former, branch), _branch(present, branch), way, above)
     yield from _compare_properties(former, present, way, above)
 
 
@@ -184,8 +188,9 @@ def _number(bound: Json, otherwise: float) -> float:
     return otherwise if bound is None or isinstance(bound, bool) else bound
 
 
-def _items(shape: Shape) -> Place:
-    return shape.words.get("items", Place({}, f"{shape.pointer}/items", {}))
+def _branch(shape: Shape, keyword: str) -> Place:
+    """Return a schema within; where there is none, everything is taken."""
+    return shape.words.get(keyword, Place({}, f"{shape.pointer}/{keyword}", {}))
 
 
 def _compare_properties(
@@ -214,7 +219,7 @@ def _compare_properties(
 
 
 def _other_properties(shape: Shape) -> Place:
-    return shape.words.get("additionalProperties", Place({}, f"{shape.pointer}/additionalProperties", {}))
+    return _branch(shape, "additionalProperties")
 
 
 def _tell(former: Shape, present: Shape, keyword: str, cost: Way | str) -> str:

@@ -32,7 +32,8 @@ def main() -> None:
         folder = Path(name)
         with running_service(folder) as service:
             credentials_of(service, roles[arguments.role])
-        app = MonitoringService(make_settings(folder))
+        readers = service.settings.article_teams
+        app = MonitoringService(make_settings(folder, article_teams=readers))
         uvicorn.run(app, port=arguments.port, http=protocol_for(app.contract.catalogue), ws="none")
     chosen_backends.close()
 

@@ -84,6 +84,10 @@ DOCUMENT = yaml.safe_load(
             chip: {anyOf: [{type: string, maxLength: 9}, {type: integer}]}
             labels: {type: object, additionalProperties: {type: string, maxLength: 9}}
             notes: {type: object}
+          if: {properties: {kind: {const: cat}}}
+          then: {properties: {name: {maxLength: 20}}}
+          else: {$ref: '#/components/schemas/NoCat'}
+        NoCat: {properties: {name: {maxLength: 30}}}
         Pet:
           type: object
           required: [id, kind]
@@ -141,6 +145,9 @@ BREAKING = [
     ("other fields are not taken", f"{TAKEN}/properties/notes/additionalProperties", False),
     ("a field that was free has a type", f"{TAKEN}/properties/notes/properties", {"a": {"type": "string"}}),
     ("a map's values are narrower", f"{TAKEN}/properties/labels/additionalProperties/maxLength", 8),
+    ("a condition is another", f"{TAKEN}/if/properties/kind/const", "dog"),
+    ("a consequence is narrower", f"{TAKEN}/then/properties/name/maxLength", 19),
+    ("an alternative is narrower", "/components/schemas/NoCat/properties/name/maxLength", 29),
     ("an option is not taken", f"{TAKEN}/properties/chip/anyOf/1", GONE),
     ("an option is narrower", f"{TAKEN}/properties/chip/anyOf/0/maxLength", 8),
     ("a status is gone", f"{PUT}/responses/404", GONE),
@@ -206,6 +213,7 @@ HARMLESS = [
     ("any text is taken", f"{TAKEN}/properties/name/pattern", GONE),
     ("null is taken", f"{TAKEN}/properties/name/type", ["string", "null"]),
     ("other fields are taken", f"{TAKEN}/additionalProperties", True),
+    ("a consequence is wider", f"{TAKEN}/then/properties/name/maxLength", 21),
     ("another option is taken", f"{TAKEN}/properties/chip/anyOf/2", {"type": "boolean"}),
     ("an error is new", f"{PUT}/responses/409", {"description": "Busy."}),
     ("a header is new", f"{PUT}/responses/200/headers/Age", {"schema": {"type": "integer"}}),

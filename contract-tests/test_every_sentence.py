@@ -13,7 +13,7 @@ import pytest
 
 import chosen_backends
 import promises
-from cast import form_team
+from cast import form_readers, form_team
 from exact_errors import demand_exactly, find_error
 from incidents.breakdowns import open_incident
 from monitoring.auth.scopes import SCOPES
@@ -115,8 +115,9 @@ async def break_down(*_: object) -> None:
 
 def set_scene(service: RunningService) -> dict[str, str]:
     """Set up Alice's team with its keys, one of them revoked, and two things of every kind."""
-    team = form_team(service, MAX_MONITORS)
+    team = form_readers(service, MAX_MONITORS)
     alice, revoked = (service.run(create_key(team, "A key", SCOPES)) for _ in range(2))
+    outsider = service.run(create_key(form_team(service), "A key", SCOPES))
     service.run(revoke_key(revoked.key.client_id))
 
     def sign(client_id: str, scopes: Sequence[str] = SCOPES) -> str:
@@ -131,10 +132,12 @@ def set_scene(service: RunningService) -> dict[str, str]:
         "alice_mixed_up": write_basic(alice.key.client_id, revoked.client_secret),
         "reader": bear(alice.key.client_id, ["monitors:read"]),
         "writer": bear(alice.key.client_id, ["monitors:write"]),
+        "outsider": bear(outsider.key.client_id),
         "revoked": bear(revoked.key.client_id),
         "another_token": sign(revoked.key.client_id),
         **service.run(create_things(team.id)),
         "article_id": str(uuid4()),
+        "locale": "es",
         "nothing": str(uuid4()),
         "guide": "quick-start",
         "fresh_key": str(uuid4()),

@@ -33,6 +33,7 @@ FILTERS = {
 LINKS = links.all_links()
 CREATE, READ = OPERATIONS["create_monitor"], OPERATIONS["get_monitor"]
 UPDATE, LIST = OPERATIONS["update_monitor"], OPERATIONS["list_monitors"]
+TRANSLATION = OPERATIONS["get_article_translation"]
 DELIVER = next(operation for operation in OPERATIONS.values() if operation.path == "/api/webhooks/publisher")
 
 # Operations whose answer says where to look for what they began.
@@ -231,8 +232,22 @@ class TestArticle:
             told = traveller.call(DELIVER, named | {"event": event})
             assert told.answer.json["article_id"] == accepted.answer.json["article_id"]
             assert traveller.follow(state, told).answer.json["status"] == status
+            assert accepted.answer.json["article_id"] in listed_ids(traveller, status=status)
         assert traveller.follow(remove, accepted).answer.status == 204
         assert traveller.follow(state, accepted).answer.status == 404
+        assert accepted.answer.json["article_id"] in listed_ids(traveller, status="deleted")
+
+    def test_is_read_in_every_locale_and_again_only_when_it_changes(self, traveller: Traveller) -> None:
+        accepted = traveller.call(DELIVER, {"article": {"id": str(uuid4()), "title": "Fit first"}})
+        article = wait_until_settled(traveller, accepted)
+        for locale in ["en", *accepted.answer.json["locales"]]:
+            here = {"article_id": article["id"], "locale": locale}
+            read = traveller.call(TRANSLATION, **here).answer
+            assert read.json["locale"] == locale
+            assert (read.json["submission"] == accepted.body) is (locale == "en")
+            again = traveller.call(TRANSLATION, **here, **{"If-None-Match": read.headers["etag"]}).answer
+            assert (again.status, again.body) == (304, b"")
+        assert article["id"] in listed_ids(traveller, locale=locale, updated_since=article["updated_at"])
 
     def test_of_a_test_delivery_is_nowhere(self, traveller: Traveller) -> None:
         pings = [body for _, body in links.examples_of_body(DELIVER) if body.get("event") == "test"]
@@ -253,6 +268,12 @@ def moved_on(before: Exchange, after: Exchange) -> Mapping[str, Any]:
     updated_at: str = after.answer.json["updated_at"]
     assert updated_at > before.answer.json["updated_at"]
     return {"updated_at": updated_at}
+
+
+def listed_ids(traveller: Traveller, **query: str) -> list[str]:
+    """List the newest articles that a filter finds."""
+    listed = traveller.call(OPERATIONS["list_articles"], **query).answer.json["articles"]
+    return [article["id"] for article in listed]
 
 
 def wait_until_settled(traveller: Traveller, accepted: Exchange) -> Any:

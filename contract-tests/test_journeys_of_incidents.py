@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 from standardwebhooks import Webhook
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 CREATE, READ, UPDATE = (OPERATIONS[f"{verb}_monitor"] for verb in ("create", "get", "update"))
 LIST_CHECKS = OPERATIONS["list_checks"]
+DELIVER = OPERATIONS["deliver_article"]
 READ_INCIDENT = OPERATIONS["get_incident"]
 REGISTER, REPLACE = OPERATIONS["create_notification_webhook"], OPERATIONS["update_notification_webhook"]
 TEST, REDELIVER = OPERATIONS["test_notification_webhook"], OPERATIONS["redeliver_notification"]
@@ -175,6 +177,23 @@ class TestNotificationWebhook:
         after = traveller.follow(link_of(REGISTER, LIST_DELIVERIES.operation_id), registered)
         assert (gone.answer.status, after.answer.status) == (204, 404)
         assert len(server.notifications) == 2
+
+    def test_is_told_of_articles_if_it_asks_for_them(
+        self, traveller: Traveller, server: UnsteadyServer
+    ) -> None:
+        events = ["article.translated", "article.unpublished"]
+        registered = traveller.call(REGISTER, {"url": server.url, "events": events})
+        named = {"article": {"id": str(uuid4())}}
+        accepted = traveller.call(DELIVER, {"article": named["article"] | {"title": "Fit first"}}).answer.json
+        expected = len(accepted["locales"])
+        wait_until(lambda: len(server.notifications) == expected)
+        traveller.call(DELIVER, named | {"event": "unpublish"})
+        wait_until(lambda: len(server.notifications) == expected + 1)
+        told = [verify(registered, *notification) for notification in server.notifications]
+        assert [each["type"] for each in told] == [events[0]] * expected + [events[1]]
+        assert {each["data"]["article"]["id"] for each in told} == {accepted["article_id"]}
+        locales = {each["data"]["translation"]["locale"] for each in told[:-1]}
+        assert locales == set(accepted["locales"])
 
     def test_tells_its_secret_once(self, traveller: Traveller) -> None:
         registered = traveller.call(REGISTER)

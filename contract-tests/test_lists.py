@@ -1,13 +1,15 @@
-"""The lists of checks, incidents, webhooks and deliveries: every row comes once, and filters filter."""
+"""Lists other than that of monitors: every row comes once, and filters filter."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
 from incidents.breakdowns import open_incident
+from monitoring.articles.models import Article, Translation
 from monitoring.backends.database import transaction
 from monitoring.checks.results import CheckResult, insert_results
 from monitoring.contract.timestamps import write_timestamp
@@ -19,7 +21,7 @@ from promises import OPERATIONS
 from traveller import Traveller, setting_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from uuid import UUID
 
     from running_service import RunningService
@@ -30,6 +32,7 @@ LISTS = {
     "list_incidents": ("incidents", "id"),
     "list_notification_webhooks": ("notification_webhooks", "id"),
     "list_notification_deliveries": ("deliveries", "id"),
+    "list_articles": ("articles", "id"),
 }
 
 ROWS = 5
@@ -43,6 +46,9 @@ NEWEST = [
     ("list_incidents", "monitor_id", "{other_monitor_id}"),
     ("list_incidents", "state", "open"),
     ("list_notification_deliveries", "status", "failed"),
+    ("list_articles", "locale", "es"),
+    ("list_articles", "tag", "{newest_tag}"),
+    ("list_articles", "updated_since", "{newest_moment}"),
 ]
 OTHERS = [
     ("list_checks", "outcome", "up"),
@@ -50,7 +56,11 @@ OTHERS = [
     ("list_incidents", "monitor_id", "{monitor_id}"),
     ("list_incidents", "state", "resolved"),
     ("list_notification_deliveries", "status", "pending"),
+    ("list_articles", "tag", "{other_tag}"),
 ]
+
+# Those of monitors and the status of articles are tried in journeys.
+TRIED_ELSEWHERE = {("list_articles", "status")}
 
 
 class FilledLists:
@@ -72,13 +82,19 @@ class FilledLists:
             "other_monitor_id": other_monitor_id,
             "webhook_id": webhook_id,
         }
-        self._words = {**self.ids, "newest_moment": write_timestamp(MOMENTS[-1])}
+        tags = {"every_tag": str(uuid4()), "newest_tag": str(uuid4()), "other_tag": str(uuid4())}
+        service.run(publish(tags))
+        # Of articles there is one list, which others fill as well.
+        self._always = {"list_articles": {"tag": tags["every_tag"]}}
+        self._words = {**self.ids, **tags, "newest_moment": write_timestamp(MOMENTS[-1])}
 
     def read(self, operation_id: str, **query: str) -> tuple[list[str], str | None]:
         """Return what identifies the rows of a page, and the cursor of the next page."""
         operation, (name, key) = OPERATIONS[operation_id], LISTS[operation_id]
         path = {name: value for name, value in self.ids.items() if f"{{{name}}}" in operation.path}
-        answer = self._traveller.call(operation, **path, **query).answer
+        answer = self._traveller.call(
+            operation, **path, **(self._always.get(operation_id, {}) | query)
+        ).answer
         assert answer.status == 200, answer.body
         return [row[key] for row in answer.json[name]], answer.json["next_cursor"]
 
@@ -126,7 +142,7 @@ def test_every_list_and_every_filter_is_tried() -> None:
     filters = {(name, each) for name, query in queries.items() for each in query if "cursor" in query}
     tried = {(name, each) for name, each, _ in NEWEST + OTHERS}
     paging = {(name, each) for name in LISTS for each in ("limit", "cursor")}
-    assert {row for row in filters if row[0] != "list_monitors"} == tried | paging
+    assert {row for row in filters if row[0] != "list_monitors"} == tried | paging | TRIED_ELSEWHERE
 
 
 async def check(monitor_id: str) -> None:
@@ -171,3 +187,29 @@ async def fail(monitor: Monitor, moment: datetime) -> None:
 async def give_up(delivery_id: str) -> None:
     """Fail a delivery for good, even if somebody is sending it at the moment."""
     await NotificationDelivery.filter(id=delivery_id).update(status="failed", due_at=None, claim=None)
+
+
+async def publish(tags: Mapping[str, str]) -> None:
+    """Publish articles. Only the newest one was translated into Spanish, and only it changed lately."""
+    for moment in MOMENTS:
+        is_newest = moment == MOMENTS[-1]
+        article = Article(
+            identity=str(uuid4()),
+            slug=str(uuid4()),
+            revision=1,
+            content_hash="",
+            payload={"article": {}},
+            tags=[tags["every_tag"], tags["newest_tag" if is_newest else "other_tag"]],
+            received_at=moment,
+            updated_at=moment,
+            nudged_at=moment,
+        )
+        await article.save()
+        await Translation.create(
+            article=article,
+            locale="es",
+            revision=1,
+            status="translated" if is_newest else "failed",
+            due_at=moment,
+            translated_at=moment if is_newest else None,
+        )

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from cast import Player, form_team
+from cast import Player, form_readers, form_team
+from monitoring.auth.scopes import SCOPES
 from monitoring.contract.openapi_30 import derive_openapi_30
 from promises import DOCUMENT, PUBLISHED
 from real_servers import find_free_port, wait_for_port
@@ -78,13 +79,13 @@ def watching_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runni
 
 @pytest.fixture
 def owner(watching_service: RunningService, team: Team) -> Iterator[Player]:
-    with Player(watching_service, team) as player:
+    with Player(watching_service, team, SCOPES) as player:
         yield player
 
 
 @pytest.fixture
 def team(watching_service: RunningService) -> Team:
-    return form_team(watching_service)
+    return form_readers(watching_service)
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ from uuid import uuid4
 
 import links
 import promises
-from cast import Player, form_team
+from cast import Player, form_readers
 from links import Exchange, Link
+from monitoring.auth.scopes import SCOPES
 from promises import OPERATIONS
 from running_service import WEBHOOK_SECRET
 
@@ -55,7 +56,8 @@ class Traveller:
         places = {parameter["name"]: parameter["in"] for parameter in operation.parameters}
         query = {name: value for name, value in values.items() if places[name] == "query"}
         headers = [f"{name}: {value}" for name, value in values.items() if places[name] == "header"]
-        headers += [self._credentials[name] for each in operation.definition["security"] for name in each]
+        alternatives = operation.definition["security"]
+        headers += [self._credentials[name] for each in alternatives[:1] for name in each]
         headers += [f"Content-Type: {media_type}"] if media_type else []
         target = operation.path.format_map(values) + (f"?{urlencode(query)}" if query else "")
         method = operation.method.upper()
@@ -85,8 +87,8 @@ class Traveller:
 
 @contextmanager
 def setting_out(service: RunningService) -> Iterator[Traveller]:
-    """Yield a traveller with a new team's key, exchanged for a token at the first stop."""
-    with Player(service, form_team(service)) as player:
+    """Yield a traveller with a new team's key for everything, exchanged for a token at the first stop."""
+    with Player(service, form_readers(service), SCOPES) as player:
         traveller = Traveller(service)
         credentials = {"client_id": player.client_id, "client_secret": player.client_secret}
         traveller.bear(traveller.call(OPERATIONS["issue_token"], credentials))

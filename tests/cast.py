@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from monitoring.auth.scopes import SCOPES
+from monitoring.auth.scopes import DEFAULT_SCOPES
 from monitoring.auth.service import create_key, create_team
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Player(httpx.Client):
     client_id: str
     client_secret: str
 
-    def __init__(self, service: RunningService, team: Team, scopes: Sequence[str] = SCOPES) -> None:
+    def __init__(self, service: RunningService, team: Team, scopes: Sequence[str] = DEFAULT_SCOPES) -> None:
         super().__init__(base_url=service.base_url, timeout=30)
         created = service.run(create_key(team, "A key of the tests", scopes))
         self.team_id = team.id
@@ -46,3 +46,11 @@ class Player(httpx.Client):
 def form_team(service: RunningService, max_monitors: int = 1000) -> Team:
     """Make a team that no other test knows."""
     return service.run(create_team(f"Team {uuid4()}", "free", max_monitors))
+
+
+def form_readers(service: RunningService, max_monitors: int = 1000) -> Team:
+    """Make such a team and name it in ARTICLE_TEAMS, as an operator does who then restarts the service."""
+    team = form_team(service, max_monitors)
+    for settings in (service.settings, service.app.backends.settings):
+        vars(settings)["article_teams"] = (*settings.article_teams, team.name)
+    return team

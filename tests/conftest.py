@@ -15,7 +15,7 @@ from hypothesis import settings
 
 import chosen_backends
 from backend_free import Watch, reaches_backends
-from cast import Player, form_team
+from cast import Player, form_readers, form_team
 from insider import Insider
 from monitoring.members import passwords
 from running_service import WEBHOOK_SECRET, RunningService, running_service
@@ -152,6 +152,13 @@ def bob(service: RunningService, team: Team) -> Iterator[Player]:
 def charlie(service: RunningService) -> Iterator[Player]:
     """Is in a team of his own."""
     with Player(service, form_team(service)) as player:
+        yield player
+
+
+@pytest.fixture
+def site(service: RunningService) -> Iterator[Player]:
+    """May read articles, to build a website, and nothing else."""
+    with Player(service, form_readers(service), ["articles:read"]) as player:
         yield player
 
 

@@ -53,7 +53,9 @@ class Insider:
     ) -> bytes:
         """Write a request that security lets in; headers come on top of the credentials."""
         operation = self._document.operations[operation_id]
-        credentials = [self._credentials[name] for each in operation.definition["security"] for name in each]
+        credentials = [
+            self._credentials[name] for each in operation.definition["security"][:1] for name in each
+        ]
         target = operation.path.format_map(self._path_values | path_values) + query
         return request(operation.method.upper(), target, *credentials, *headers, body=body)
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cast import Player, form_readers
 from incidents.breakdowns import open_incident
+from monitoring.auth.scopes import SCOPES
 from monitoring.contract.docs.pages import CONTENT_SECURITY_POLICY, read_guides
 from monitoring.contract.docs.samples import write_samples
 from monitoring.contract.document import load_document
@@ -21,11 +23,11 @@ from monitoring.notifications.service import create_webhook
 from running_service import WEBHOOK_SECRET
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from uuid import UUID
 
     import httpx
 
-    from cast import Player
     from monitoring.contract.catalogue import Catalogue
     from running_service import RunningService
 
@@ -52,10 +54,17 @@ def test_no_other_page_is_served(path: str, mallory: httpx.Client, catalogue: Ca
     assert (answer.status_code, answer.json()) == (404, catalogue.templates["not_found"].body)
 
 
+@pytest.fixture
+def owner(service: RunningService) -> Iterator[Player]:
+    """May do everything, also read articles."""
+    with Player(service, form_readers(service), SCOPES) as player:
+        yield player
+
+
 @pytest.mark.parametrize("language", COMMANDS)
 @pytest.mark.parametrize("operation_id", DOCUMENT.operations)
 def test_a_sample_runs(
-    operation_id: str, language: str, service: RunningService, alice: Player, publisher: httpx.Client
+    operation_id: str, language: str, service: RunningService, owner: Player, publisher: httpx.Client
 ) -> None:
     command = COMMANDS[language]
     if not shutil.which(command[0]):
@@ -66,13 +75,13 @@ def test_a_sample_runs(
         [
             *command,
             with_values(
-                sample.code.replace("curl ", "curl -sS --fail-with-body "), service, alice, publisher
+                sample.code.replace("curl ", "curl -sS --fail-with-body "), service, owner, publisher
             ),
         ],
         env={
             "PATH": os.environ["PATH"],
             "URL": service.base_url,
-            "TOKEN": alice.headers["Authorization"].removeprefix("Bearer "),
+            "TOKEN": owner.headers["Authorization"].removeprefix("Bearer "),
             "SECRET": WEBHOOK_SECRET,
         },
         capture_output=True,
@@ -85,14 +94,14 @@ def test_a_sample_runs(
     assert run.stdout.strip() or not any("content" in answer for answer in successes)
 
 
-def with_values(code: str, service: RunningService, alice: Player, publisher: httpx.Client) -> str:
+def with_values(code: str, service: RunningService, owner: Player, publisher: httpx.Client) -> str:
     """Fill in what a reader would: ids of existing things, and their own credentials."""
     delivered = publisher.post("/api/webhooks/publisher", json={"article": {"title": "Sample"}}).json()
-    ids = {"article_id": delivered["article_id"], **service.run(create_things(alice.team_id))}
+    ids = {"article_id": delivered["article_id"], **service.run(create_things(owner.team_id))}
     credentials = DOCUMENT.root["components"]["schemas"]["TokenRequest"]["properties"]
     values = {
-        credentials["client_id"]["examples"][0]: alice.client_id,
-        credentials["client_secret"]["examples"][0]: alice.client_secret,
+        credentials["client_id"]["examples"][0]: owner.client_id,
+        credentials["client_secret"]["examples"][0]: owner.client_secret,
     }
     for operation in DOCUMENT.operations.values():
         examples = {parameter["name"]: parameter.get("example") for parameter in operation.parameters}

@@ -19,8 +19,9 @@ from monitoring.settings import (
 from test_deployment import BASE, ROOT, read_compose, read_unit
 
 STORAGE = {"BLOG_STORAGE_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+OF_PUBLISHERS = {"WEBHOOK_SECRETS", "GHOST_WEBHOOK_SECRETS", "OUTRANK_ACCESS_TOKENS"}
 SECRETS = {
-    "api": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS", *STORAGE, "SIGNING_KEYS", "WEBHOOK_SECRETS"},
+    "api": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS", *STORAGE, "SIGNING_KEYS", *OF_PUBLISHERS},
     "worker": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS", *STORAGE, "TRANSLATOR_API_KEY"},
     "checker": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS"},
     "migrate": {"DATABASE_URL"},
@@ -29,7 +30,7 @@ ALL = set.union(*SECRETS.values())
 FILES_OF_UNITS = {
     "environment": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS"},
     "blog-storage.environment": STORAGE,
-    "api.environment": {"SIGNING_KEYS", "WEBHOOK_SECRETS"},
+    "api.environment": {"SIGNING_KEYS", *OF_PUBLISHERS},
     "worker.environment": {"TRANSLATOR_API_KEY"},
     "checker.environment": set(),
 }
@@ -41,6 +42,8 @@ VALUES = {
     "BLOG_STORAGE_URL": "s3://blog",
     "SIGNING_KEYS": "a signing key of forty characters.......",
     "WEBHOOK_SECRETS": "a-webhook-secret-of-the-tests",
+    "GHOST_WEBHOOK_SECRETS": "a-secret-of-ghosts-webhook",
+    "OUTRANK_ACCESS_TOKENS": "an-access-token-of-outrank",
     "TRANSLATOR_API_KEY": "a-key-of-an-engine",
 }
 

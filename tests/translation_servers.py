@@ -122,25 +122,32 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class DeepLServer(TranslationServer):
-    """`POST /v2/translate` and `GET /v3/languages`."""
+    """`POST /v2/translate`, `GET /v3/languages`, and `GET` and `POST /v3/glossaries`."""
 
     max_texts = 50
     max_bytes = 128 * 1024
-    glossaries = ("a-glossary",)
-    # As DeepL has it: Catalan without tags, and formality here and there.
+    max_glossaries = 1000
+    # As DeepL has it: Catalan without tags, and formality and glossaries here and there.
     languages: Mapping[str, tuple[str, ...]] = {
         "ca": (),
-        "de": ("formality", "tag_handling"),
-        "es": ("formality", "tag_handling"),
-        "fr": ("formality", "tag_handling"),
-        "it": ("formality", "tag_handling"),
-        "pt": ("tag_handling",),
-        "pt-BR": ("formality", "tag_handling"),
-        "pt-PT": ("formality", "tag_handling"),
+        "de": ("formality", "glossary", "tag_handling"),
+        "es": ("formality", "glossary", "tag_handling"),
+        "fr": ("formality", "glossary", "tag_handling"),
+        "it": ("formality", "glossary", "tag_handling"),
+        "pt": ("glossary", "tag_handling"),
+        "pt-BR": ("formality", "glossary", "tag_handling"),
+        "pt-PT": ("formality", "glossary", "tag_handling"),
         "sv": ("tag_handling",),
         "zh-Hans": ("tag_handling",),
         "zh-Hant": ("tag_handling",),
     }
+
+    def __init__(self) -> None:
+        super().__init__()
+        entries = {"source_lang": "en", "target_lang": "es", "entries": "", "entries_format": "tsv"}
+        self.glossaries: list[dict[str, Any]] = [
+            {"glossary_id": "a-glossary", "name": "An operator's", "dictionaries": [entries]}
+        ]
 
     def answer(self, question: Question) -> Reply:
         if question.headers["Authorization"] != f"DeepL-Auth-Key {KEY}":
@@ -150,8 +157,48 @@ class DeepLServer(TranslationServer):
                 return Reply(200, [self._language(code) for code in ("en", *self.languages)])
             case "POST", "/v2/translate":
                 return self._translated(question)
+            case "GET", "/v3/glossaries":
+                return Reply(200, {"glossaries": list(map(self._glossary, self.glossaries))})
+            case "POST", "/v3/glossaries":
+                return self._made_glossary(question.body)
             case _:
                 return Reply(404, {"message": "Not found"})
+
+    def _made_glossary(self, asked: dict[str, Any]) -> Reply:
+        languages = {code.partition("-")[0] for code, known in self.languages.items() if "glossary" in known}
+        if len(self.glossaries) >= self.max_glossaries:
+            return Reply(456, {"message": "Too many glossaries"})
+        if any(each["target_lang"].lower() not in languages for each in asked["dictionaries"]):
+            return Reply(400, {"message": "Unsupported language pair"})
+        self.glossaries.append({"glossary_id": f"glossary-{len(self.glossaries)}", **asked})
+        return Reply(201, self._glossary(self.glossaries[-1]))
+
+    @staticmethod
+    def _glossary(made: dict[str, Any]) -> dict[str, Any]:
+        dictionaries = [
+            {
+                "source_lang": each["source_lang"].lower(),
+                "target_lang": each["target_lang"].lower(),
+                "entry_count": len(each["entries"].splitlines()),
+            }
+            for each in made["dictionaries"]
+        ]
+        return made | {"dictionaries": dictionaries, "creation_time": "2026-01-01T00:00:00.000000Z"}
+
+    def _entries(self, asked: dict[str, Any]) -> dict[str, str] | None:
+        """Return what the glossary of a request says in its languages; None if there is no such glossary."""
+        if "glossary_id" not in asked:
+            return {}
+        language = asked["target_lang"].partition("-")[0]
+        return next(
+            (
+                dict(line.split("\t") for line in each["entries"].splitlines())
+                for made in self.glossaries
+                for each in made["dictionaries"]
+                if (made["glossary_id"], each["target_lang"].upper()) == (asked["glossary_id"], language)
+            ),
+            None,
+        )
 
     def _language(self, code: str) -> dict[str, Any]:
         features = {feature: {"status": "stable"} for feature in self.languages.get(code, ())}
@@ -164,13 +211,18 @@ class DeepLServer(TranslationServer):
         asked = question.body
         if problem := self._problem_of(asked):
             return Reply(400, {"message": problem})
-        if asked.get("glossary_id", "a-glossary") not in self.glossaries:
+        entries = self._entries(asked)
+        if entries is None:
             return Reply(404, {"message": "Glossary not found"})
         translate = self.translate if "tag_handling" in asked else _in_capitals_with_tags
-        texts = [
-            {"detected_source_language": "EN", "text": translate(text), "billed_characters": len(text)}
-            for text in asked["text"]
-        ]
+        texts = []
+        for text in asked["text"]:
+            worded = text
+            for term, translation in entries.items():
+                worded = worded.replace(term, translation)
+            texts.append(
+                {"detected_source_language": "EN", "text": translate(worded), "billed_characters": len(text)}
+            )
         return Reply(200, {"translations": texts})
 
     def _problem_of(  # noqa: PLR0911 - a line a rule

@@ -13,7 +13,9 @@ const REMEMBERED = {
   'Send a test notification': ['delivery_id', 'id'],
   'Submit an article': ['article_id', 'article_id'],
 };
-const AT_THE_END = ['Change a notification webhook', 'Delete a notification webhook', 'Delete a monitor', 'Revoke a token'];
+const AT_THE_END = [
+  'Change a notification webhook', 'Delete a notification webhook', 'Delete a monitor', 'Delete an article', 'Revoke a token',
+];
 const SENT_IN_FORMS = { client_id: '{{client_id}}', client_secret: '{{client_secret}}', token: '{{bearerToken}}' };
 
 const script = (listen, exec) => ({ listen, script: { type: 'text/javascript', exec: [exec] } });

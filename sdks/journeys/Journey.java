@@ -187,7 +187,7 @@ public final class Journey {
 
     ArticleContent content =
         new ArticleContent().title("Shoes").content("# Fit first").format("markdown").slug("java");
-    ArticleAccepted accepted = articles.deliverArticle(new ArticleSubmission().article(content));
+    ArticleAccepted accepted = articles.deliverArticle(new ArticleSubmission().article(content), null);
     check(accepted.getStatus() == SubmissionStatus.ACCEPTED, "the article is accepted");
 
     Set<String> locales = Set.copyOf(accepted.getLocales());

@@ -95,6 +95,12 @@ ENGINE_ANSWERS_REFUSED = Counter(
     "Answers of the engine that were no translation, by what was wrong with them.",
     ["engine", "locale", "fault"],
 )
+ENGINE_CHARACTERS = Counter(
+    "monitoring_engine_characters", "Characters that the engine was asked to translate.", ["engine", "locale"]
+)
+ENGINE_REQUESTS = Counter(
+    "monitoring_engine_requests", "Times the engine was asked for a batch of segments.", ["engine", "locale"]
+)
 TRANSLATIONS_FINISHED = Counter(
     "monitoring_translations_finished",
     "Translations that came to an end, by outcome: translated or failed.",

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from monitoring.articles.backlog import measure_translations
 from monitoring.articles.engine_runner import open_engine
-from monitoring.articles.sweeping import queue_missing_locales, release_abandoned_claims, sweep
+from monitoring.articles.site.addresses import Addresses
+from monitoring.articles.site.writing import SiteWriter
+from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.articles.withdrawal import sweep_removals, withdraw_again
 from monitoring.auth.revocations import delete_expired_revocations
 from monitoring.backends.errors import BackendUnavailable
@@ -33,6 +35,9 @@ MEASURE_INTERVAL_SECONDS = 30.0
 # Rollups wait for the end of an hour. How soon they come after it matters little.
 UPKEEP_INTERVAL_SECONDS = 60.0
 
+# Longer than between sweeps, because it counts every row. Crawlers and readers of feeds come more seldom.
+SITE_INTERVAL_SECONDS = 60.0
+
 
 @asynccontextmanager
 async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIterator[None]:
@@ -55,6 +60,11 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
                 repeat(sweep_removals, backends.settings.sweep_interval_seconds, "Removing files"),
                 repeat(_keep_up, UPKEEP_INTERVAL_SECONDS, "The upkeep"),
             ]
+            if pattern := backends.settings.site_page_url:
+                writer = SiteWriter(Addresses(pattern))
+                repeated.append(
+                    repeat(writer.write_if_changed, SITE_INTERVAL_SECONDS, "Writing sitemap and feeds")
+                )
             if backends.settings.metrics_port is not None:
                 repeated.append(repeat(_measure, MEASURE_INTERVAL_SECONDS, "Measuring the backlog"))
             background = [asyncio.create_task(each) for each in repeated]
@@ -82,6 +92,7 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
         if not knows_all_locales:  # last, because it may take long and must not hold up the others
             await withdraw_again()
             await queue_missing_locales()
+            await note_tags()
             knows_all_locales = True
 
     return sweep_once

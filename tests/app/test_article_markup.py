@@ -222,7 +222,7 @@ class TestRenderMarkdown:
         assert kinds_of(render_markdown(source)) == ["h3", "p", "table", "pre"]
 
     def test_shows_front_matter_as_it_stands(self) -> None:
-        first, second = markup_of(render_markdown("---\ntitle: <Fit>\n---\n# Fit\n"))
+        first, second = markup_of(render_markdown("\ufeff---\ntitle: <Fit>\n---\n# Fit\n"))
         assert first == "<pre>---\ntitle: &lt;Fit&gt;\n---\n</pre>"
         assert second == "<h3>Fit</h3>"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from articles.translation.engines_of_tests import translate_article
 from monitoring.app.article_view import (
     MAX_BLOCKS,
     MAX_CHARACTERS,
@@ -14,7 +15,6 @@ from monitoring.app.article_view import (
     direction_of,
     lay_side_by_side,
 )
-from monitoring.articles.translation.article import translate_article
 from monitoring.articles.translation.documents import TextFormat
 from monitoring.articles.translation.engines.pseudo import Pseudo
 

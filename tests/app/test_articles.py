@@ -13,9 +13,10 @@ import chosen_backends
 from app.visitor import Visitor, read_text
 from cast import form_team
 from monitoring.app.pages import articles
-from monitoring.app.sentences import NOTICES
+from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.storage import find_versions, page_transaction, put_page
+from monitoring.articles.usage import list_usage, this_month
 from monitoring.audit.service import list_entries
 from monitoring.auth.service import create_team
 from monitoring.contract.cursors import encode_cursor
@@ -294,6 +295,71 @@ class TestRetry:
     ) -> None:
         article_id = deliver_translated(service, publisher)
         assert f"/app/articles/{article_id}/retry" not in editor.open(f"/articles/{article_id}").text
+
+
+class TestTranslatingAgain:
+    def test_asks_the_engine_for_every_sentence_if_told_to_and_is_in_the_audit_log(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor, team: Team
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+        asked_before = asked_of_the_engine(service)
+        page = f"/articles/{article_id}/retranslate"
+        assert f'href="/app{page}"' in editor.open(f"/articles/{article_id}").text
+        done = editor.submit(page, page, locale="es", forgets_memory="on")
+        assert NOTICES["article_retranslated"] in read_text(done.text)
+        wait_until(lambda: asked_of_the_engine(service) > asked_before)
+        wait_until(lambda: set(states(service, article_id).values()) == {"translated"})
+        [entry, *_] = service.run(list_entries(team.id, 1, None)).rows
+        assert (entry.action, entry.subject_id) == ("article.retranslated", article_id)
+
+    def test_is_not_offered_while_nothing_is_translated(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+        change(service, article_id, ["es", "pt"], status=TranslationStatus.TRANSLATING)
+        page = f"/articles/{article_id}/retranslate"
+        assert f'action="/app{page}"' not in editor.open(page).text
+
+
+class TestCorrecting:
+    def test_replaces_the_engines_words_and_is_in_the_audit_log(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor, team: Team
+    ) -> None:
+        article_id = deliver_translated(service, publisher, "A title of many")
+        segments = f"/articles/{article_id}/es/segments"
+        assert f'href="/app{segments}"' in editor.open(f"/articles/{article_id}/es").text
+        [form] = re.findall(rf'href="/app({segments}/\w+)"', editor.open(segments).text)
+        done = editor.submit(form, form, text="Un título")
+        assert NOTICES["translation_corrected"] in read_text(done.text)
+        assert "corrected" in read_text(done.text)
+        wait_until(lambda: "Un título" in read_text(editor.open(f"/articles/{article_id}/es").text))
+        [entry, *_] = service.run(list_entries(team.id, 1, None)).rows
+        assert (entry.action, entry.subject_id) == ("article.translation_corrected", article_id)
+        editor.submit(form, form, text="Un título", takes_back="yes")
+        wait_until(lambda: "Un título" not in read_text(editor.open(f"/articles/{article_id}/es").text))
+
+    def test_without_the_marks_of_the_source_keeps_what_was_typed(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher, "A <b>bold</b> title")
+        segments = f"/articles/{article_id}/es/segments"
+        [form] = re.findall(rf'href="/app({segments}/\w+)"', editor.open(segments).text)
+        refused = editor.submit(form, form, text="Un título atrevido")
+        assert refused.status_code == 400
+        assert REFUSALS["codes_broken"] in read_text(refused.text)
+        assert "Un título atrevido" in refused.text
+
+    def test_of_a_segment_that_is_gone_is_not_found(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher)
+        assert editor.open(f"/articles/{article_id}/es/segments/0").status_code == 404
+        assert editor.open(f"/articles/{article_id}/tlh/segments").status_code == 404
+        assert "none here" in read_text(editor.open(f"/articles/{article_id}/es/segments?from=500").text)
+
+
+def asked_of_the_engine(service: RunningService) -> int:
+    return sum(row.requests for row in service.run(list_usage(this_month())))
 
 
 class TestWithdrawing:

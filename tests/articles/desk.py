@@ -12,6 +12,7 @@ from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.models import Article, Translation
 from monitoring.articles.service import receive_submission
 from monitoring.articles.tasks import translate_article
+from monitoring.articles.translation.engines import BatchLimit
 from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class ObedientEngine:
 
     name = "obedient"
     is_demonstration = False
+    batch_limit = BatchLimit(max_texts=100, max_bytes=64 * 1024)
 
     def __init__(self, before: Callable[[str], None] = lambda _: None) -> None:
         self.asked: list[tuple[str, str]] = []

@@ -87,6 +87,24 @@ class TestStart:
             )
         assert str(refused.value).startswith(sentence)
 
+    @pytest.mark.parametrize(
+        ("terms", "sentence"),
+        [
+            ("locale,term,translation\nes,,zapato\n", "TERMS_FILE: line 2 has no term"),
+            (None, "TERMS_FILE: cannot be read: No such file or directory"),
+        ],
+    )
+    @pytest.mark.parametrize("name", ["none", "pseudo"])
+    def test_with_a_wrong_file_of_terms_ends_with_a_sentence(
+        self, name: str, terms: str | None, sentence: str, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "terms.csv"
+        if terms is not None:
+            file.write_text(terms)
+        with pytest.raises(SettingsError) as refused:
+            make_engine(make_settings(tmp_path, translator=name, terms_file=file))
+        assert str(refused.value) == sentence
+
     def test_with_a_locale_apertium_does_not_have_ends_with_a_sentence(self, tmp_path: Path) -> None:
         with pytest.raises(SettingsError, match=r"^TRANSLATOR: Apertium "):
             make_engine(make_settings(tmp_path, translator="apertium", locales="es,tlh"))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -11,13 +12,16 @@ import pytest
 
 import chosen_backends
 from articles.desk import read_page
-from monitoring.articles.models import Article
+from cast import Player
+from monitoring.articles.models import Article, Translation
 from monitoring.articles.submissions import identify_article
+from monitoring.backends.current import current_backends
 from running_service import WEBHOOK_SECRET, running_service
 
 if TYPE_CHECKING:
     import httpx
 
+    from monitoring.auth.models import Team
     from monitoring.contract.catalogue import Catalogue
     from running_service import RunningService
 
@@ -135,11 +139,7 @@ class TestDeliverArticle:
     @pytest.mark.parametrize(
         ("sent", "hint"),
         [
-            ({"post": {"current": {"id": "1", "title": "Shoes", "html": "<p>Fit</p>"}}}, "Ghost"),
-            ({"post_id": 1, "post": {"post_title": "Shoes", "post_content": "Fit"}}, "WordPress"),
-            ({"id": 1, "title": {"rendered": "Shoes"}, "content": {"rendered": "Fit"}}, "WordPress"),
             ({"page": {"current": {"title": "Shoes"}}}, "page.current"),
-            ({"event_type": "publish_articles", "data": {"articles": [{"title": "Shoes"}]}}, "Outrank"),
             ({"sys": {"id": "1", "type": "Entry"}, "fields": {"title": {"en-US": "Shoes"}}}, "Contentful"),
             ({"event": "entry.publish", "model": "article", "entry": {"title": "Shoes"}}, "Strapi"),
             ({"_id": "1", "_type": "post", "title": "Shoes"}, "Sanity"),
@@ -239,6 +239,208 @@ class TestGetArticle:
 
     def test_demands_the_secret(self, mallory: httpx.Client) -> None:
         assert mallory.get(f"/api/articles/{uuid4()}").status_code == 401
+
+
+@pytest.fixture
+def tag() -> str:
+    """Tells a test's articles from those of others: an installation has one list."""
+    return f"Tag {uuid4()}"
+
+
+def submit(publisher: httpx.Client, article_id: str | None = None, **article: Any) -> str:
+    """Submit an article, and return its path once its translations are settled."""
+    submission = {"article": {"id": article_id or str(uuid4()), **article}}
+    location: str = publisher.post(WEBHOOK, json=submission).headers["Location"]
+    wait_until_settled(publisher, location)
+    return location
+
+
+def list_paths(site: Player, **query: str) -> list[str]:
+    articles = site.get("/api/articles", params=query).raise_for_status().json()["articles"]
+    return [f"/api/articles/{article['id']}" for article in articles]
+
+
+def just_after(moment: str) -> str:
+    return (datetime.fromisoformat(moment) + timedelta(microseconds=1)).isoformat()
+
+
+def last_change(site: Player, path: str) -> str:
+    article = site.get(path).json()
+    times: list[str] = [article["updated_at"], *(row["translated_at"] for row in article["translations"])]
+    return max(times)
+
+
+class TestListArticles:
+    def test_lists_articles_as_they_are_read_one_by_one(
+        self, publisher: httpx.Client, site: Player, tag: str
+    ) -> None:
+        paths = [submit(publisher, title=title, tags=[tag, "shoes", tag, 7, ""]) for title in ("One", "Two")]
+        listed = site.get("/api/articles", params={"tag": tag}).json()
+        assert listed == {"articles": [site.get(path).json() for path in paths[::-1]], "next_cursor": None}
+        assert {tuple(article["tags"]) for article in listed["articles"]} == {(tag, "shoes")}
+
+    def test_lists_what_was_taken_back_only_for_who_asks_for_it(
+        self, publisher: httpx.Client, site: Player, tag: str
+    ) -> None:
+        identity = str(uuid4())
+        published, unpublished = submit(publisher, tags=[tag]), submit(publisher, identity, tags=[tag])
+        deleted = submit(publisher, tags=[tag])
+        publisher.post(WEBHOOK, json={"event": "unpublish", "article": {"id": identity}})
+        publisher.delete(deleted)
+        assert published in list_paths(site, tag=tag)
+        assert not {unpublished, deleted} & set(list_paths(site, tag=tag))
+        assert list_paths(site, tag=tag, status="unpublished") == [unpublished]
+        gone = site.get("/api/articles", params={"status": "deleted"}).json()["articles"][0]
+        assert f"/api/articles/{gone['id']}" == deleted
+        assert (gone["status"], gone["title"], gone["tags"], gone["translations"]) == (
+            "deleted",
+            None,
+            [],
+            [],
+        )
+
+    def test_finds_what_is_translated_into_a_locale(
+        self, service: RunningService, publisher: httpx.Client, site: Player, tag: str
+    ) -> None:
+        whole, half = (submit(publisher, tags=[tag]) for _ in range(2))
+        service.run(change_translations(half, "es", status="failed"))
+        assert list_paths(site, tag=tag, locale="es") == [whole]
+        assert list_paths(site, tag=tag, locale="pt") == [half, whole]
+        assert list_paths(site, tag=tag, locale="fr") == []
+
+    @pytest.mark.parametrize("odd", [",", "%", 'a "quoted" one', "Größe", "\\", "', '"])
+    def test_finds_a_tag_to_the_letter(
+        self, publisher: httpx.Client, site: Player, tag: str, odd: str
+    ) -> None:
+        path, other = submit(publisher, tags=[tag, odd]), submit(publisher, tags=[tag, "fit", "shoes"])
+        assert path in list_paths(site, tag=odd)
+        assert other not in list_paths(site, tag=odd)
+        assert list_paths(site, tag=tag.upper()) == list_paths(site, tag=tag[:-1]) == []
+
+    def test_finds_what_changed_since_a_time(self, publisher: httpx.Client, site: Player, tag: str) -> None:
+        identity = str(uuid4())
+        path = submit(publisher, identity, title="Shoes", tags=[tag])
+        translated_at = last_change(site, path)
+        assert list_paths(site, tag=tag, updated_since=translated_at) == [path]
+        since = just_after(translated_at)
+        assert list_paths(site, tag=tag, updated_since=since) == []
+        publisher.post(WEBHOOK, json={"event": "unpublish", "article": {"id": identity}})
+        assert list_paths(site, tag=tag, updated_since=since, status="unpublished") == [path]
+        since = just_after(site.get(path).json()["updated_at"])
+        publisher.post(WEBHOOK, json={"event": "publish", "article": {"id": identity}})
+        assert site.get(path).json()["revision"] == 1
+        assert list_paths(site, tag=tag, updated_since=since) == [path]
+
+    def test_goes_on_after_the_last_one_of_a_page(
+        self, publisher: httpx.Client, site: Player, tag: str
+    ) -> None:
+        first, second = (submit(publisher, tags=[tag]) for _ in range(2))
+        page = site.get("/api/articles", params={"tag": tag, "limit": 1}).json()
+        assert list_paths(site, tag=tag, limit="1") == [second]
+        assert list_paths(site, tag=tag, limit="1", cursor=page["next_cursor"]) == [first]
+
+    def test_is_refused_to_a_team_that_may_not_read_articles(
+        self, service: RunningService, team: Team, publisher: httpx.Client, catalogue: Catalogue
+    ) -> None:
+        path = submit(publisher)
+        refusal = catalogue.reply("articles_not_shared")
+        with Player(service, team, ["articles:read"]) as reader:
+            for each in ("/api/articles", path, f"{path}/translations/es"):
+                answer = reader.get(each)
+                assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+
+class TestGetArticleTranslation:
+    def test_answers_what_the_blog_storage_has(
+        self, service: RunningService, publisher: httpx.Client, site: Player
+    ) -> None:
+        submission = {
+            "article": {"id": str(uuid4()), "title": "Shoes", "tags": [{"id": 7}, None], "own": [1.5, True]},
+            "locale": {"of": "the publisher"},
+            "main_image": None,
+        }
+        location = publisher.post(WEBHOOK, json=submission).headers["Location"]
+        slug = wait_until_settled(publisher, location)["slug"]
+        english, spanish = (site.get(f"{location}/translations/{locale}").json() for locale in ("en", "es"))
+        assert english["submission"] == submission
+        assert (english["locale"], english["engine"], english["translated_at"]) == ("en", None, None)
+        stored = service.run(read_page(f"{slug}/es.json"))
+        assert spanish["submission"] == stored["delivery"]
+        told = ("article_id", "slug", "locale", "revision", "translated_at", "engine", "is_demonstration")
+        assert [spanish[name] for name in told] == [stored[name] for name in told]
+
+    def test_is_not_sent_again_until_it_changes(
+        self, service: RunningService, publisher: httpx.Client, site: Player
+    ) -> None:
+        path = submit(publisher, title="Shoes")
+        slug = site.get(path).json()["slug"]
+        first = site.get(f"{path}/translations/es")
+        known = {"If-None-Match": first.headers["ETag"]}
+        again = site.get(f"{path}/translations/es", headers=known)
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["ETag"] == first.headers["ETag"]
+        assert again.headers["Cache-Control"] == first.headers["Cache-Control"] == "private, no-cache"
+        service.run(correct_title(f"{slug}/es.json"))
+        changed = site.get(f"{path}/translations/es", headers=known)
+        assert (changed.status_code, changed.json()["revision"]) == (200, first.json()["revision"])
+        assert changed.headers["ETag"] != first.headers["ETag"]
+
+    def test_answers_the_revision_before_while_a_new_one_waits(
+        self, service: RunningService, publisher: httpx.Client, site: Player
+    ) -> None:
+        path = submit(publisher, title="Shoes")
+        service.run(change_translations(path, "es", status="failed", revision=2))
+        assert site.get(f"{path}/translations/es").json()["revision"] == 1
+
+    @pytest.mark.parametrize("locale", ["fr", "gone", "no%20locale"])
+    def test_knows_no_other_locale(
+        self, publisher: httpx.Client, site: Player, catalogue: Catalogue, locale: str
+    ) -> None:
+        answer = site.get(f"{submit(publisher)}/translations/{locale}")
+        refusal = catalogue.reply("translation_not_found")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+    @pytest.mark.parametrize("article_id", ["019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12", "none"])
+    def test_knows_no_other_article(self, site: Player, catalogue: Catalogue, article_id: str) -> None:
+        answer = site.get(f"/api/articles/{article_id}/translations/es")
+        refusal = catalogue.reply("article_not_found")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+    def test_shows_nothing_of_what_was_taken_back_though_its_files_are_still_there(
+        self, service: RunningService, publisher: httpx.Client, site: Player, catalogue: Catalogue
+    ) -> None:
+        path = submit(publisher)
+        service.run(change_status(path, "unpublished"))
+        answer = site.get(f"{path}/translations/en")
+        refusal = catalogue.reply("translation_not_found")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+    def test_asks_to_come_back_while_the_storage_is_away(
+        self, service: RunningService, publisher: httpx.Client, site: Player, catalogue: Catalogue
+    ) -> None:
+        path = submit(publisher)
+        with chosen_backends.blog_storage_away(service.settings.data_dir):
+            answer = site.get(f"{path}/translations/es")
+        refusal = catalogue.reply("service_unavailable")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+
+async def change_translations(path: str, locale: str, **changes: Any) -> None:
+    article_id = path.rpartition("/")[2]
+    await Translation.filter(article_id=article_id, locale=locale).update(**changes)
+
+
+async def change_status(path: str, status: str) -> None:
+    await Article.filter(id=path.rpartition("/")[2]).update(status=status)
+
+
+async def correct_title(path: str) -> None:
+    """Store another translation of the same revision."""
+    page = await read_page(path)
+    page["delivery"]["article"]["title"] = "Zapatos"
+    storage = current_backends().blog_storage
+    assert storage
+    await storage.put(path, json.dumps(page).encode())
 
 
 async def article_exists(submission: dict[str, Any]) -> bool:

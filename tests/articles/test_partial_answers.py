@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from articles.desk import ObedientEngine, deliver, make_due, states, translate
-from monitoring.articles.translation import translated_segments
-from monitoring.articles.translation.engines import TransientEngineError
+from monitoring.articles.translation.engines import BatchLimit, TransientEngineError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,21 +16,24 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
 
 class TiredEngine(ObedientEngine):
-    """Answers one request an attempt, then fails."""
+    """Answers one request of each two into a locale."""
 
-    is_tired = False
+    batch_limit = BatchLimit(max_texts=1, max_bytes=1000)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tired_of: set[str] = set()
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        self.is_tired = not self.is_tired
-        if not self.is_tired:
+        self._tired_of ^= {target}
+        if target not in self._tired_of:
             raise TransientEngineError("The engine is tired")
         return super().translate(segments, source, target)
 
 
-async def test_every_attempt_goes_on_where_the_last_one_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translated_segments, "SEGMENTS_AT_A_TIME", 1)
+async def test_every_attempt_goes_on_where_the_last_one_ended() -> None:
     article, engine = await deliver("Title", excerpt="Excerpt"), TiredEngine()
-    for _ in range(3):
+    for _ in range(2):
         await translate(article, engine)
         await make_due(article)
     assert set((await states(article)).values()) == {"translated"}

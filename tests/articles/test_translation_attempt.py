@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
@@ -26,7 +28,12 @@ from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.models import Translation, TranslationMemory
 from monitoring.articles.service import retry_failed
 from monitoring.articles.tasks import translate_article
-from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
+from monitoring.articles.translation.article import read_article
+from monitoring.articles.translation.engines import (
+    BatchLimit,
+    PermanentEngineError,
+    TransientEngineError,
+)
 from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
@@ -128,6 +135,24 @@ class TestTranslation:
             "excerpt"
         ] == "es: Fit beats shine."
 
+    async def test_asks_for_all_locales_and_all_batches_at_once(self) -> None:
+        all_asked = threading.Barrier(4)  # it breaks if less than four are asked at once
+
+        def meet(_: str) -> None:
+            all_asked.wait(30)
+
+        engine = ObedientEngine(meet)
+        engine.batch_limit = BatchLimit(max_texts=1, max_bytes=1000)
+        article = await deliver("Running shoes", excerpt="Fit beats shine.")
+        await translate(article, engine)
+        assert await states(article) == dict.fromkeys(LOCALES, "translated")
+
+    async def test_reads_the_article_once_for_all_locales(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        read = Mock(wraps=read_article)
+        monkeypatch.setattr("monitoring.articles.engine_runner.read_article", read)
+        await translate(await deliver())
+        read.assert_called_once()
+
     async def test_asked_for_twice_is_done_once(self) -> None:
         article, engine = await deliver(), ObedientEngine()
         await translate(article, engine)
@@ -210,9 +235,9 @@ class TestExpiredLease:
             monkeypatch.setattr("monitoring.backends.leases.HEARTBEATS_A_LEASE", 10_000)
             working = asyncio.ensure_future(translate_article.function(str(article.id)))
             await asyncio.to_thread(gate.reached.wait, 30)
-            first = (await Translation.get(status="translating")).due_at
+            claimed = await Translation.filter(status="translating").first().values("id", "due_at")
             async with asyncio.timeout(30):
-                while (await Translation.get(status="translating")).due_at == first:
+                while await Translation.exists(**claimed):
                     pass
             gate.opened.set()
             await working

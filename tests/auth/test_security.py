@@ -127,6 +127,53 @@ class TestWebhookSecret:
         assert malformed.json() == catalogue.reply("authorization_missing").body
 
 
+class TestAlternatives:
+    """`get_article` takes the webhook's secret or a token."""
+
+    PATH = "/api/articles/019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12"
+
+    def test_a_token_is_enough(self, site: Player) -> None:
+        assert site.get(self.PATH).status_code == 404
+
+    def test_the_secret_is_enough_whatever_the_token_beside_it_may_do(
+        self, publisher: httpx.Client, alice: Player
+    ) -> None:
+        beside = {"Authorization": alice.headers["Authorization"]}
+        assert publisher.get(self.PATH, headers=beside).status_code == 404
+
+    @pytest.mark.parametrize(
+        ("headers", "name"),
+        [
+            ({}, "webhook_secret_invalid"),
+            ({"X-Webhook-Secret": "wrong", "Authorization": "{site}"}, "webhook_secret_invalid"),
+            ({"X-Webhook-Secret": WEBHOOK_SECRET, "Authorization": "Bearer a.b.c"}, "token_invalid"),
+            ({"Authorization": "Bearer a.b.c"}, "token_invalid"),
+            ({"Authorization": "Basic abc"}, "authorization_missing"),
+            ({"Authorization": "{alice}"}, "insufficient_permissions"),
+        ],
+    )
+    def test_whatever_was_sent_must_be_good(  # noqa: PLR0913, PLR0917 - the cast
+        self,
+        mallory: httpx.Client,
+        site: Player,
+        alice: Player,
+        catalogue: Catalogue,
+        headers: dict[str, str],
+        name: str,
+    ) -> None:
+        tokens = {"site": site.headers["Authorization"], "alice": alice.headers["Authorization"]}
+        sent = {header: value.format_map(tokens) for header, value in headers.items()}
+        answer = mallory.get(self.PATH, headers=sent)
+        refusal = catalogue.reply(name, values={"scope": "articles:read"})
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+    def test_only_a_token_counts_against_the_limit_of_its_key(
+        self, publisher: httpx.Client, site: Player
+    ) -> None:
+        assert "RateLimit" in site.get(self.PATH).headers
+        assert "RateLimit" not in publisher.get(self.PATH).headers
+
+
 @pytest.fixture(scope="module")
 def strict_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     with running_service(

@@ -104,27 +104,35 @@ SELECT
     '{}', now() - interval '24 hours 5 minutes' * n / 30000
 FROM generate_series(1, 30000) n;
 
+-- One came every minute, and was translated at once. Every 500th is not published, every 5,000th has a rare tag.
 INSERT INTO articles (
-    id, identity, slug, title, revision, content_hash, payload, received_at, updated_at, nudged_at
+    id, identity, slug, title, status, revision, content_hash, payload, tags, received_at, updated_at, nudged_at
 )
 SELECT
-    id_of(n), 'id:' || n, 'slug-' || n, 'Title', 1, repeat('0', 64),
+    id_of(n), 'id:' || n, 'slug-' || n, 'Title', CASE WHEN n % 500 = 7 THEN 'unpublished' ELSE 'published' END, 1,
+    repeat('0', 64),
     '{"article": {"id": "' || n || '", "title": "Title", "content_markdown": "' || repeat('word ', 60) || '"}}',
-    now() - interval '1 hour', now() - interval '1 hour', now() - interval '1 hour'
-FROM generate_series(1, 30000) n;
+    CASE WHEN n % 5000 = 7 THEN '["rare"]' WHEN n % 10 = 7 THEN '["shop"]' ELSE '["blog", "eu"]' END,
+    moment, moment, now() - interval '1 hour'
+FROM (SELECT n, now() - interval '1 minute' * (30000 - n) AS moment FROM generate_series(1, 30000) n) AS dated;
 
 -- The first 20 articles are due, every 500th has failed, the rest is done.
 INSERT INTO translations (id, article_id, locale, revision, status, attempts, due_at, translated_at)
 SELECT
     id_of(n * 10 + position), id_of(n), locale, 1,
     CASE WHEN n <= 20 THEN 'queued' WHEN n % 500 = 0 THEN 'failed' ELSE 'translated' END, 0,
-    now() - interval '1 hour', now()
+    now() - interval '1 hour', now() - interval '1 minute' * (30000 - n)
 FROM generate_series(1, 30000) n, unnest('{es,pt,fr,it,ca}'::text[]) WITH ORDINALITY AS locales (locale, position);
 
 INSERT INTO translation_memory (engine, locale, segment_hash, text)
 SELECT engine, locale, lpad(to_hex(n), 64, '0'), 'Wort'
 FROM generate_series(1, 6000) n, unnest('{pseudo,deepl}'::text[]) engine,
     unnest('{es,pt,fr,it,ca}'::text[]) locale;
+
+-- A hundred years.
+INSERT INTO engine_usage (month, engine, locale, characters, requests)
+SELECT to_char(now() - n * interval '1 month', 'YYYY-MM'), engine, locale, 1000, 10
+FROM generate_series(0, 1200) n, unnest('{pseudo,deepl}'::text[]) engine, unnest('{es,pt,fr,it,ca}'::text[]) locale;
 
 -- Each segment is in six articles, and two of an article are in no other.
 INSERT INTO memory_uses (article_id, segment_hash)

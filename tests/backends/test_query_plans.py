@@ -25,11 +25,14 @@ from monitoring.articles.backlog import measure_translations
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.memory import recall_segments
 from monitoring.articles.models import Article, PublicationStatus, TranslationStatus
-from monitoring.articles.sweeping import queue_missing_locales, sweep
+from monitoring.articles.reading import ArticleFilter, demand_reader, list_articles
+from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.sweeping import note_tags, queue_missing_locales, sweep
 from monitoring.articles.withdrawal import PUBLISHER, sweep_removals, withdraw_article
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.service import list_entries
 from monitoring.auth import service as auth
+from monitoring.auth.callers import Caller
 from monitoring.auth.revocations import delete_expired_revocations
 from monitoring.auth.tokens import TokenClaims
 from monitoring.backends.assembly import Backends, open_backends
@@ -106,6 +109,7 @@ async def backends(crowded_url: str, tmp_path: Path) -> AsyncIterator[Backends]:
         blog_storage_url=f"file://{tmp_path}/blog",
         translator="pseudo",
         locales="es,pt,fr,it,ca",
+        article_teams="Team 1,Team 2",
     )
     async with open_backends(settings) as opened:
         with opened.activate():
@@ -219,6 +223,13 @@ def list_incidents(
     return lambda: incidents.list_incidents(CROWDED_TEAM, monitor_id, state, 50, None)
 
 
+def list_to_read(
+    after_id: UUID | None = None, updated_since: timedelta | None = None, **wanted: Any
+) -> Callable[[], Awaitable[object]]:
+    since = datetime.now(UTC) - updated_since if updated_since else None
+    return lambda: list_articles(ArticleFilter(**wanted, updated_since=since), 50, after_id)
+
+
 async def list_deliveries_of_a_webhook() -> None:
     await list_deliveries(await webhooks.get_webhook(CROWDED_TEAM, CROWDED_TEAM), None, 50, None)
 
@@ -305,6 +316,19 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "list articles further": lambda: articles.list_articles(50, after_id=ARTICLE),
     "list articles that failed": lambda: articles.list_articles(50, TranslationStatus.FAILED),
     "list articles that are translated": lambda: articles.list_articles(50, TranslationStatus.TRANSLATED),
+    "find a reader": lambda: demand_reader(Caller("mon_live_7", SMALL_TEAM, frozenset())),
+    "list published articles": list_to_read(),
+    "list published articles further": list_to_read(after_id=ARTICLE),
+    "list unpublished articles": list_to_read(status="unpublished"),
+    "list articles in a locale": list_to_read(locale="es"),
+    "list articles in a locale that none has": list_to_read(locale="de"),
+    "list articles by tag": list_to_read(tag="shop"),
+    "list articles by a tag that few have": list_to_read(tag="rare"),
+    "list what changed since the last build": list_to_read(updated_since=timedelta(minutes=10)),
+    "list what changed by everything": list_to_read(
+        updated_since=timedelta(hours=1), tag="shop", locale="es", after_id=ARTICLE
+    ),
+    "note tags": note_tags,
     "claim a translation and give it back": claim_and_give_back,
     "translate an article": translate_due_article,
     "sweep": sweep,
@@ -315,6 +339,7 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "measure incidents": measure_incidents,
     "retry what failed of an article": lambda: articles.retry_failed(UUID(int=500)),
     "retry what failed": articles.retry_failed,
+    "translate an article again": lambda: retranslate(Choice(UUID(int=700)), forgets_memory=True),
     "unpublish an article": lambda: withdraw_article(UUID(int=600), PublicationStatus.UNPUBLISHED, PUBLISHER),
     "delete an article": lambda: withdraw_article(UUID(int=601), PublicationStatus.DELETED, PUBLISHER),
     "look for files to remove": sweep_removals,

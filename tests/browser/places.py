@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from browser.acme.articles import MARKED
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -35,6 +37,8 @@ class Place:
 _OWNER = "/settings/members/{acme.owner.user.id}"
 _MEMBER = "/settings/members/{acme.member.user.id}"
 
+_SEGMENT = f"/articles/{{acme.articles[whole]}}/es/segments/{MARKED}"
+
 # Pages of forms come last, because what forms do changes other pages.
 PLACES = {
     "sign-in": Place("/sign-in", who="stranger"),
@@ -57,7 +61,10 @@ PLACES = {
     "article-failed": Place("/articles/{acme.articles[failed]}"),
     "article-unpublish": Place("/articles/{acme.articles[whole]}/unpublish"),
     "article-delete": Place("/articles/{acme.articles[whole]}/delete"),
+    "article-retranslate": Place("/articles/{acme.articles[whole]}/retranslate"),
     "article-translation": Place("/articles/{acme.articles[whole]}/es"),
+    "article-segments": Place("/articles/{acme.articles[whole]}/es/segments"),
+    "article-segment": Place(_SEGMENT),
     "api-keys": Place("/settings/api-keys"),
     "api-key-new": Place("/settings/api-keys/new"),
     "api-key-revoke": Place("/settings/api-keys/{acme.keys[deploy]}/revoke"),
@@ -95,6 +102,7 @@ PLACES = {
         ({"version": "0", "name": "Checkout", "tags": "shop, api, v2"},),
         412,
     ),
+    "article-segment-refused": Place(_SEGMENT, ({"text": "Los zapatos que <g2>ajustan</g2>"},), 400),
     "api-key-new-refused": Place("/settings/api-keys/new", ({"name": "", "scopes": ""},), 400),
     "api-key-created": Place(
         "/settings/api-keys/new?old={acme.keys[deploy]}", ({"name": "Deploy, next year"},)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.routing import Match, Route
 
+from browser.acme.articles import MARKED
 from monitoring.app.application import SUBJECTS
 from monitoring.app.rendering import ROOT
 from monitoring.articles.models import Translation
@@ -50,6 +51,7 @@ def find_ids(acme: Acme) -> dict[str, object]:
         "monitor_id": acme.monitors["up"],
         "article_id": acme.articles["failed"],
         "locale": "es",
+        "segment_id": MARKED,
         "client_id": acme.keys["deploy"],
         "user_id": acme.member.user.id,
         "invitation_id": acme.invited.invitation.id,

@@ -34,6 +34,7 @@ LOOKS = {
 LEADING_ELSEWHERE = {"/settings"}
 ANSWERED_ELSEWHERE = {
     "/articles/{article_id}/delete",
+    "/articles/{article_id}/retranslate",
     "/articles/{article_id}/retry",
     "/articles/{article_id}/unpublish",
     "/monitors/{monitor_id}/check",

@@ -54,6 +54,76 @@ def run_for_json(*arguments: str) -> Any:
     return json.loads(result.stdout)
 
 
+class TestRetranslating:
+    def test_tells_beforehand_what_the_engine_will_be_asked(
+        self, article_id: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TRANSLATOR", "pseudo")
+        cost = {"engine": "pseudo", "characters": 5, "requests": 1}
+        es, pt = cost | {"locale": "es"}, cost | {"locale": "pt"}
+        assert run_for_json("retranslate", "--dry-run") == [es, pt]
+        assert run_for_json("retranslate", "--dry-run", "--engine", "obedient") == [pt]
+        assert run_for_json("retranslate", "--dry-run", "--article", article_id, "--locale", "es") == [es]
+        [row] = run_for_json("list")
+        assert (row["translated"], row["failed"]) == (1, 1)
+
+    def test_queues_what_is_chosen(self, article_id: str) -> None:
+        assert run_for_json("retranslate", "--engine", "deepl") == {"queued": 0}
+        assert run_for_json("retranslate", "--engine", "obedient") == {"queued": 1}
+        assert run_for_json("retranslate", "--article", article_id) == {"queued": 1}
+        [row] = run_for_json("list")
+        assert row["queued"] == 2
+
+    @pytest.mark.usefixtures("article_id")
+    def test_of_an_unknown_article_ends_with_a_sentence(self) -> None:
+        result = run("retranslate", "--article", str(uuid4()))
+        assert (result.exit_code, "There is no article" in result.output) == (1, True)
+
+    @pytest.mark.usefixtures("article_id")
+    def test_without_an_engine_has_nothing_to_tell_beforehand(self) -> None:
+        result = run("retranslate", "--dry-run")
+        assert (result.exit_code, "names no engine" in result.output) == (1, True)
+
+
+class TestXliff:
+    def test_that_was_edited_becomes_corrections(self, article_id: str, tmp_path: Path) -> None:
+        exported = run("export-xliff", article_id, "pt")
+        assert "<target>pt: Shoes</target>" in exported.stdout
+        file = tmp_path / "edited.xlf"
+        file.write_text(exported.stdout)
+        assert run_for_json("import-xliff", str(file)) == {"corrected": 0}
+        file.write_text(exported.stdout.replace("pt: Shoes", "Sapatos"))
+        assert run_for_json("import-xliff", str(file)) == {"corrected": 1}
+        [row] = run_for_json("list")
+        assert row["queued"] == 1
+        assert "<target>Sapatos</target>" in run("export-xliff", article_id, "pt").stdout
+
+    @pytest.mark.parametrize(
+        ("old", "new", "sentence"),
+        [
+            ("pt: Shoes", '<pc id="g1">Sapatos</pc>', "must have the inline codes"),
+            ('<unit id="', '<unit id="0', "has no segment"),
+            ('<file id="', '<file id="0', "There is no article"),
+            ("<xliff", "<html", "no XML"),
+        ],
+    )
+    def test_that_does_not_fit_ends_with_a_sentence(
+        self, old: str, new: str, sentence: str, article_id: str, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "edited.xlf"
+        file.write_text(run("export-xliff", article_id, "pt").stdout.replace(old, new, 1))
+        result = run("import-xliff", str(file))
+        assert (result.exit_code, sentence in result.output) == (1, True)
+
+
+@pytest.mark.usefixtures("article_id")
+def test_usage_is_shown_by_locale() -> None:
+    spanish, portuguese = run_for_json("usage")
+    assert (spanish["locale"], spanish["characters"], spanish["requests"]) == ("es", 5, 1)
+    assert portuguese["locale"] == "pt"
+    assert run_for_json("usage", "2001-01") == []
+
+
 class TestArticles:
     def test_are_listed_with_the_states_of_their_translations(self, article_id: str) -> None:
         [row] = run_for_json("list")

@@ -181,6 +181,18 @@ class TestAuditLog:
         assert_refused(run("keys", "list", "--team", "Nobody"), "Nobody")
 
 
+class TestKeys:
+    @pytest.mark.parametrize(
+        ("options", "scopes"),
+        [
+            ([], ["monitors:read", "monitors:write"]),
+            (["--scope", "articles:read"], ["articles:read"]),
+        ],
+    )
+    def test_read_articles_only_if_it_is_asked_for(self, options: list[str], scopes: list[str]) -> None:
+        assert run_for_json("keys", "create", "Acme", *options)["scopes"] == scopes
+
+
 async def read_entries() -> list[tuple[str, str, str]]:
     entries = await AuditEntry.all().order_by("id")
     return [(entry.actor, entry.action, entry.subject) for entry in entries]

@@ -12,6 +12,7 @@ from monitoring.app.pages import (
     account,
     articles,
     audit_log,
+    corrections,
     join,
     keys,
     members,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 NAME = "app"  # stands in metrics and the access log, where API requests have their operation
 
-SUBJECTS = (sign_in, join, monitors, articles, keys, members, account, audit_log, plan)
+SUBJECTS = (sign_in, join, monitors, articles, corrections, keys, members, account, audit_log, plan)
 
 
 class App:

@@ -25,9 +25,10 @@ def render_markdown(source: str) -> str:
     A paragraph with more markup than a person would write is shown as plain text, and so are huge tables.
     """
     start = front_matter_length(source)
-    front_matter = f"<pre>{escape(source[:start])}</pre>" if start else ""
+    front_matter = source[:start].removeprefix("\ufeff")
+    shown = f"<pre>{escape(front_matter)}</pre>" if front_matter else ""
     rendered: str = _parser(has_tables=has_modest_tables(source)).render(source[start:])
-    return front_matter + rendered
+    return shown + rendered
 
 
 @cache

@@ -29,6 +29,8 @@ _WORDS = {
     Action.MONITOR_DELETED: "deleted the monitor",
     Action.CHECK_REQUESTED: "requested a check of the monitor",
     Action.TRANSLATIONS_RETRIED: "retried translations of the article",
+    Action.TRANSLATION_CORRECTED: "corrected a translation of the article",
+    Action.ARTICLE_RETRANSLATED: "had the article translated again",
     Action.ARTICLE_UNPUBLISHED: "unpublished the article",
     Action.ARTICLE_DELETED: "deleted the article",
 }

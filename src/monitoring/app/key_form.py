@@ -21,6 +21,10 @@ SCOPE_WORDS = {
         "Change",
         "Create, change, pause, check and delete monitors and notification webhooks.",
     ),
+    "articles:read": (
+        "Read articles",
+        "Read articles and their translations, if whoever runs the service lets your team.",
+    ),
 }
 """What each scope allows, in words: a title and a sentence."""
 

@@ -22,12 +22,15 @@ NOTICES = {
     "signed_out": "You are signed out.",
     "signed_out_everywhere": "You are signed out in every browser.",
     "translations_retried": "The translations are queued again.",
+    "article_retranslated": "The article is translated again. Its pages stay until new ones replace them.",
+    "translation_corrected": "The change is saved. The page is written anew in a moment.",
     "article_unpublished": "The article is unpublished.",
     "article_deleted": "The article is deleted.",
 }
 
 REFUSALS = {
     **SENTENCES,
+    "codes_broken": "Keep each mark of the English text, such as <g1>, once, with words inside its pair.",
     "form_spent": "This form has already created a monitor. Send it again to create another.",
     "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",
     "role_unknown": "Choose one of the roles.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from monitoring.articles.translation.engines.pacing import Pace, Window
+from monitoring.articles.translation.terms import NO_TERMS, Terms, read_terms
 from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
@@ -18,9 +19,24 @@ _NEEDED = {
 }
 
 
-def make_engine(settings: Settings) -> Engine | None:
-    """Make the engine that the settings name, if any. Raises `SettingsError`, which says what is missing."""
-    engine = _make_unchecked(settings)
+def read_chosen_terms(settings: Settings) -> Terms:
+    """Read the file of terms that the settings name, if any. Raises `SettingsError`, which names the line."""
+    if settings.terms_file is None:
+        return NO_TERMS
+    try:
+        return read_terms(settings.terms_file)
+    except OSError as error:
+        raise SettingsError(f"TERMS_FILE: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise SettingsError(f"TERMS_FILE: {error}") from None
+
+
+def make_engine(settings: Settings, terms: Terms | None = None) -> Engine | None:
+    """Make the engine that the settings name, if any. Raises `SettingsError`, which says what is missing.
+
+    The file of terms is read unless `terms` are given.
+    """
+    engine = _make_unchecked(settings, read_chosen_terms(settings) if terms is None else terms)
     if engine is None:
         return None
     if problems := engine.check(settings.locales):
@@ -29,7 +45,7 @@ def make_engine(settings: Settings) -> Engine | None:
     return engine
 
 
-def _make_unchecked(settings: Settings) -> Engine | None:
+def _make_unchecked(settings: Settings, terms: Terms) -> Engine | None:
     """Import only the chosen engine: the packages of some take a third of a second to import."""
     missing = [name for name in _NEEDED.get(settings.translator, ()) if not getattr(settings, name)]
     if missing:
@@ -57,6 +73,7 @@ def _make_unchecked(settings: Settings) -> Engine | None:
                 url=settings.translator_url,
                 formality=settings.deepl_formality,
                 glossaries=settings.deepl_glossaries,
+                terms=terms,
                 timeout_seconds=timeout_seconds,
                 pace=_pace(settings),
             )
@@ -79,6 +96,7 @@ def _make_unchecked(settings: Settings) -> Engine | None:
                 model=settings.openai_model or "",
                 url=settings.translator_url,
                 instructions=settings.openai_instructions,
+                terms=terms,
                 timeout_seconds=timeout_seconds,
                 pace=_pace(settings),
             )

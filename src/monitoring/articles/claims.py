@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from tortoise.expressions import Q
 
+from monitoring.articles.announcements import announce_translation
 from monitoring.articles.models import OPEN_STATUSES, Article, Translation, TranslationStatus
 from monitoring.articles.rules import WORKER_STOPPED, give_up
 from monitoring.backends import leases
@@ -68,6 +69,7 @@ async def _claim(article_id: UUID, claim_id: UUID) -> TranslationClaim | None:
             row.reason = give_up(row.reason or WORKER_STOPPED, row.attempts)
             row.claim = None
             await row.save()
+            await announce_translation(await Article.get(id=article_id), row.id)
             failed_locales.append(row.locale)
         if row:
             row.status = TranslationStatus.TRANSLATING

@@ -9,49 +9,77 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from monitoring.articles.chosen_engine import make_engine
+from monitoring.articles.chosen_engine import make_engine, read_chosen_terms
+from monitoring.articles.fair_threads import FairThreads
 from monitoring.articles.storage import SOURCE_LOCALE
-from monitoring.articles.translation.article import TranslatedArticle, segment_hashes, translate_article
+from monitoring.articles.translation.article import SourceArticle, TranslatedArticle, read_article
 from monitoring.articles.translation.engines import Engine, PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.judgement import find_fault
+from monitoring.articles.usage import metered
 from monitoring.metrics import ENGINE_ANSWERS_REFUSED, ENGINE_ERRORS, ENGINE_SECONDS
 from monitoring.tracing import span
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from uuid import UUID
 
+    from monitoring.articles.translation.terms import Terms
     from monitoring.settings import Settings
 
 Result = TypeVar("Result")
 
 
-class EngineRunner:
-    """An engine and its own threads, so that the blog storage never waits for the engine's threads."""
+def locales_at_once(settings: Settings) -> int:
+    """Return how many locales of an article are translated at once: each has a request under way."""
+    return min(len(settings.locales), settings.translator_concurrency)
 
-    def __init__(self, engine: Engine, settings: Settings) -> None:
+
+class EngineRunner:
+    """An engine and its own threads, so that the blog storage never waits for the engine's threads.
+
+    Some threads read and write articles, and others ask the engine. Requests for one article take turns with
+    those for others.
+    """
+
+    def __init__(self, engine: Engine, settings: Settings, terms: Terms) -> None:
         self.engine = engine
+        self._find_fault = None if engine.is_demonstration else partial(find_fault, terms=terms)
         self._name = settings.translator
         self._brand_names = settings.brand_names
-        self._threads = ThreadPoolExecutor(settings.worker_threads, thread_name_prefix="engine")
+        self._threads = ThreadPoolExecutor(
+            settings.worker_threads * locales_at_once(settings), thread_name_prefix="translation"
+        )
+        self._requests = FairThreads(settings.translator_concurrency, "engine")
 
-    async def segment_hashes(self, payload: Mapping[str, Any]) -> list[str]:
-        """List the hashes to look up in the translation memory."""
-        return await self._run(partial(segment_hashes, payload, self._brand_names))
+    async def read(self, payload: Mapping[str, Any]) -> SourceArticle:
+        """Find the texts of a payload that readers see."""
+        return await self._run(partial(read_article, payload, self._brand_names))
 
     async def translate(
-        self, payload: Mapping[str, Any], locale: str, known: Mapping[str, str]
+        self,
+        source: SourceArticle,
+        locale: str,
+        article_id: UUID,
+        *,
+        known: Mapping[str, str],
+        corrections: Mapping[str, str],
     ) -> TranslatedArticle:
-        """Translate the texts of a payload that readers see. Raises the engine's errors."""
-        work = partial(
-            translate_article,
-            payload,
-            engine=self.engine,
-            source=SOURCE_LOCALE,
-            target=locale,
-            brand_names=self._brand_names,
-            known=known,
-            find_fault=None if self.engine.is_demonstration else find_fault,
-        )
+        """Translate an article's texts. Raises the engine's errors, and `BudgetUsedUp`."""
+        estimate = source.cost(self.engine.batch_limit, {**known, **corrections})
+        async with metered(self.engine, self._name, locale, estimate) as engine:
+            work = partial(
+                source.translate,
+                engine=engine,
+                source=SOURCE_LOCALE,
+                target=locale,
+                known=known,
+                find_fault=self._find_fault,
+                submit=partial(self._requests.submit, article_id),
+                corrections=corrections,
+            )
+            return await self._translate(work, locale)
+
+    async def _translate(self, work: Callable[[], TranslatedArticle], locale: str) -> TranslatedArticle:
         attributes = {"monitoring.engine": self._name, "monitoring.locale": locale}
         with span("translate", attributes=attributes), _measured(self._name, locale):
             translated = await self._run(work)
@@ -62,6 +90,7 @@ class EngineRunner:
     async def close(self) -> None:
         """Release the engine. Work that has not begun is cancelled."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._requests.close()
         await asyncio.to_thread(self.engine.close)
 
     async def _run(self, work: Callable[[], Result]) -> Result:
@@ -91,13 +120,15 @@ _current: ContextVar[EngineRunner | None] = ContextVar("current_engine", default
 async def open_engine(settings: Settings, engine: Engine | None = None) -> AsyncIterator[None]:
     """Let tasks that start inside use this engine, or else the one that the settings name.
 
-    Raises `SettingsError` if the engine cannot serve the locales. Without an engine, translations wait.
+    Raises `SettingsError` if the engine cannot serve the locales, or the file of terms is wrong. Without an
+    engine, translations wait.
     """
-    engine = engine or make_engine(settings)
+    terms = read_chosen_terms(settings)
+    engine = engine or make_engine(settings, terms)
     if engine is None:
         yield
         return
-    runner = EngineRunner(engine, settings)
+    runner = EngineRunner(engine, settings, terms)
     token = _current.set(runner)
     try:
         yield

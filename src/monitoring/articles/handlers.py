@@ -5,18 +5,34 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from monitoring.articles import service
+import orjson
+
+from monitoring.articles import reading, service
 from monitoring.articles.events import is_test_submission
-from monitoring.articles.models import PublicationStatus
-from monitoring.articles.representations import represent_accepted, represent_article, represent_ignored
+from monitoring.articles.models import Article, PublicationStatus
+from monitoring.articles.publishers import read_submissions
+from monitoring.articles.reading import ArticleFilter, demand_reader
+from monitoring.articles.representations import (
+    represent_accepted,
+    represent_article,
+    represent_ignored,
+    represent_page,
+    represent_translation,
+)
 from monitoring.articles.tasks import ask_for_translation
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.backends.current import current_backends
+from monitoring.contract.cacheable import digest_of, is_known
+from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.endpoint import checked_before_body
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply
+from monitoring.contract.replies import NOT_MODIFIED, Reply
+from monitoring.contract.timestamps import read_timestamp
 from monitoring.logs import log_article
 from monitoring.metrics import DELIVERIES
+
+# Whoever keeps a translation asks each time whether it is still current, and no proxy keeps it for others.
+REVALIDATED = {"Cache-Control": "private, no-cache"}
 
 
 async def _demand_blog_storage() -> None:
@@ -26,22 +42,45 @@ async def _demand_blog_storage() -> None:
 
 
 @checked_before_body(_demand_blog_storage)
-async def deliver_article(body: dict[str, Any]) -> Reply:
-    """Take an article in, and ask for its translation once everything is stored."""
-    if is_test_submission(body):
+async def deliver_article(body: dict[str, Any], x_wp_webhook_name: str | None = None) -> Reply:
+    """Take articles in one after the other. What was stored before one fails is a duplicate the next time."""
+    submissions = read_submissions(body, x_wp_webhook_name)
+    if any(map(is_test_submission, submissions)):
         DELIVERIES.labels("test").inc()
         return Reply(represent_ignored(), 202)
-    receipt = await service.receive_submission(body)
+    articles = [await _take_in(submission) for submission in submissions]
+    is_deleted = articles[0].status == PublicationStatus.DELETED
+    headers = {} if is_deleted else {"Location": f"/api/articles/{articles[0].id}"}
+    return Reply(represent_accepted(articles, current_backends().settings.locales), 202, headers)
+
+
+async def _take_in(submission: dict[str, Any]) -> Article:
+    """Take an article in, and ask for its translation once everything is stored."""
+    receipt = await service.receive_submission(submission)
     DELIVERIES.labels(receipt.kind).inc()
-    article, article_id = receipt.article, str(receipt.article.id)
     if receipt.is_new_revision:
-        await ask_for_translation(article_id)
-    locales = current_backends().settings.locales
-    is_deleted = article.status == PublicationStatus.DELETED
-    headers = {} if is_deleted else {"Location": f"/api/articles/{article_id}"}
-    return Reply(represent_accepted(article, locales), 202, headers)
+        await ask_for_translation(str(receipt.article.id))
+    return receipt.article
 
 
+@checked_before_body(demand_reader)
+async def list_articles(  # noqa: PLR0913 - one argument a parameter of the document
+    *,
+    limit: int,
+    cursor: str | None = None,
+    status: str = PublicationStatus.PUBLISHED,
+    locale: str | None = None,
+    tag: str | None = None,
+    updated_since: str | None = None,
+) -> Reply:
+    """Answer a page of the articles."""
+    since = read_timestamp(updated_since) if updated_since else None
+    wanted = ArticleFilter(status=status, locale=locale, tag=tag, updated_since=since)
+    after_id = decode_cursor(cursor) if cursor else None
+    return Reply(represent_page(await reading.list_articles(wanted, limit, after_id)))
+
+
+@checked_before_body(demand_reader)
 async def get_article(article_id: str) -> Reply:
     """Answer with an article and the state of its translations."""
     log_article(UUID(article_id))
@@ -49,6 +88,18 @@ async def get_article(article_id: str) -> Reply:
     if article is None:
         raise Problem("article_not_found")
     return Reply(represent_article(article))
+
+
+@checked_before_body(demand_reader)
+async def get_article_translation(article_id: str, locale: str, if_none_match: str | None = None) -> Reply:
+    """Answer what the blog storage has of an article in a locale, or 304 if the client has it already."""
+    log_article(UUID(article_id))
+    article, page = await reading.read_translation(UUID(article_id), locale)
+    body = orjson.dumps(represent_translation(article, locale, page))
+    headers = {"ETag": f'"{digest_of(body)}"', **REVALIDATED}
+    if is_known(headers["ETag"], if_none_match):
+        return Reply.empty(NOT_MODIFIED, headers)
+    return Reply(body, headers=headers)
 
 
 async def delete_article(article_id: str) -> Reply:

@@ -17,7 +17,7 @@ from monitoring.articles.storage import (
     round_transaction,
     turn_seconds,
 )
-from monitoring.articles.submissions import private_folder
+from monitoring.articles.submissions import private_folder, read_tags
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import (
     BackendUnavailable,
@@ -152,6 +152,7 @@ def make_article(submission: Submission, taken_folders: Collection[str], now: da
         source_time=submission.source_time,
         source_time_field=submission.source_time_field,
         payload=submission.payload,
+        tags=read_tags(submission.payload),
         received_at=now,
         updated_at=now,
         nudged_at=now,

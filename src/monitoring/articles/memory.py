@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from uuid import UUID
 
+# In place of an engine: what people have corrected.
+PEOPLE = "people"
+
 # Databases limit the values of one statement to about 32,000, and others need their turn in between.
 BATCH_SIZE = 1000
 
@@ -25,6 +28,17 @@ async def recall_segments(engine: str, locale: str, segment_hashes: Sequence[str
         rows = TranslationMemory.filter(engine=engine, locale=locale, segment_hash__in=batch)
         remembered.update(await rows.values_list("segment_hash", "text"))
     return remembered
+
+
+async def recall_corrections(locale: str, segment_hashes: Sequence[str]) -> dict[str, str]:
+    """Return what people have corrected, by hash."""
+    return await recall_segments(PEOPLE, locale, segment_hashes)
+
+
+async def forget_corrections(locale: str, segment_hashes: Sequence[str]) -> bool:
+    """Forget corrections. Returns whether there were any."""
+    corrections = TranslationMemory.filter(engine=PEOPLE, locale=locale, segment_hash__in=segment_hashes)
+    return bool(await corrections.delete())
 
 
 async def note_uses(article_id: UUID, segment_hashes: Sequence[str]) -> None:
@@ -57,6 +71,17 @@ async def forget_segments(article_id: UUID) -> None:
         others = MemoryUse.filter(segment_hash__in=batch).distinct()
         unused = sorted(set(batch) - set(await others.values_list("segment_hash", flat=True)))
         await TranslationMemory.filter(segment_hash__in=unused).delete()
+
+
+async def forget_article(article_id: UUID, locale: str | None = None) -> None:
+    """Forget the segments of an article, in a locale or in all, within the caller's transaction.
+
+    What people have corrected is kept.
+    """
+    segment_hashes = await MemoryUse.filter(article_id=article_id).values_list("segment_hash", flat=True)
+    for batch in _batches(sorted(segment_hashes)):
+        remembered = TranslationMemory.filter(segment_hash__in=batch).exclude(engine=PEOPLE)
+        await (remembered.filter(locale=locale) if locale else remembered).delete()
 
 
 def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

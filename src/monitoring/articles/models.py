@@ -57,8 +57,10 @@ class Article(Model):
     # The field of the submission that the time comes from: times of different fields are not compared.
     source_time_field = fields.CharField(max_length=20, null=True)
     payload: JsonTextField[dict[str, Any]] = JsonTextField()
+    # Those of the payload that are text. None until `note_tags` has read what 0.1.0 took in.
+    tags: JsonTextField[list[str] | None] = JsonTextField(null=True)
     received_at: UtcDatetimeField[datetime] = UtcDatetimeField()
-    updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()  # content or status
     # When somebody last sent a message for its translations. The sweep then leaves it alone for a while.
     nudged_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
@@ -66,7 +68,7 @@ class Article(Model):
 
     class Meta:
         table = "articles"
-        indexes = (("remove_at",),)
+        indexes = (("remove_at",), ("status", "id"), ("updated_at",))
 
 
 class Translation(Model):
@@ -87,12 +89,14 @@ class Translation(Model):
     claim = fields.UUIDField(null=True)
     reason = fields.CharField(max_length=500, null=True)
     untranslated_segments = fields.IntField(default=0, db_default=0)
+    engine = fields.CharField(max_length=100, null=True)  # that has translated it last
+    is_demonstration = fields.BooleanField(default=False, db_default=False)
     translated_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
 
     class Meta:
         table = "translations"
         unique_together = (("article_id", "locale"),)
-        indexes = (("status", "due_at"),)
+        indexes = (("status", "due_at"), ("translated_at",))
 
 
 class TranslationMemory(Model):
@@ -110,6 +114,21 @@ class TranslationMemory(Model):
         indexes = (("segment_hash",),)
 
 
+class EngineUsage(Model):
+    """What an engine was asked in a month, for a locale. A row without an engine has the month's sum."""
+
+    id = fields.BigIntField(primary_key=True)
+    month = fields.CharField(max_length=7)  # in UTC, such as 2026-11
+    engine = fields.CharField(max_length=100)
+    locale = fields.CharField(max_length=35)
+    characters = fields.BigIntField(default=0)
+    requests = fields.BigIntField(default=0)
+
+    class Meta:
+        table = "engine_usage"
+        unique_together = (("month", "engine", "locale"),)
+
+
 class MemoryUse(Model):
     """A segment of an article, so that what only a deleted article needs is forgotten with it."""
 
@@ -122,3 +141,16 @@ class MemoryUse(Model):
         table = "memory_uses"
         unique_together = (("article_id", "segment_hash"),)
         indexes = (("segment_hash",),)
+
+
+class SiteFiles(Model):
+    """The one row whose holder writes the sitemap and the feeds: from which state they were written."""
+
+    id = fields.IntField(primary_key=True)
+    written = fields.CharField(max_length=64, default="")
+    attempts = fields.IntField(default=0)
+    due_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    claim = fields.UUIDField(null=True)
+
+    class Meta:
+        table = "site_files"

@@ -5,19 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from monitoring.articles.models import PublicationStatus
+from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from monitoring.articles.models import Article, Translation
+    from monitoring.backends.pages import Page
 
 
-def represent_accepted(article: Article, locales: Sequence[str]) -> dict[str, Any]:
-    """Write `ArticleAccepted` for a submission that was taken in."""
-    is_published = article.status == PublicationStatus.PUBLISHED
+def represent_accepted(articles: Sequence[Article], locales: Sequence[str]) -> dict[str, Any]:
+    """Write `ArticleAccepted` for a submission whose articles were taken in."""
+    is_published = articles[0].status == PublicationStatus.PUBLISHED
+    several = {"article_ids": [str(article.id) for article in articles]} if len(articles) > 1 else {}
     return {
-        "article_id": str(article.id),
+        "article_id": str(articles[0].id),
+        **several,
         "status": "accepted",
         "locales": list(locales) if is_published else [],
     }
@@ -37,13 +41,38 @@ def represent_article(article: Article) -> dict[str, Any]:
         "title": article.title,
         "status": article.status,
         "revision": article.revision,
+        "tags": article.tags or [],
         "received_at": write_timestamp(article.received_at),
         "updated_at": write_timestamp(article.updated_at),
-        "translations": [_represent_translation(translation) for translation in translations],
+        "translations": [represent_state(translation) for translation in translations],
     }
 
 
-def _represent_translation(translation: Translation) -> dict[str, Any]:
+def represent_page(page: Page[Article]) -> dict[str, Any]:
+    """Write an `ArticleList`."""
+    return {
+        "articles": [represent_article(article) for article in page.rows],
+        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+    }
+
+
+def represent_translation(article: Article, locale: str, page: Mapping[str, Any]) -> dict[str, Any]:
+    """Write `ArticleTranslation` for a page of the blog storage, which others may have written."""
+    return {
+        "article_id": str(article.id),
+        "slug": article.slug,
+        "locale": locale,
+        "revision": page["revision"],
+        "translated_at": page.get("translated_at"),
+        "engine": page.get("engine"),
+        "is_demonstration": page.get("is_demonstration", False),
+        "untranslated_segments": page.get("untranslated_segments", 0),
+        "submission": page["delivery"],
+    }
+
+
+def represent_state(translation: Translation) -> dict[str, Any]:
+    """Write `Translation`, the state of one locale."""
     return {
         "locale": translation.locale,
         "status": translation.status,

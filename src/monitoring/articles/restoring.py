@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from monitoring.articles.models import Article, PublicationStatus, TranslationStatus
+from monitoring.articles.models import Article, PublicationStatus, SiteFiles, TranslationStatus
 from monitoring.articles.service import NEVER, page_through_articles
 from monitoring.articles.storage import (
     SOURCE_LOCALE,
@@ -14,6 +14,7 @@ from monitoring.articles.storage import (
     find_versions,
     page_transaction,
     put_page,
+    remove_other_exports,
 )
 
 if TYPE_CHECKING:
@@ -31,12 +32,14 @@ class Restored:
 async def restore_files(article_id: UUID | None = None) -> Restored:
     """Store every missing original and queue every missing translation, of one article or of all.
 
-    Files that exist stay as they are. Idempotent; may run beside the service. Raises `StorageUnavailable`.
+    Files that exist stay as they are, but for exports that `BLOG_EXPORT` no longer names: those are removed.
+    Idempotent; may run beside the service. Raises `StorageUnavailable`.
     """
     restored = Restored()
     if article_id:
         await _restore(article_id, restored)
         return restored
+    await SiteFiles.all().update(written="")  # the next look finds that they are to be written
     async for page in page_through_articles():
         for found_id in page:
             await _restore(found_id, restored)
@@ -55,6 +58,7 @@ async def _restore(article_id: UUID, restored: Restored) -> None:
         if SOURCE_LOCALE in missing:
             await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
             restored.originals += 1
+        await remove_other_exports(article.slug)
         queued = await translated.filter(locale__in=missing).update(
             status=TranslationStatus.QUEUED, attempts=0, due_at=datetime.now(UTC), translated_at=None
         )

@@ -38,7 +38,7 @@ from monitoring.articles.storage import (
     remove_pages,
     remove_tombstone,
 )
-from monitoring.articles.submissions import Submission, private_folder, read_submission
+from monitoring.articles.submissions import Submission, private_folder, read_submission, read_tags
 from monitoring.articles.withdrawal import erase_content, mark_files, take_back, try_to_remove_files
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -60,7 +60,7 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 # A single statement over all articles would one day exceed the time limit of a statement.
 ARTICLES_A_PAGE = 200
 
-LISTED_FIELDS = ("id", "slug", "title", "status", "revision", "received_at", "updated_at")
+LISTED_FIELDS = ("id", "slug", "title", "status", "revision", "tags", "received_at", "updated_at")
 
 MAX_CONFLICTS = 3
 MAX_PAUSE_SECONDS = 0.1
@@ -195,12 +195,12 @@ async def _find_kept(submission: Submission) -> tuple[Article, Submission, Submi
 def _revise(article: Article, submission: Submission, now: datetime) -> None:
     """Take the submission's content. What is sent again with another status is no new revision."""
     article.status = submission.status
-    article.payload = submission.payload
+    article.payload, article.tags = submission.payload, read_tags(submission.payload)
+    article.updated_at = now
     if submission.content_hash != article.content_hash:
         article.revision += 1
         article.title = submission.payload["article"].get("title")
         article.content_hash = submission.content_hash
-        article.updated_at = now
 
 
 async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:

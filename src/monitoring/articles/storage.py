@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import orjson
 
-from monitoring.articles.markdown_export import export_page
+from monitoring.articles.exports import EXPORTS
+from monitoring.articles.exports.pages import LOCALE
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
+    from monitoring.articles.exports.protocol import Export
     from monitoring.articles.models import Article
     from monitoring.backends.objects import BlogStorage, Version
 
@@ -30,7 +32,7 @@ Versions: TypeAlias = "Mapping[str, Version]"  # by path
 SOURCE_LOCALE = "en"
 TOMBSTONE = "gone.json"
 
-_PAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\.(json|md)")  # named by its locale
+_JSON_PAGE = re.compile(rf"{LOCALE}\.json")
 
 
 class Translated(TypedDict, total=False):
@@ -39,6 +41,7 @@ class Translated(TypedDict, total=False):
     engine: str
     is_demonstration: bool
     untranslated_segments: int
+    corrected_segments: int
     translated_at: datetime
 
 
@@ -139,8 +142,20 @@ async def remove_pages(article: Article) -> None:
         "gone_at": write_timestamp(article.withdrawn_at),
     }
     await storage.put(tombstone, _write_json(gone))
-    pages = (path for path in stored if _PAGE.fullmatch(path.removeprefix(f"{article.slug}/")))
-    await storage.delete(*(path for path in pages if path != tombstone))
+    await storage.delete(*(path for path in stored if path != tombstone and _is_page(path)))
+
+
+async def remove_other_exports(slug: str) -> None:
+    """Remove an article's files that `BLOG_EXPORT` once named. Raises `StorageUnavailable`.
+
+    Nobody would write them again, and they would grow old. Files in the layout of today stay.
+    """
+    storage, export = _configured_storage(), _chosen_export()
+    for path in await storage.list(slug):
+        name = _name_of(path)
+        is_current = _JSON_PAGE.fullmatch(name) or (export and export.files.fullmatch(name))
+        if _is_page(path) and not is_current:
+            await storage.delete(path)
 
 
 async def remove_tombstone(slug: str) -> None:
@@ -162,20 +177,35 @@ def _describe_page(
         "engine": translated.get("engine"),
         "is_demonstration": translated.get("is_demonstration", False),
         "untranslated_segments": translated.get("untranslated_segments", 0),
+        "corrected_segments": translated.get("corrected_segments", 0),
         "delivery": submission,
     }
 
 
 def _write_page(path: str, page: Mapping[str, Any]) -> bytes:
-    return export_page(page).encode() if path.endswith(".md") else _write_json(page)
+    export = _chosen_export()
+    return _write_json(page) if export is None or path.endswith(".json") else export.write_file(page).encode()
 
 
 def _paths(slug: str, locale: str) -> list[str]:
     """Name a locale's files, the export first: when the JSON names a revision, all its files are there."""
-    page = f"{slug}/{locale}.json"
-    if current_backends().settings.blog_export == "markdown":
-        return [f"{slug}/{locale}.md", page]
-    return [page]
+    page, export = f"{slug}/{locale}.json", _chosen_export()
+    return [f"{slug}/{export.name_file(locale)}", page] if export else [page]
+
+
+def _chosen_export() -> Export | None:
+    return EXPORTS.get(current_backends().settings.blog_export)
+
+
+def _is_page(path: str) -> bool:
+    """Say whether today's layout or another gives a file its name."""
+    layouts = (_JSON_PAGE, *(export.files for export in EXPORTS.values()))
+    return any(files.fullmatch(_name_of(path)) for files in layouts)
+
+
+def _name_of(path: str) -> str:
+    """Return the name of a file in its article's folder."""
+    return path.partition("/")[2]
 
 
 def _write_json(page: Mapping[str, Any]) -> bytes:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from monitoring.articles.models import PublicationStatus
 
 MAX_FOLDER_CHARACTERS = 120
+MAX_TAG_CHARACTERS = 255
 
 # These fields differ each time the same article is sent, so they make no new revision.
 SUBMISSION_FIELDS = ("event", "status", "timestamp")
@@ -140,6 +141,12 @@ def hash_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
 
 def _write_canonically(value: Any) -> bytes:  # noqa: ANN401 - as above
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def read_tags(payload: Mapping[str, Any]) -> list[str]:
+    """Return the article's tags that are text, each once. Those of another form name nothing to ask for."""
+    texts = (tag.strip() for tag in payload["article"].get("tags") or () if isinstance(tag, str))
+    return list(dict.fromkeys(tag for tag in texts if 0 < len(tag) <= MAX_TAG_CHARACTERS))
 
 
 def find_source_time(payload: Mapping[str, Any]) -> tuple[datetime, str] | tuple[None, None]:

@@ -12,6 +12,7 @@ from monitoring.articles.claims import is_due
 from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
 from monitoring.articles.rules import WORKER_STOPPED
 from monitoring.articles.service import NEVER, page_through_articles, queue_translations
+from monitoring.articles.submissions import read_tags
 from monitoring.articles.tasks import translate_article
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -65,6 +66,15 @@ async def queue_missing_locales() -> int:
                 await Article.filter(id=article_id).update(nudged_at=NEVER)
                 queued_count += 1
     return queued_count
+
+
+async def note_tags() -> None:
+    """Read the tags of published articles that processes of 0.1.0 have taken in. Once, at the start."""
+    async for revisions in page_through_articles():
+        unread = Article.filter(id__in=list(revisions), tags__isnull=True)
+        for article_id in await unread.values_list("id", flat=True):
+            article = await Article.get(id=article_id).only("payload")
+            await unread.filter(id=article_id).update(tags=read_tags(article.payload))
 
 
 async def _find_articles_behind(locales: Sequence[str]) -> AsyncIterator[UUID]:

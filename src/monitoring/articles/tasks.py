@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from monitoring.articles.claims import claim_translation
-from monitoring.articles.engine_runner import current_engine
-from monitoring.articles.translation_attempt import attempt_translation
+from monitoring.articles.engine_runner import current_engine, locales_at_once
+from monitoring.articles.translation_attempt import SharedReading, attempt_translation
 from monitoring.backends.current import current_backends
+from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.tasks import task
 from monitoring.logs import log_article
+
+if TYPE_CHECKING:
+    from monitoring.articles.engine_runner import EngineRunner
 
 
 async def ask_for_translation(article_id: str) -> None:
@@ -21,7 +27,7 @@ async def ask_for_translation(article_id: str) -> None:
 
 @task(queue_name="articles")
 async def translate_article(article_id: str) -> None:
-    """Translate the due locales of an article, one after the other. A second message does nothing.
+    """Translate the due locales of an article, several at once. A second message does nothing.
 
     Without an engine or a blog storage nothing is attempted, and the rows wait where everybody can see them.
     """
@@ -29,7 +35,17 @@ async def translate_article(article_id: str) -> None:
     runner = current_engine()
     if runner is None or current_backends().blog_storage is None:
         return
+    reading = SharedReading(runner)
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(locales_at_once(current_backends().settings)):
+                group.create_task(_translate_due(article_id, runner, reading))
+    except* BackendUnavailable as unavailable:
+        raise unavailable.exceptions[0] from None
+
+
+async def _translate_due(article_id: str, runner: EngineRunner, reading: SharedReading) -> None:
     while claim := await claim_translation(UUID(article_id)):
-        delay_seconds = await attempt_translation(claim, runner)
+        delay_seconds = await attempt_translation(claim, runner, reading)
         if delay_seconds is not None:
             await translate_article.send(article_id, delay_seconds=delay_seconds)

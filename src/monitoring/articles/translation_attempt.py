@@ -8,8 +8,9 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from monitoring.articles.announcements import announce_translation
 from monitoring.articles.claims import lease
-from monitoring.articles.memory import note_uses, recall_segments, remember_segments
+from monitoring.articles.memory import note_uses, recall_corrections, recall_segments, remember_segments
 from monitoring.articles.models import TranslationStatus
 from monitoring.articles.rules import (
     STORAGE_AWAY,
@@ -24,7 +25,9 @@ from monitoring.articles.translation.engines import (
     PermanentEngineError,
     TransientEngineError,
 )
+from monitoring.articles.usage import BudgetUsedUp
 from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
 from monitoring.backends.errors import DatabaseUnavailable, StorageUnavailable
 from monitoring.backends.outage import note_refusal
 from monitoring.metrics import TRANSLATIONS_FINISHED
@@ -32,25 +35,54 @@ from monitoring.metrics import TRANSLATIONS_FINISHED
 if TYPE_CHECKING:
     from monitoring.articles.claims import TranslationClaim
     from monitoring.articles.engine_runner import EngineRunner
-    from monitoring.articles.translation.article import TranslatedArticle
+    from monitoring.articles.models import Article
+    from monitoring.articles.translation.article import SourceArticle, TranslatedArticle
+
+# How often translations that the month's budget does not allow look again.
+BUDGET_INTERVAL = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
 
 
-async def attempt_translation(claim: TranslationClaim, runner: EngineRunner) -> float | None:
+class SharedReading:
+    """An article as the engine's threads read it: once for all the locales that are translated together."""
+
+    def __init__(self, runner: EngineRunner) -> None:
+        self._runner = runner
+        self._revision: int | None = None
+        self._reading: asyncio.Task[SourceArticle] | None = None
+
+    async def read(self, article: Article) -> SourceArticle:
+        """Read the article's revision, and note which segments it has."""
+        if self._reading is None or self._revision != article.revision:
+            self._revision = article.revision
+            self._reading = asyncio.create_task(self._read(article))
+        return await asyncio.shield(self._reading)
+
+    async def _read(self, article: Article) -> SourceArticle:
+        source = await self._runner.read(article.payload)
+        await note_uses(article.id, list(source.hashes.values()))
+        return source
+
+
+async def attempt_translation(
+    claim: TranslationClaim, runner: EngineRunner, reading: SharedReading
+) -> float | None:
     """Translate and store, or note why not. Returns the seconds until the next attempt, if there is one.
 
     If the worker is stopped politely, the attempt is given back and does not count.
     """
     try:
         async with claim.renewed(lease()):
-            translated = await _translate(claim, runner)
+            translated = await _translate(claim, runner, reading)
         await _store(claim, translated, runner)
     except asyncio.CancelledError:
         await claim.give_back()
         raise
     except PermanentEngineError as error:
         await _fail(claim, shorten_reason(str(error)))
+    except BudgetUsedUp as error:
+        await claim.give_back(reason=str(error), due_at=datetime.now(UTC) + BUDGET_INTERVAL)
     except TransientEngineError as error:
         return await _try_later(claim, str(error), error.retry_after_seconds)
     except StorageUnavailable as error:
@@ -64,14 +96,16 @@ async def attempt_translation(claim: TranslationClaim, runner: EngineRunner) -> 
     return None
 
 
-async def _translate(claim: TranslationClaim, runner: EngineRunner) -> TranslatedArticle:
-    article_id, payload = claim.article.id, claim.article.payload
-    locale, engine = claim.row.locale, runner.engine.name
-    segment_hashes = await runner.segment_hashes(payload)
-    await note_uses(article_id, segment_hashes)
+async def _translate(
+    claim: TranslationClaim, runner: EngineRunner, reading: SharedReading
+) -> TranslatedArticle:
+    article_id, locale, engine = claim.article.id, claim.row.locale, runner.engine.name
+    source = await reading.read(claim.article)
+    segment_hashes = list(source.hashes.values())
     known = await recall_segments(engine, locale, segment_hashes)
+    corrections = await recall_corrections(locale, segment_hashes)
     try:
-        translated = await runner.translate(payload, locale, known)
+        translated = await runner.translate(source, locale, article_id, known=known, corrections=corrections)
     except EngineError as error:  # the next attempt goes on where this one ended
         await remember_segments(article_id, engine, locale, error.learned)
         raise
@@ -102,6 +136,8 @@ async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner:
             translated_at=now,
             reason=None,
             untranslated_segments=translated.refused_count,
+            engine=runner.engine.name,
+            is_demonstration=translated.is_demonstration,
         )
         if is_ours:
             await put_page(
@@ -112,8 +148,10 @@ async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner:
                 engine=runner.engine.name,
                 is_demonstration=translated.is_demonstration,
                 untranslated_segments=translated.refused_count,
+                corrected_segments=translated.corrected_count,
                 translated_at=now,
             )
+            await announce_translation(claim.article, claim.row.id)
     if is_ours:
         TRANSLATIONS_FINISHED.labels(locale, TranslationStatus.TRANSLATED).inc()
     if is_ours and translated.refused_count:
@@ -142,5 +180,9 @@ async def _try_later(
 
 
 async def _fail(claim: TranslationClaim, reason: str) -> None:
-    if await claim.end(status=TranslationStatus.FAILED, reason=reason):
+    async with transaction():
+        is_ours = await claim.end(status=TranslationStatus.FAILED, reason=reason)
+        if is_ours:
+            await announce_translation(claim.article, claim.row.id)
+    if is_ours:
         TRANSLATIONS_FINISHED.labels(claim.row.locale, TranslationStatus.FAILED).inc()

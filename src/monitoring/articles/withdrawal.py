@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tortoise.expressions import Subquery
 
+from monitoring.articles.announcements import announce_withdrawal, find_readers
 from monitoring.articles.memory import forget_segments
 from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.rules import SENT_FIELD
@@ -16,8 +17,6 @@ from monitoring.articles.submissions import private_folder
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
-from monitoring.auth.models import Team
-from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.backends.outage import note_refusal
@@ -68,20 +67,21 @@ async def take_back(
     Its translations lose their rows, and with them workers lose the right to store them. The memory keeps the
     segments of an unpublished article, and forgets what only a deleted one has.
     """
-    article.status, article.withdrawn_at = status, now
+    article.status, article.withdrawn_at, article.updated_at = status, now, now
     mark_files(article, now)
     await article.translations.all().delete()
     if status is PublicationStatus.DELETED:
         erase_content(article)
         await forget_segments(article.id)
     log.info("The article is %s by %s", status, actor.name)
-    for team in await Team.filter(name__in=current_backends().settings.article_teams):
+    await announce_withdrawal(article)
+    for team in await find_readers():
         await record(team.id, actor, _ACTIONS[status], article.slug, article.id)
 
 
 def erase_content(article: Article) -> None:
     """Take the content out of a row that stays."""
-    article.update_from_dict({"title": None, "content_hash": "", "payload": {}})
+    article.update_from_dict({"title": None, "content_hash": "", "payload": {}, "tags": []})
 
 
 def mark_files(article: Article, now: datetime) -> None:

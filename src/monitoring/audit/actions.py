@@ -32,5 +32,7 @@ class Action(StrEnum):
     MONITOR_DELETED = "monitor.deleted"
     CHECK_REQUESTED = "monitor.check_requested"
     TRANSLATIONS_RETRIED = "article.translations_retried"
+    ARTICLE_RETRANSLATED = "article.retranslated"
+    TRANSLATION_CORRECTED = "article.translation_corrected"
     ARTICLE_UNPUBLISHED = "article.unpublished"
     ARTICLE_DELETED = "article.deleted"

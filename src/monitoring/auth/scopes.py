@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-SCOPES = ("monitors:read", "monitors:write")
+SCOPES = ("monitors:read", "monitors:write", "articles:read")
+
+# What a key gets if nothing is said about it. Articles belong to no team, so reading them is asked for.
+DEFAULT_SCOPES = ("monitors:read", "monitors:write")
 
 
 def narrow_scopes(granted: list[str], requested: str | None) -> list[str] | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hmac
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 from monitoring.auth.callers import Caller
 from monitoring.auth.limits import client_network, count_request, demand_allowance
+from monitoring.auth.publishers import has_access_token, is_any_secret, is_signed_by_ghost
 from monitoring.auth.service import find_living_key
 from monitoring.auth.tokens import InvalidTokenError, verify_token
 from monitoring.backends.current import current_backends
@@ -41,14 +41,29 @@ class BearerSecurity(SecurityHandler):
 
 
 class WebhookSecurity(SecurityHandler):
-    """`webhookSecret`: the operator's secret. A bearer token sent beside it must be valid too."""
+    """`webhookSecret`: the operator's secret. A bearer token sent beside it must be valid too.
 
-    async def let_in(self, request: Request, scheme: Node) -> Caller | None:
-        """Return the token's caller, or None when the secret came alone."""
-        await _demand_webhook_secret(request, scheme["name"])
-        if current_backends().settings.webhook_require_bearer or "authorization" in request.headers:
-            return await _find_caller(_read_token(request))
-        return None
+    Where the operation lists them and the operator has set them, Ghost's signature is as good as the secret,
+    and Outrank's access token is as good as both.
+    """
+
+    async def let_in(self, request: Request, scheme: Node) -> None:  # noqa: ARG002 - all are judged
+        """Return nobody: a publisher has what its secret gives, whichever team's token came beside it."""
+        settings = current_backends().settings
+        listed = {name for alternative in operation_of(request)["security"] for name in alternative}
+        signing_secrets = settings.ghost_webhook_secrets if "ghostSignature" in listed else ()
+        access_tokens = settings.outrank_access_tokens if "outrankToken" in listed else ()
+        if not (settings.webhook_secrets or signing_secrets or access_tokens):
+            raise Problem("webhook_secret_not_configured")
+        if has_access_token(request, access_tokens):
+            return
+        if not (
+            is_any_secret(request.headers.get("x-webhook-secret", ""), settings.webhook_secrets)
+            or await is_signed_by_ghost(request, signing_secrets)
+        ):
+            await _refuse_publisher(request)
+        if settings.webhook_require_bearer or "authorization" in request.headers:
+            await _find_caller(_read_token(request))
 
 
 SECURITY_HANDLERS: dict[str, type[SecurityHandler]] = {"bearer": BearerSecurity, "apiKey": WebhookSecurity}
@@ -76,17 +91,11 @@ async def _find_caller(claims: TokenClaims, mark: Mark | None = None) -> Caller:
     return Caller(key.client_id, key.team_id, claims.scopes & key.scopes)
 
 
-async def _demand_webhook_secret(request: Request, header_name: str) -> None:
-    """Compare with every configured secret, each in constant time.
+async def _refuse_publisher(request: Request) -> Never:
+    """Count a wrong secret, and only those, so a stranger behind the publisher's proxy never locks it out.
 
-    Only wrong secrets count against the limit, so a stranger behind the publisher's proxy never locks it out.
     Secrets have at least 16 characters: no rate suffices to guess them.
     """
-    settings = current_backends().settings
-    if not settings.webhook_secrets:
-        raise Problem("webhook_secret_not_configured")
-    sent = request.headers.get(header_name, "").encode()
-    accepted = [secret.get_secret_value().encode() for secret in settings.webhook_secrets]
-    if sum(hmac.compare_digest(sent, secret) for secret in accepted) == 0:
-        await count_request(request, settings.rate_limit_webhook_failures, client_network(request))
-        raise Problem("webhook_secret_invalid")
+    policy = current_backends().settings.rate_limit_webhook_failures
+    await count_request(request, policy, client_network(request))
+    raise Problem("webhook_secret_invalid")

@@ -67,9 +67,9 @@ class Claim(Generic[Row]):
         """Store what came of the attempt and let the row go, unless the claim was lost. Returns whether."""
         return bool(await self.held_row().update(claim=None, **result))
 
-    async def give_back(self) -> None:
-        """Let the row go as if the attempt had never begun."""
-        await _give_back(self.held_row(), self.when_given_back)
+    async def give_back(self, **changes: object) -> None:
+        """Let the row go as if the attempt had never begun: due at once, unless the changes say when."""
+        await _give_back(self.held_row(), {**self.when_given_back, **changes})
 
     @asynccontextmanager
     async def renewed(self, lease: timedelta) -> AsyncIterator[None]:
@@ -141,4 +141,5 @@ async def take_idle(idle: QuerySet[Any], now: datetime, **changes: object) -> li
 
 
 async def _give_back(held: QuerySet[Any], changes: Mapping[str, object]) -> None:
-    await held.update(attempts=F("attempts") - 1, due_at=datetime.now(UTC), claim=None, **changes)
+    as_before = {"attempts": F("attempts") - 1, "due_at": datetime.now(UTC), "claim": None}
+    await held.update(**{**as_before, **changes})

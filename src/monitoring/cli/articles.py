@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
-from uuid import UUID  # noqa: TC003 - typer reads the annotation
+from uuid import UUID
 
 import typer
 
 from monitoring.articles import restoring, service
+from monitoring.articles.chosen_engine import make_engine
+from monitoring.articles.corrections import BrokenCodes, UnknownSegment, correct, list_segments
 from monitoring.articles.models import PublicationStatus, TranslationStatus
 from monitoring.articles.representations import represent_article
+from monitoring.articles.retranslation import Choice, estimate, retranslate
+from monitoring.articles.usage import list_usage, this_month
 from monitoring.articles.withdrawal import withdraw_article
+from monitoring.articles.xliff import EditedTranslation, NoXliff, read_xliff, write_xliff
 from monitoring.audit.actors import COMMAND_LINE
+from monitoring.backends.current import current_backends
 from monitoring.cli.commands import AsJson, fail, run_command, show_row, show_rows
 
 if TYPE_CHECKING:
@@ -87,6 +93,108 @@ def retry_failed(
     if article_id and run_command(service.find_article(article_id)) is None:
         _fail_to_find(article_id)
     show_row({"queued": run_command(service.retry_failed(article_id, locale))}, as_json=as_json)
+
+
+@app.command("retranslate")
+def retranslate_articles(  # noqa: PLR0913 - one argument for each option
+    article_id: Annotated[UUID | None, typer.Option("--article", help="Only this article.")] = None,
+    locale: Annotated[str | None, typer.Option(help="Only this locale.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Only what this engine has translated, such as deepl.")
+    ] = None,
+    *,
+    forget_memory: Annotated[
+        bool, typer.Option("--forget-memory", help="Ask for every sentence again, not only for new ones.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only tell what the engine would be asked.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Queue finished translations again. Their pages stay until new ones replace them."""
+    choice = Choice(article_id, locale, engine)
+    if article_id and run_command(service.find_article(article_id)) is None:
+        _fail_to_find(article_id)
+    if dry_run:
+        show_rows(run_command(_estimate(choice, forgets_memory=forget_memory)), as_json=as_json)
+    else:
+        queued = run_command(retranslate(choice, forgets_memory=forget_memory))
+        show_row({"queued": queued}, as_json=as_json)
+
+
+async def _estimate(choice: Choice, *, forgets_memory: bool) -> list[dict[str, Any]]:
+    engine = make_engine(current_backends().settings)
+    if engine is None:
+        fail("TRANSLATOR names no engine")
+    try:
+        costs = await estimate(choice, engine, forgets_memory=forgets_memory)
+    finally:
+        engine.close()
+    return [
+        {"engine": engine.name, "locale": locale, **asdict(cost)} for locale, cost in sorted(costs.items())
+    ]
+
+
+@app.command("export-xliff")
+def export_xliff(
+    article_id: Annotated[UUID, typer.Argument(help="The id that the webhook answered.")],
+    locale: Annotated[str, typer.Argument(help="One of LOCALES.")],
+) -> None:
+    """Print an article's translation as XLIFF 2.1, for a translator's tool."""
+
+    async def export() -> str | None:
+        article = await service.find_article(article_id)
+        if article is None:
+            return None
+        return write_xliff(str(article_id), locale, await list_segments(article, locale))
+
+    written = run_command(export())
+    if written is None:
+        _fail_to_find(article_id)
+    typer.echo(written, nl=False)
+
+
+@app.command("import-xliff")
+def import_xliff(
+    file: Annotated[typer.FileBinaryRead, typer.Argument(help="What export-xliff printed, edited.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Take what people changed in an exported translation as corrections, above every engine."""
+    try:
+        edited = read_xliff(file.read())
+        corrected = run_command(_correct(edited))
+    except NoXliff as error:
+        fail(str(error))
+    except UnknownSegment as error:
+        fail(f"The article has no segment {error} now: export it again")
+    except BrokenCodes as error:
+        fail(f"The target of unit {error} must have the inline codes of its source, each once")
+    show_row({"corrected": corrected}, as_json=as_json)
+
+
+async def _correct(edited: EditedTranslation) -> int:
+    try:
+        article = await service.find_article(UUID(edited.article_id))
+    except ValueError:
+        article = None
+    if article is None:
+        raise NoXliff(f"There is no article {edited.article_id}")
+    texts = {segment.hash: segment.text for segment in await list_segments(article, edited.locale)}
+    changed = {hash_: text for hash_, text in edited.texts.items() if texts.get(hash_) != text}
+    return await correct(article, edited.locale, changed)
+
+
+@app.command("usage")
+def show_usage(
+    month: Annotated[str | None, typer.Argument(help="Such as 2026-11; this month if left out.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show what engines were asked in a month (UTC): characters and requests, by locale."""
+    rows = run_command(list_usage(month or this_month()))
+    fields = ("engine", "locale", "characters", "requests")
+    show_rows([{name: getattr(row, name) for name in fields} for row in rows], as_json=as_json)
 
 
 @app.command("restore")

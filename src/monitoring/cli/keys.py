@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monitoring.auth import service
-from monitoring.auth.scopes import SCOPES
+from monitoring.auth.scopes import DEFAULT_SCOPES, SCOPES
 from monitoring.cli.commands import (
     AsJson,
     check_name,
@@ -28,14 +28,16 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 def create_key(
     team_name: Annotated[str, typer.Argument(help="The team the key belongs to.")],
     name: Annotated[str, typer.Option(callback=check_name, help="What you call the key.")] = "API key",
-    scope: Annotated[list[str] | None, typer.Option(help="What it may do; all if left out.")] = None,
+    scope: Annotated[
+        list[str] | None, typer.Option(help=f"What it may do; {' and '.join(DEFAULT_SCOPES)} if left out.")
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Create a key and show its secret, this once."""
     if unknown := set(scope or ()) - set(SCOPES):
         fail(f"There is no scope {', '.join(sorted(unknown))}; choose from {', '.join(SCOPES)}")
-    created = run_command(_create_key(team_name, name, scope or list(SCOPES)))
+    created = run_command(_create_key(team_name, name, scope or list(DEFAULT_SCOPES)))
     if created is None:
         fail(f"There is no team {team_name}")
     key, secret = created.key, created.client_secret

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope
 
 from monitoring.contract.document import Document, Json, Node, Operation
@@ -17,8 +17,16 @@ from monitoring.contract.validation import Validation
 FORM = "application/x-www-form-urlencoded"
 MAX_FORM_FIELDS = 100
 ROOT_FIELD = "body"
+EARLY_BODY = "early_body"
 
 Read = Callable[[bytes], Json]
+
+
+async def receive_early(request: Request) -> bytes:
+    """Receive a body before its operation does, for security that judges its bytes. Raises Problem."""
+    encoded = await _receive_all(request.receive)
+    request.scope["state"][EARLY_BODY] = encoded
+    return encoded
 
 
 class RequestBody:
@@ -40,7 +48,9 @@ class RequestBody:
 
     async def read(self, scope: Scope, receive: Receive) -> Json:
         """Receive, parse and validate; None where an optional body is absent. Raises Problem."""
-        encoded = await _receive_all(receive)
+        encoded = scope.get("state", {}).pop(EARLY_BODY, None)
+        if encoded is None:
+            encoded = await _receive_all(receive)
         if encoded:
             return self._reader_for(scope)(encoded)
         if self._required:

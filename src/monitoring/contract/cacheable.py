@@ -24,23 +24,29 @@ def reply_cacheable(request: Request, text: bytes, media_type: str, headers: Map
     """Answer with a text, compressed for who accepts it, or with 304 to who has it (RFC 9110 §13.1.2)."""
     encodings = parse_accept_header(request.headers.get("accept-encoding"))
     chosen = _represent(text, is_compressed=encodings["gzip"] > 0)
-    if not {"*", chosen.headers["ETag"]}.isdisjoint(_entity_tags(request.headers.get("if-none-match", ""))):
+    if is_known(chosen.headers["ETag"], request.headers.get("if-none-match")):
         kept = {name: value for name, value in chosen.headers.items() if name != "Content-Encoding"}
         return Reply.empty(NOT_MODIFIED, {**kept, **headers})
     return Reply(chosen.body, headers={**chosen.headers, **headers}, media_type=media_type)
 
 
+def digest_of(text: bytes) -> str:
+    """Return what names this version of a text in its ETag: 32 characters of its SHA-256."""
+    return sha256(text).hexdigest()[:32]
+
+
+def is_known(entity_tag: str, if_none_match: str | None) -> bool:
+    """Say whether the client has it already. The comparison is weak (RFC 9110 §13.1.2)."""
+    sent = {tag.strip().removeprefix("W/") for tag in (if_none_match or "").split(",")}
+    return not {"*", entity_tag}.isdisjoint(sent)
+
+
 @lru_cache(maxsize=64)
 def _represent(text: bytes, *, is_compressed: bool) -> _Representation:
-    digest = sha256(text).hexdigest()[:32]
+    digest = digest_of(text)
     shared = {"Cache-Control": CACHE_CONTROL, "Vary": "Accept-Encoding"}
     if is_compressed:
         # Two representations of one text have two tags (RFC 9110 §8.8.3.3).
         encoded = {"Content-Encoding": "gzip", "ETag": f'"{digest}-gzip"'}
         return _Representation(gzip.compress(text, mtime=0), {**shared, **encoded})
     return _Representation(text, {**shared, "ETag": f'"{digest}"'})
-
-
-def _entity_tags(header: str) -> set[str]:
-    """Read If-None-Match; the comparison is weak (RFC 9110 §13.1.2)."""
-    return {tag.strip().removeprefix("W/") for tag in header.split(",")}

@@ -12,8 +12,10 @@ document, which tests/contract/test_connexion_assumptions.py checks one by one:
 - `RoutingMiddleware`: its router mounts one router of Starlette's, whose routes wrap objects with an
   `operation_id`.
 - `ROUTING_CONTEXT`: where in `scope["extensions"]` the operation's name is left.
-- `SecurityOperation`: `verification_fn` needs nothing of a request but `context`, a dictionary.
-- Security handlers are made without arguments and asked for a function by `get_fn`.
+- `SecurityOperation`: `verification_fn` is what `verify_security` of its factory makes of a function for each
+  alternative of the operation.
+- Security handlers are made without arguments and asked for a function by `get_fn`. The factory keeps them
+  as `security_handlers`.
 """
 
 from collections import defaultdict
@@ -29,14 +31,14 @@ from connexion.middleware.routing import RoutingMiddleware
 from connexion.middleware.security import SecurityAPI, SecurityMiddleware, SecurityOperation
 from connexion.operations.abstract import AbstractOperation
 from connexion.resolver import Resolver
-from connexion.security import AbstractSecurityHandler
+from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
 from connexion.spec import Specification
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.document import Node
-from monitoring.contract.security import SecurityHandler
+from monitoring.contract.security import SecurityHandler, header_of
 
 if TYPE_CHECKING:
     import re
@@ -169,26 +171,20 @@ class _DirectlyRouted(RoutedMiddleware[API]):
         return routed(scope, receive, send)
 
 
-class _GuardedRequest(Request):
-    @property
-    def context(self) -> dict[str, object]:
-        """Where Connexion leaves whom it let in; `SecurityHandler` has told us already."""
-        return {}
-
-
 class _GuardedOperation(SecurityOperation):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a caller whom security lets in. Connexion's own request would cost more to make."""
         if self.security:
-            await self.verification_fn(_GuardedRequest(scope))
+            await self.verification_fn(Request(scope, receive))
         await self.next_app(scope, receive, send)
 
 
 class _GuardedAPI(SecurityAPI):
     def make_operation(self, operation: AbstractOperation | Specification) -> SecurityOperation:
         """Guard an operation as its `security` says."""
+        factory = _OneJudge(self.security_handler_factory.security_handlers)
         return _GuardedOperation.from_operation(
-            operation, next_app=self.next_app, security_handler_factory=self.security_handler_factory
+            operation, next_app=self.next_app, security_handler_factory=factory
         )
 
 
@@ -196,6 +192,33 @@ class Security(_DirectlyRouted[SecurityAPI], SecurityMiddleware):
     """Lets nobody reach an operation whom its security handlers refuse."""
 
     api_cls = _GuardedAPI
+
+
+class _Judge:
+    """One alternative of an operation's security."""
+
+    def __init__(self, handler: SecurityHandler, scheme: Node) -> None:
+        self._handler = handler
+        self._scheme = scheme
+        self.header = header_of(scheme)
+
+    async def __call__(self, request: Request) -> None:
+        """Let the caller in, or raise Problem."""
+        await self._handler.admit(request, self._scheme)
+
+
+class _OneJudge(SecurityHandlerFactory):
+    """Of alternatives, Connexion would try one after the other until one lets the caller in."""
+
+    @classmethod
+    def verify_security(cls, auth_funcs: Sequence[_Judge]) -> Callable[[Request], Awaitable[None]]:
+        """Let the first alternative judge whose header was sent, or else the first of all."""
+
+        async def verify(request: Request) -> None:
+            sent = (judge for judge in auth_funcs if judge.header in request.headers)
+            await next(sent, auth_funcs[0])(request)
+
+        return verify
 
 
 class _SchemeHandler(AbstractSecurityHandler):
@@ -208,14 +231,9 @@ class _SchemeHandler(AbstractSecurityHandler):
         self,
         security_scheme: Node,
         required_scopes: list[str],  # noqa: ARG002 - Connexion's interface
-    ) -> Callable[[Request], Awaitable[dict[str, object]]]:
-        """Return the function that Connexion calls for every request. It must not return None."""
-
-        async def verify(request: Request) -> dict[str, object]:
-            await self._handler.admit(request, security_scheme)
-            return {}
-
-        return verify
+    ) -> _Judge:
+        """Return what judges a request by this scheme."""
+        return _Judge(self._handler, security_scheme)
 
 
 class _EndpointAPI(RoutedAPI[ASGIApp]):

@@ -29,7 +29,7 @@ class Parameters:
         self._argument_names = {
             name: argument_name(name) for name in (*self._query.schemas, *self._header.schemas)
         }
-        self._absent = next((item["x-absent"] for item in operation.parameters if "x-absent" in item), None)
+        self._absent = {item["name"]: item["x-absent"] for item in operation.parameters if "x-absent" in item}
 
     @property
     def names(self) -> set[str]:
@@ -54,9 +54,9 @@ class Parameters:
         """Read the path. An id that cannot be one is an id nobody has: `x-absent` names that answer."""
         try:
             return self._path.read(scope["path_params"].items())
-        except Problem:
-            if self._absent:
-                raise Problem(self._absent) from None
+        except Problem as problem:
+            if absent := self._absent.get(str(problem.values.get("field"))):
+                raise Problem(absent) from None
             raise
 
     def _header_pairs(self, headers: Iterable[tuple[bytes, bytes]]) -> Pairs:

@@ -11,8 +11,8 @@ from monitoring.contract.document import Node
 class SecurityHandler(ABC):
     """One kind of security scheme.
 
-    Connexion tries OR-ed alternatives until one succeeds, which lets a bad token pass beside a good secret:
-    give every operation one alternative, and judge here everything that was sent.
+    Of alternatives, one judges a request: the first whose header was sent, else the first. It judges
+    everything that was sent, so that a bad token does not pass beside a good secret.
     """
 
     async def admit(self, request: Request, scheme: Node) -> None:
@@ -22,6 +22,12 @@ class SecurityHandler(ABC):
     @abstractmethod
     async def let_in(self, request: Request, scheme: Node) -> object:
         """Return the caller, or raise Problem."""
+
+
+def header_of(scheme: Node) -> str:
+    """Name the header that carries a scheme's credentials."""
+    name: str = scheme["name"] if scheme["type"] == "apiKey" else "Authorization"
+    return name
 
 
 def caller_of(scope: Scope) -> object:

@@ -111,7 +111,16 @@ class Settings(BaseSettings):
     blog_storage_url: values.StorageUrl = _setting(
         "Blog storage: file:///folder, s3://, gs:// or az:// URL; without it the webhook answers 503", None
     )
-    blog_export: Literal["none", "markdown"] = _setting("Files beside the JSON: none or markdown", "none")
+    blog_export: Literal["json", "hugo", "astro", "next", "eleventy", "markdown", "none"] = _setting(
+        "Files beside the JSON, for a site generator: json (none), hugo, astro, next or eleventy; "
+        "markdown is the layout of 0.1.0",
+        "json",
+    )
+    site_page_url: values.PageUrl = _setting(
+        "Address of an article on the site, such as https://blog.example.com/{locale}/{slug}/; "
+        "with it, the blog storage has a sitemap and feeds",
+        None,
+    )
 
     # Who may do what
     signing_keys: values.SigningKeys = _setting(
@@ -127,6 +136,14 @@ class Settings(BaseSettings):
     webhook_secrets: values.WebhookSecrets = _setting(
         "Accepted X-Webhook-Secret values, each at least 16 characters; without one the webhook answers 503",
         (),
+    )
+    ghost_webhook_secrets: values.WebhookSecrets = _setting(
+        "Secrets of Ghost's webhooks, each at least 16 characters; their signature then stands in for "
+        "X-Webhook-Secret",
+        (),
+    )
+    outrank_access_tokens: values.WebhookSecrets = _setting(
+        "Access tokens of Outrank, each at least 16 characters; one then stands in for X-Webhook-Secret", ()
     )
     webhook_require_bearer: bool = _setting("Require a bearer token at the webhook too", default=False)
     plans: values.Plans = _setting(
@@ -173,7 +190,9 @@ class Settings(BaseSettings):
     session_cookie_secure: bool = _setting(
         "Let browsers send the app's cookies over https:// only; false for an app at http://", default=True
     )
-    article_teams: values.Names = _setting("Teams whose members see articles in the app", ())
+    article_teams: values.Names = _setting(
+        "Teams whose members see articles in the app, and whose keys may read them", ()
+    )
 
     # Checks of monitors, and notifications
     allowed_networks: values.Networks = _setting(
@@ -226,12 +245,20 @@ class Settings(BaseSettings):
         "Instructions for the model beside the rules of the format: style, terms", None
     )
     brand_names: values.Names = _setting("Names that are never translated", ())
+    terms_file: Path | None = _setting(
+        "CSV file of terms: how each is translated into a locale, or that it is not translated", None
+    )
     translation_max_attempts: int = _setting("Attempts before a translation is failed", 8, ge=1, le=100)
     translation_max_english_percent: int = _setting(
         "Percent of an article's segments that may stay in English, before a translation is failed",
         50,
         ge=0,
         le=100,
+    )
+    translation_monthly_characters: int | None = _setting(
+        "Characters a month (UTC) that the engine is asked before translations wait; without it no limit",
+        None,
+        ge=1,
     )
     translation_lease_seconds: int = _setting(
         "Seconds until a worker's claim on a translation ends, unless it is renewed", 30, ge=5, le=3600
@@ -240,7 +267,7 @@ class Settings(BaseSettings):
         "Seconds between searches for work that no message asks for", 5.0, gt=0, le=3600
     )
     worker_threads: int = _setting(
-        "Articles a worker process translates at once; notifications do not count", 4, ge=1, le=256
+        "Articles a worker process translates at once, each into all its locales", 4, ge=1, le=256
     )
 
     @property
@@ -274,6 +301,8 @@ class WorkerSettings(Settings):
 
     signing_keys: values.UnreadSecrets = _setting("Not read", ())
     webhook_secrets: values.UnreadSecrets = _setting("Not read", ())
+    ghost_webhook_secrets: values.UnreadSecrets = _setting("Not read", ())
+    outrank_access_tokens: values.UnreadSecrets = _setting("Not read", ())
 
 
 class CheckerSettings(WorkerSettings):

@@ -123,7 +123,8 @@ def _demand_redis_options(secret: SecretStr | None) -> SecretStr | None:
     return secret
 
 
-def _normalise_locale(locale: str) -> str:
+def normalise_locale(locale: str) -> str:
+    """Spell a BCP 47 tag as BCP 47 recommends. Raises ValueError if it is none."""
     matched = re.fullmatch(r"([a-z]{2,3})(?:-([a-z]{4}))?(?:-([a-z]{2}|\d{3}))?", locale, re.IGNORECASE)
     if not matched:
         raise ValueError("each must be a BCP 47 tag, such as pt or pt-BR")
@@ -132,7 +133,7 @@ def _normalise_locale(locale: str) -> str:
 
 
 def _check_locales(locales: tuple[str, ...]) -> tuple[str, ...]:
-    normalised = tuple(map(_normalise_locale, locales))
+    normalised = tuple(map(normalise_locale, locales))
     if any(locale.partition("-")[0] == "en" for locale in normalised):
         raise ValueError("must not name English: articles arrive in it")
     if len(set(normalised)) < len(normalised):
@@ -151,6 +152,17 @@ def _check_base_url(url: str) -> str:
     if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", url):
         raise ValueError("must be an http:// or https:// URL without query and fragment")
     return url.rstrip("/")
+
+
+def _check_page_url(url: str) -> str:
+    placeholders = set(re.findall(r"\{([^{}]*)\}", url))
+    has_locale = not placeholders.isdisjoint({"locale", "lowercase_locale"})
+    if "slug" not in placeholders or not has_locale:
+        raise ValueError("must have {slug}, and {locale} or {lowercase_locale}")
+    without = re.sub(r"\{(slug|locale|lowercase_locale)\}", "", url)
+    if not re.fullmatch(r"https?://[^\s/?#@{}]+/[^\s#{}]*", without) or "{" in url.split("/")[2]:
+        raise ValueError("must be an http:// or https:// URL with placeholders in its path")
+    return url
 
 
 def read_rate_limit(name: str) -> BeforeValidator:
@@ -182,7 +194,7 @@ def _read_glossaries(value: object) -> object:
     pairs = [pair.partition("=") for pair in value.split(",")]
     if not all(locale and glossary_id for locale, _, glossary_id in pairs):
         raise ValueError("must read locale=glossary id, such as es=...,fr=...")
-    return {_normalise_locale(locale.strip()): glossary_id.strip() for locale, _, glossary_id in pairs}
+    return {normalise_locale(locale.strip()): glossary_id.strip() for locale, _, glossary_id in pairs}
 
 
 CommaSeparated = (NoDecode, BeforeValidator(_split_at_commas))
@@ -217,6 +229,7 @@ Glossaries = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_read_glossa
 ReferenceUrls = Annotated[Names, AfterValidator(lambda urls: tuple(map(_check_base_url, urls)))]
 EngineUrl = Annotated[str | None, AfterValidator(lambda url: url and _check_base_url(url))]
 BaseUrl = Annotated[str, AfterValidator(_check_base_url)]
+PageUrl = Annotated[str | None, AfterValidator(lambda url: url and _check_page_url(url))]
 DatabaseUrl = Annotated[
     SecretStr,
     _demand_url("sqlite://", "postgresql://", "postgres://"),

@@ -1,14 +1,24 @@
-"""Fake engines."""
+"""Fake engines, and a way to use an engine."""
 
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.codes import CODE
+from monitoring.articles.translation.engines import BatchLimit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from monitoring.articles.translation.article import TranslatedArticle
+
+
+def translate_article(
+    payload: Mapping[str, Any], *, brand_names: Sequence[str] = (), **details: Any
+) -> TranslatedArticle:
+    return read_article(payload, brand_names).translate(**details)
 
 
 class FunctionEngine:
@@ -16,6 +26,7 @@ class FunctionEngine:
 
     name = "function"
     is_demonstration = False
+    batch_limit = BatchLimit(max_texts=100, max_bytes=64 * 1024)
 
     def __init__(self, answer: Callable[[str], str]) -> None:
         self.asked: list[str] = []

@@ -13,9 +13,14 @@ def html_structure(source: str) -> Counter[str]:
 
 
 def markdown_structure(source: str) -> Counter[str]:
-    """Count the tags of the rendered document with their attributes, except words in them."""
-    rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(source)
-    return Counter(re.sub(r' alt="[^"]*"', "", tag) for tag in re.findall(r"</?[A-Za-z!][^<>]*>", rendered))
+    """Count the rendered tags with their attributes, except words in them, and the URLs that GitHub links."""
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    tags = re.findall(r"</?[A-Za-z!][^<>]*>", parser.render(source))
+    tags = [re.sub(r' (?:alt|title)="[^"]*"|(?<= href="#)[^"]*', "", tag) for tag in tags]
+    paragraphs = [token.children or [] for token in parser.parse(source) if token.type == "inline"]
+    words = ["".join(part.content if part.type == "text" else " " for part in parts) for parts in paragraphs]
+    links = [link for text in words for link in re.findall(r"https?://[^\s<]+", text)]
+    return Counter(tags + [link.rstrip("?!.,:;*_~'\")]|") for link in links])
 
 
 class _Structure(HTMLParser):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from articles.translation.engines_of_tests import translate_article
 from articles.translation.soups import html_soup
 from articles.translation.structures import html_structure
-from monitoring.articles.translation.article import translate_article
 from monitoring.articles.translation.codes import accepted
 from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.apertium import MODES, Apertium, modes_for

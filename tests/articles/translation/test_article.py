@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from articles.translation.engines_of_tests import FunctionEngine
+from articles.translation.engines_of_tests import FunctionEngine, translate_article
 from articles.translation.soups import html_soup, markdown_soup
-from monitoring.articles.translation.article import segment_hashes, texts_for_readers, translate_article
+from monitoring.articles.translation.article import read_article, texts_for_readers
 from monitoring.articles.translation.documents import TextFormat, content_format
 from monitoring.articles.translation.engines.pseudo import Pseudo
 
@@ -67,7 +67,7 @@ class TestTranslateArticle:
 
     def test_an_edited_article_asks_only_for_what_changed(self) -> None:
         learned = translate_article(PAYLOAD, engine=FunctionEngine(str.upper), target="es").learned
-        assert set(learned) == set(segment_hashes(PAYLOAD))
+        assert set(learned) == set(read_article(PAYLOAD).hashes.values())
         edited = {**PAYLOAD, "main_image": {"alt": "a blue shoe"}}
         engine = FunctionEngine(str.upper)
         translate_article(edited, engine=engine, target="es", known=learned)

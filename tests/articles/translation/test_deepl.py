@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from monitoring.articles.translation.article import translate_article
-from monitoring.articles.translation.engines import PermanentEngineError
+from articles.translation.engines_of_tests import translate_article
+from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.deepl import DeepL
 from monitoring.articles.translation.engines.deepl_languages import DOCUMENTED
+from monitoring.articles.translation.terms import Terms
 from translation_servers import KEY, DeepLServer, Reply
 
 if TYPE_CHECKING:
@@ -73,6 +74,84 @@ class TestRequest:
         assert not any("tag_handling" in question.body for question in server.questions)
 
 
+TERMS = Terms(
+    {"": {"Polar": "Polar"}, "es": {"shoe": "zapato"}, "pt": {"shoe": "sapato"}, "pt-BR": {"shoe": "tenis"}}
+)
+
+
+class TestTerms:
+    @staticmethod
+    def engine_for(server: DeepLServer, *locales: str, **options: Any) -> DeepL:
+        engine = DeepL(KEY, url=server.url, **{"terms": TERMS} | options)
+        assert engine.check(locales) == []
+        return engine
+
+    @staticmethod
+    def glossary_ids(server: DeepLServer) -> list[str | None]:
+        asked = [question for question in server.questions if question.path == "/v2/translate"]
+        return [question.body.get("glossary_id") for question in asked]
+
+    def test_are_one_glossary_with_a_dictionary_a_language(self, server: DeepLServer) -> None:
+        engine = self.engine_for(server, "es", "fr", "ca")
+        assert len(server.glossaries) == 1, "none is made before it is needed"
+        assert engine.translate(["Polar shoe"], "en", "es") == ["POLAR ZAPATO"]
+        assert engine.translate(["Polar shoe"], "en", "fr") == ["POLAR SHOE"]
+        made = server.glossaries[1]["dictionaries"]
+        assert [(each["source_lang"], each["target_lang"], each["entries"]) for each in made] == [
+            ("EN", "ES", "Polar\tPolar\nshoe\tzapato"),
+            ("EN", "FR", "Polar\tPolar"),
+        ]
+
+    def test_are_found_again_by_other_processes_with_the_same_terms(self, server: DeepLServer) -> None:
+        for _ in range(2):
+            self.engine_for(server, "es").translate(["shoe"], "en", "es")
+        assert self.glossary_ids(server) == ["glossary-1"] * 2
+        changed = Terms({"es": {"shoe": "calzado"}})
+        assert self.engine_for(server, "es", terms=changed).translate(["shoe"], "en", "es") == ["CALZADO"]
+        assert len(server.glossaries) == 3
+
+    def test_that_another_process_sends_at_the_same_moment_are_found(self, server: DeepLServer) -> None:
+        self.engine_for(server, "es").translate(["shoe"], "en", "es")
+        server.max_glossaries = 2
+        engine = self.engine_for(server, "es")
+        server.reply_next(Reply(200, {"glossaries": []}))
+        assert engine.translate(["shoe"], "en", "es") == ["ZAPATO"]
+
+    def test_of_variants_of_a_language_are_sent_where_they_agree(self, server: DeepLServer) -> None:
+        self.engine_for(server, "pt", "pt-BR").translate(["shoe"], "en", "pt-BR")
+        [dictionary] = server.glossaries[1]["dictionaries"]
+        assert (dictionary["target_lang"], dictionary["entries"]) == ("PT", "Polar\tPolar")
+
+    def test_do_not_replace_a_glossary_of_the_operators(self, server: DeepLServer) -> None:
+        engine = self.engine_for(server, "es", "fr", glossaries={"es": "a-glossary"})
+        for locale in ("es", "fr"):
+            engine.translate(["shoe"], "en", locale)
+        assert self.glossary_ids(server) == ["a-glossary", "glossary-1"]
+        assert [each["target_lang"] for each in server.glossaries[1]["dictionaries"]] == ["FR"]
+
+    def test_are_not_sent_where_deepl_has_no_glossaries(self, server: DeepLServer) -> None:
+        self.engine_for(server, "sv").translate(["shoe"], "en", "sv")
+        assert self.glossary_ids(server) == [None]
+
+    def test_that_deepl_refuses_stop_no_translation(
+        self, server: DeepLServer, own_log: pytest.LogCaptureFixture
+    ) -> None:
+        server.max_glossaries = 1
+        engine = self.engine_for(server, "es")
+        for _ in range(2):
+            assert engine.translate(["shoe"], "en", "es") == ["SHOE"]
+        [record] = own_log.records
+        assert "Too many glossaries" in record.getMessage()
+
+    @pytest.mark.parametrize("reply", [Reply(503), Reply(200, {"glossaries": [{}]})])
+    def test_are_sent_later_if_deepl_does_not_answer(self, reply: Reply, server: DeepLServer) -> None:
+        engine = self.engine_for(server, "es")
+        server.reply_next(reply)
+        with pytest.raises(TransientEngineError):
+            engine.translate(["shoe"], "en", "es")
+        assert engine.translate(["shoe"], "en", "es") == ["ZAPATO"]
+
+
 class TestRefusal:
     @pytest.mark.parametrize(
         ("reply", "reason"),
@@ -134,3 +213,6 @@ class TestName:
             DeepL(KEY, glossaries={"es": "two"}).name,
         }
         assert len(names) == 4
+
+    def test_stays_with_other_terms_because_the_memory_is_judged_by_them(self) -> None:
+        assert DeepL(KEY, terms=TERMS).name == DeepL(KEY).name

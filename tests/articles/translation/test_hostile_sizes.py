@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from articles.translation.engines_of_tests import FunctionEngine
-from monitoring.articles.translation.article import translate_article
+from articles.translation.engines_of_tests import FunctionEngine, translate_article
 
 SIZE = 250_000
 LIMIT_SECONDS = 30  # they take up to 4; quadratic time would be minutes
@@ -25,6 +24,9 @@ HTML = {
     "placeholders": "{{ a ",
     "punctuation": "http://....",
     "images": "<img alt='word'>",
+    "scripts": "<script><!--",
+    "dollars": "$a_",
+    "TeX brackets": "\\(a ",
 }
 MARKDOWN = {
     "emphasis": "*a **b _c ",
@@ -39,6 +41,18 @@ MARKDOWN = {
     "tables": "|a" * 256 + "\n" + "|-" * 256 + "\n" + "a\n" * 255 + "\n",
     "lines": "word word\n",
     "tags": "<b>word</b> ",
+    "formula lines": "$$\n",
+    "formula lines never closed": "$$\na $$ b\n\n",
+    "dollars": "word $a_",
+    "TeX brackets": "\\\\[a \\\\(a",
+    "JavaScript never closed": "export const a = {\n\n",
+    "braces": "{a",
+    "tildes": "~a ",
+    "braces on lines": "{\n\n",
+    "tags with braces": "<a b={",
+    "footnotes": "[^1]: word\n",
+    "deep footnotes": "[^1]: " * 30 + "word\n",
+    "abbreviations": "*[a]: word\n",
 }
 
 

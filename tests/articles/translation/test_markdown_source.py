@@ -30,24 +30,69 @@ class TestSegments:
             ("Run `x` on <https://a.example>", ["Run <x1/> on <x2/>"]),
             ("A \\*star\\* &amp; more", ["A *star* &amp; more"]),
             ("See ![A shoe](a.png) there", ["See <x1/> there", "A shoe"]),
-            ("| One | b\\|c |\n|--|--|\n| two `x` | 3 |", ["One", "two <x1/>"]),
+            ("| One | b\\|c *d* |\n|--|--|\n| two `x\\|y` | 3 |", ["One", "b|c <g1>d</g1>", "two <x1/>"]),
+            (
+                "[One](x 'Two') [t](y) ![Three](z (\"Four\") )",
+                ["<g1>One</g1> <g2>t</g2> <x3/>", "Two", "Three", '"Four"'],
+            ),
+            ('!!! note inline "One *two*"\n    three', ["One <g1>two</g1>", "three"]),
+            (
+                "??? tip\n\n:::info[One `x`]{.a}\ntwo\n:::\n\n:::: tip One {#a}\n\n::: a.b",
+                ["One <x1/>", "two", "One <x1/>"],
+            ),
             ("```\ncode\n```\n\n    code\n", []),
-            ("---\ntitle: x\n---\nword", ["word"]),
             (
                 "<div>\n<p>one <b>two</b></p>\n</div>\n\nthree <i>four</i>",
                 ["one <g1>two</g1>", "three <g1>four</g1>"],
             ),
             ('<div class="notranslate">\n\none\n\n</div>\n\ntwo', ["two"]),
-            ("::: tip One\ntwo\n:::", ["two"]),
+            ("::: tip One\ntwo\n:::", ["One", "two"]),
             ("> [!NOTE]\n> one", ["one"]),
             ("Term\n: meaning", ["Term", "meaning"]),
             ("One[^1]\n\n[^1]: Two words", ["One<x1/>", "Two words"]),
             ("- [ ] one\n- [x] two", ["one", "two"]),
             ("[ref]: https://a.example", []),
+            ("See (https://a.example/b_(c)) and https://a.example/it's!", ["See (<x1/>) and <x2/>!"]),
+            ("One $x^2 * y$ and $5 or $10 *two*, $a*b$", ["One <x1/> and $5 or $10 <g2>two</g2>, <x3/>"]),
+            ("One \\(a_b\\) two \\\\[c\\\\] \\[sic, three\\]", ["One <x1/> two <x2/> [sic, three]"]),
+            ("One\n$$a\n*b*$$\ntwo $$c\nd$$ three", ["One", "two <x1/> three"]),
+            ("$$\nE\n=\nm\n\n- c\n$$\n\none\n\n\\[\n# a\n\n> b\n\\]\ntwo", ["one", "two"]),
+            (
+                "> $$\n> a\n>\n> b\n> $$ (eq:1)\n\none $$ two\n\nthree $$ four",
+                ["one $$ two", "three $$ four"],
+            ),
+            ("```\n$$\n```\none\n```\n$$\n```", ["one"]),
+            ("One[^a]\n\n[^a]: https://a.example\n[^b]: Two\n\n    three", ["One<x1/>", "Two", "three"]),
+            ("One\n\n[^1]:\n    - two\n    - three\n\nfour", ["One", "two", "three", "four"]),
+            ("*[HTML]: One *two\n*[W3C]: Three *four", ["One *two", "Three *four"]),
+            ("import X from 'x'\nimport {\n  A,\n} from 'y'\n\none", ["one"]),
+            ("export const a = {\n  b: 'one',\n\n  c: `two`\n}\n\nimport taxes rise", ["import taxes rise"]),
+            ("{/* one\n\ntwo */}\n\nthree {a.map((b) => ({c: 'four'}))} five", ["three <x1/> five"]),
+            ("- {one\n\ntwo}\n\n- three", ["{one", "two}", "three"]),
+            ("<Tabs items={['one', 'two']}>\nthree\n</Tabs>\n\n<A.B c>four</A.B>", ["three", "four"]),
+            ("<ul>\n{all.map(one => <li>{one}</li>)}\n<li>two</li>\n</ul>", ["two"]),
         ],
     )
     def test_words_are_cut_where_sentences_end(self, source: str, expected: list[str]) -> None:
         assert read_document(source, TextFormat.MARKDOWN).segments() == expected
+
+    @pytest.mark.parametrize("mark", ["", "\ufeff"])
+    @pytest.mark.parametrize(
+        "start",
+        [
+            "---\ntitle: one\n---\n",
+            "---\r\ntitle: one\r\n...\r\n",
+            "---\n---\n",
+            "--- toml\ntitle = 'one'\n---\n",
+            "+++\ntitle = 'one'\n+++\n",
+            '{\n  "title": "one",\n\n  "tags": ["}"]\n}\n',
+            "```\none\n```\n",
+        ],
+    )
+    def test_front_matter_and_a_first_fence_are_not_for_the_engine(self, mark: str, start: str) -> None:
+        source = f"{mark}{start}\ntwo\n\n---\n\nthree"
+        assert read_document(source, TextFormat.MARKDOWN).segments() == ["two", "three"]
+        assert translated(source, FunctionEngine(str.upper)) == f"{mark}{start}\nTWO\n\n---\n\nTHREE"
 
     @settings(deadline=None)
     @given(markdown_soup)
@@ -59,7 +104,9 @@ class TestTranslated:
     @pytest.mark.parametrize(
         ("source", "expected"),
         [
-            ("one [two](x 'T')\r\n", "ONE [TWO](x 'T')\r\n"),
+            ("one [two](x 'three')\r\n", "ONE [TWO](x 'THREE')\r\n"),
+            ("|a \\| `b\\|c`|\n|-|\n|d\\|[e](f)|", "|A \\| `b\\|c`|\n|-|\n|D\\|[E](f)|"),
+            ('!!! note "one"\n::: tip two', '!!! note "ONE"\n::: tip TWO'),
             ("see [ref] [ref][]\n\n[ref]: x", "SEE [REF][ref] [REF][ref]\n\n[ref]: x"),
             ("* one\n  two\n+ three", "* ONE TWO\n+ THREE"),
             ("| a | b |\n|:-|-:|\n|  one  | `b` |", "| A | B |\n|:-|-:|\n|  ONE  | `b` |"),
@@ -82,7 +129,7 @@ class TestTranslated:
             ("- mot", "\\- mot"),
             ("mot -->", "mot --\\>"),
             ("mot *x* _y_ a_b", "mot \\*x\\* \\_y\\_ a_b"),
-            ("mot [x](y)", "mot \\[x\\](y)"),
+            ("mot [x](y)", "mot \\[x](y)"),
             ("mot &amp;copy; &lt;", "word"),
             ("mot &amp;copy;", "mot \\&copy;"),
             ("mot\n\nmot", "mot mot"),
@@ -91,6 +138,75 @@ class TestTranslated:
     def test_words_cannot_become_markup(self, answer: str, expected: str) -> None:
         assert translated("word", FunctionEngine(lambda _: answer)) == expected
 
+    @pytest.mark.parametrize(
+        ("source", "expected"),
+        [
+            ("[a](#the-red-shoe)\n\n# The red *shoe*!", "[un](#le-rouge-soulier)\n\n# Le rouge *soulier*!"),
+            (
+                "[a](<#the-red-shoe> 'T')\n\nThe red shoe\n===",
+                "[un](<#le-rouge-soulier> 'T')\n\nLe rouge soulier\n===",
+            ),
+            ("[a][r]\n\n[r]: #shoe\n\n## `x`\n\n## Shoe", "[un][r]\n\n[r]: #soulier\n\n## `x`\n\n## Soulier"),
+            ("<a href='#shoe'>a</a>\n\n<h2>Shoe</h2>", "<a href='#soulier'>un</a>\n\n<h2>Soulier</h2>"),
+            ("[a](#shoe-1)\n\n# Shoe\n\n# shoe", "[un](#soulier-1)\n\n# Soulier\n\n# soulier"),
+            ("[a](#Shoe)\n\n# Shoe", "[un](#soulier)\n\n# Soulier"),
+            ("[a](#r%C3%B4le)\n\n# Rôle", "[un](#fonction)\n\n# Fonction"),
+            ("[a](#shoe)\n\n# Shoe\n\n<b id=shoe>a</b>", "[un](#shoe)\n\n# Soulier\n\n<b id=shoe>un</b>"),
+            ("[a](#shoe)\n\n# A {#shoe}\n\n# Shoe", "[un](#shoe)\n\n# Un {#shoe}\n\n# Soulier"),
+            ("[a](#nowhere) [a](x#shoe)\n\n# Shoe", "[un](#nowhere) [un](x#shoe)\n\n# Soulier"),
+            ("```\n[a](#shoe)\n[b]: #shoe\n```\n\n# Shoe", "```\n[a](#shoe)\n[b]: #shoe\n```\n\n# Soulier"),
+        ],
+    )
+    def test_a_link_within_the_document_follows_its_heading(self, source: str, expected: str) -> None:
+        french = {"the": "le", "red": "rouge", "shoe": "soulier", "a": "un", "rôle": "fonction"}
+
+        def in_french(word: re.Match[str]) -> str:
+            translation = french.get(word[0].lower(), word[0])
+            return translation.capitalize() if word[0][0].isupper() else translation
+
+        engine = FunctionEngine(
+            lambda segment: re.sub(r"[a-zô]+(?![^<]*>)", in_french, segment, flags=re.IGNORECASE)
+        )
+        assert translated(source, engine) == expected
+
+    def test_words_cannot_end_an_alternative_text(self) -> None:
+        engine = FunctionEngine(lambda _: "mot ](y) [z")
+        assert translated("![word](x)", engine) == "![mot \\](y) \\[z](x)"
+
+    @pytest.mark.parametrize(
+        ("source", "expected"),
+        [
+            ("[5](x 'word')", "[5](x 'mot\\' \\\"x\\\" \\(y\\) \\|')"),
+            ("[5](x (word))", '[5](x (mot\\\' \\"x\\" \\(y\\) \\|))'),
+            ('!!! note "word"', '!!! note "mot\' &quot;x&quot; (y) \\|"'),
+        ],
+    )
+    def test_words_cannot_end_a_title(self, source: str, expected: str) -> None:
+        assert translated(source, FunctionEngine(lambda _: 'mot\' "x" (y) |')) == expected
+
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            ("请看<x1/>。谢谢", "请看 https://a.example/b 。谢谢"),
+            ("请看「<x1/>」", "请看「 https://a.example/b 」"),
+            ("<x1/>, mot", "https://a.example/b, mot"),
+            ("mot (<x1/>).", "mot (https://a.example/b)."),
+            ("mot<x1/>mot", "mot https://a.example/b mot"),
+            ("mot <x1/>, http://evil.example", "See https://a.example/b"),
+        ],
+    )
+    def test_a_bare_url_links_to_what_it_did(self, answer: str, expected: str) -> None:
+        assert translated("See https://a.example/b", FunctionEngine(lambda _: answer)) == expected
+
+    def test_a_bare_mail_address_takes_no_letters_in(self) -> None:
+        engine = FunctionEngine(lambda _: "a<x1/>mot")
+        assert translated("mail b@a.example", engine) == "a b@a.example mot"
+
+    def test_a_word_between_brackets_does_not_become_a_formula(self) -> None:
+        engine = FunctionEngine(lambda segment: segment.replace("word", "mot"))
+        assert translated("word [a+b]", engine) == "mot \\[a+b]"
+        assert translated("word $5", FunctionEngine(lambda _: "$5+$ mot")) == "word $5"
+
     def test_words_in_an_html_block_are_escaped_as_html(self) -> None:
         engine = FunctionEngine(lambda _: "mot * &lt; &amp;copy;")
         assert translated("<p>\none &lt;\n</p>", engine) == "<p>\nmot * &lt; &amp;copy;\n</p>"
@@ -98,6 +214,15 @@ class TestTranslated:
     def test_a_paragraph_whose_emphasis_would_break_stays_as_it_was(self) -> None:
         engine = FunctionEngine(lambda segment: segment.replace("two", "«two»").replace("one", "un"))
         assert translated("one**two**one\n\none", engine) == "one**two**one\n\nun"
+
+    def test_emphasis_that_would_pair_with_another_stays_as_it_was(self) -> None:
+        source = "**Important:** you **may not** go"
+        glued = FunctionEngine(lambda _: "<g1>重要:</g1>你<g2>不可以</g2>去")
+        assert translated(source, glued) == source
+
+    def test_tildes_of_words_do_not_strike_each_other_out(self) -> None:
+        engine = FunctionEngine(lambda segment: segment.replace(" ", "").replace("about", "约"))
+        assert translated("about ~2 or ~3 ~old~", engine) == "约\\~2or\\~3~old~"
 
     @settings(deadline=None)
     @given(source=markdown_soup, seed=st.integers(0, 1_000))

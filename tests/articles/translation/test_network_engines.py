@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from articles.translation.engines_of_tests import FunctionEngine
+from articles.translation.engines_of_tests import FunctionEngine, translate_article
 from articles.translation.structures import html_structure, markdown_structure
-from monitoring.articles.translation.article import translate_article
 from monitoring.articles.translation.codes import CODE
 from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.deepl import DeepL

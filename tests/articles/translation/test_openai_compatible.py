@@ -9,6 +9,7 @@ import pytest
 
 from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.openai_compatible import OpenAICompatible
+from monitoring.articles.translation.terms import Terms
 from translation_servers import KEY, OpenAIServer, Reply
 
 if TYPE_CHECKING:
@@ -39,6 +40,16 @@ class TestRequest:
         assert "BCP 47 tag pt-BR" in rules["content"]
         assert rules["content"].endswith("Say {tú}.")
         assert text not in rules["content"]
+
+    def test_the_terms_of_the_texts_are_told_and_no_others(self, server: OpenAIServer) -> None:
+        terms = Terms({"": {"Polar": "Polar"}, "es": {"shoe": "zapato", "sock": "calcetín"}})
+        engine = OpenAICompatible(KEY, url=server.url, model=server.model, terms=terms)
+        engine.translate(["A <g1>shoe</g1>", "By Polar"], "en", "es")
+        engine.translate(["A foot"], "en", "es")
+        told, untold = [question.body["messages"][0]["content"] for question in server.questions]
+        assert told.endswith('{"shoe": "zapato", "Polar": "Polar"}')
+        assert told.startswith(untold)
+        assert engine.name == engine_for(server).name, "the memory is judged by terms, and stays"
 
     def test_a_schema_demands_every_number(self, server: OpenAIServer) -> None:
         engine_for(server).translate(["one", "two"], "en", "es")
@@ -78,6 +89,16 @@ class TestAnswer:
         server.max_answer_characters = 60
         segments = [f"shoe number {number}" for number in range(7)]
         assert engine_for(server).translate(segments, "en", "es") == [text.upper() for text in segments]
+
+    def test_that_is_always_cut_off_is_not_asked_for_again_and_again(self, server: OpenAIServer) -> None:
+        server.max_answer_characters = 0
+        segments = [f"shoe number {number}" for number in range(40)]
+        assert engine_for(server).translate(segments, "en", "es") == [""] * 40
+        assert len(server.questions) == 15, "one, two halves, four quarters, eight eighths"
+
+    def test_in_a_fence_is_an_answer(self, server: OpenAIServer) -> None:
+        server.reply_next(said('```json\n{"1": "UNO"}\n```\n'))
+        assert engine_for(server).translate(["one"], "en", "es") == ["UNO"]
 
     def test_that_is_refused_leaves_out_one_text_and_no_other(self, server: OpenAIServer) -> None:
         server.refused_word = "bomb"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.translation.article import read_article
 from running_service import WEBHOOK_SECRET
 from service_process import wait_until
 
@@ -49,6 +50,10 @@ worn on one side, your knees will tell you soon.
     "meta_description": "Three questions to ask before you buy running shoes.",
     "images": [{"url": "https://cdn.acme.example/shoes.jpg", "alt": "A pair of running shoes on a track"}],
 }
+# The hash of a segment with marks.
+MARKED = next(
+    hash_ for segment, hash_ in read_article({"article": SHOES}).hashes.items() if "<g1>fits" in segment
+)
 RAIN = {
     "id": "art_rain",
     "title": "Running in the rain",

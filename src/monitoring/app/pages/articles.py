@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from monitoring.app.article_view import direction_of, lay_side_by_side
 from monitoring.app.routing import for_members
 from monitoring.articles.models import PublicationStatus, TranslationStatus
+from monitoring.articles.retranslation import FINISHED, Choice, retranslate
 from monitoring.articles.service import find_article, list_articles, retry_failed
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
 from monitoring.articles.tasks import translate_article
+from monitoring.articles.translation.article import read_article as read_article_source
 from monitoring.articles.withdrawal import withdraw_article
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record
@@ -52,7 +54,7 @@ async def show_articles(visit: Visit) -> Response:
 
 async def show_article(visit: Visit) -> Response:
     """Show an article's translations, and what can be done about those that failed."""
-    article = await _find_article(visit)
+    article = await find_article_of(visit)
     translations = _in_order(article)
     return visit.render(
         "articles/show.html",
@@ -65,7 +67,7 @@ async def show_article(visit: Visit) -> Response:
 
 async def retry_translations(visit: Visit) -> Response:
     """Queue failed translations again: the one of the form's locale, or all."""
-    article = await _find_article(visit)
+    article = await find_article_of(visit)
     locale = (await visit.read_form()).get("locale") or None
     async with transaction():
         count = await retry_failed(article.id, locale)
@@ -77,34 +79,62 @@ async def retry_translations(visit: Visit) -> Response:
     return visit.redirect(f"/articles/{article.id}", notice="translations_retried" if count else None)
 
 
+async def ask_to_retranslate(visit: Visit) -> Response:
+    """Ask which locales of an article are to be translated again, and tell what that costs at most."""
+    article = await find_article_of(visit)
+    loop = asyncio.get_running_loop()
+    source = await loop.run_in_executor(_threads, read_article_source, article.payload)
+    return visit.render(
+        "articles/retranslate.html",
+        article=article,
+        locales=[(row.locale, row.locale) for row in _in_order(article) if row.status in FINISHED],
+        characters=sum(map(len, source.hashes)),
+    )
+
+
+async def retranslate_article(visit: Visit) -> Response:
+    """Queue the finished translations of an article again: the one of the form's locale, or all."""
+    article, form = await find_article_of(visit), await visit.read_form()
+    locale = form.get("locale") or None
+    async with transaction():
+        choice = Choice(article.id, locale)
+        count = await retranslate(choice, forgets_memory=form.get("forgets_memory") == "on")
+        if count:
+            subject = f"{article.slug}: {locale}" if locale else article.slug
+            await record(visit.team.id, visit.actor, Action.ARTICLE_RETRANSLATED, subject, article.id)
+    if count:
+        await translate_article.send(str(article.id))
+    return visit.redirect(f"/articles/{article.id}", notice="article_retranslated" if count else None)
+
+
 async def ask_to_unpublish(visit: Visit) -> Response:
     """Ask before an article is unpublished."""
-    return visit.render("articles/unpublish.html", article=await _find_article(visit))
+    return visit.render("articles/unpublish.html", article=await find_article_of(visit))
 
 
 async def unpublish_article(visit: Visit) -> Response:
     """Take an article's files off the site, and keep its text."""
-    article = await _find_article(visit)
+    article = await find_article_of(visit)
     await withdraw_article(article.id, PublicationStatus.UNPUBLISHED, visit.actor)
     return visit.redirect(f"/articles/{article.id}", notice="article_unpublished")
 
 
 async def ask_to_delete(visit: Visit) -> Response:
     """Ask before an article is deleted."""
-    return visit.render("articles/delete.html", article=await _find_article(visit))
+    return visit.render("articles/delete.html", article=await find_article_of(visit))
 
 
 async def delete_article(visit: Visit) -> Response:
     """Erase an article."""
-    article = await _find_article(visit)
+    article = await find_article_of(visit)
     await withdraw_article(article.id, PublicationStatus.DELETED, visit.actor)
     return visit.redirect("/articles", notice="article_deleted")
 
 
 async def read_article(visit: Visit) -> Response:
     """Show an original beside its translation, or alone while the blog storage is away."""
-    article = await _find_article(visit)
-    translation = _find_translation(article, visit.path_params["locale"])
+    article = await find_article_of(visit)
+    translation = find_translation_of(article, visit)
     stored = await _find_stored(visit, article, translation)
     delivery = stored.page["delivery"] if stored.page else None
     loop = asyncio.get_running_loop()
@@ -137,7 +167,8 @@ async def _find_stored(visit: Visit, article: Article, translation: Translation)
         return _Stored(problem=visit.catalogue.reply(name).json_value()["error"])
 
 
-async def _find_article(visit: Visit) -> Article:
+async def find_article_of(visit: Visit) -> Article:
+    """Find the article of the path. Raises Problem for teams that see no articles, and if there is none."""
     _demand_articles(visit)
     article_id = visit.read_id("article_id")
     log_article(article_id)
@@ -153,9 +184,10 @@ def _demand_articles(visit: Visit) -> None:
         raise Problem("not_found")
 
 
-def _find_translation(article: Article, locale: str) -> Translation:
+def find_translation_of(article: Article, visit: Visit) -> Translation:
+    """Find the translation of the path among an article's. Raises `Problem("not_found")`."""
     for translation in article.translations:
-        if translation.locale == locale:
+        if translation.locale == visit.path_params["locale"]:
             return translation
     raise Problem("not_found")
 
@@ -173,6 +205,7 @@ ROUTES = (
     for_members("/articles", get=show_articles),
     for_members("/articles/{article_id}", get=show_article),
     for_members("/articles/{article_id}/retry", post=retry_translations),
+    for_members("/articles/{article_id}/retranslate", get=ask_to_retranslate, post=retranslate_article),
     for_members("/articles/{article_id}/unpublish", get=ask_to_unpublish, post=unpublish_article),
     for_members("/articles/{article_id}/delete", get=ask_to_delete, post=delete_article),
     for_members("/articles/{article_id}/{locale}", get=read_article),

@@ -3,12 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from types import MappingProxyType
 from typing import Any
 
 from monitoring.articles.translation.documents import Document, TextFormat, content_format, read_document
-from monitoring.articles.translation.engines.protocol import Engine
+from monitoring.articles.translation.engines.batches import split
+from monitoring.articles.translation.engines.metered import Cost
+from monitoring.articles.translation.engines.protocol import BatchLimit, Engine
 from monitoring.articles.translation.translated_segments import (
     FindFault,
+    Submit,
+    do_now,
     segment_hash,
     translate_segments,
 )
@@ -57,47 +62,63 @@ class TranslatedArticle:
     payload: dict[str, Any]
     learned: Mapping[str, str]  # segment hash -> text, for segments the engine translated this time
     segment_count: int
+    corrected_count: int  # segments that people have the last word on
     refused_count: int  # segments left in the source language, because no answer was acceptable
     faults: Mapping[str, int]  # what was wrong with answers
     is_demonstration: bool
 
 
-def segment_hashes(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) -> list[str]:
-    """List the hashes to look up in the translation memory before translating, each once."""
-    return list(dict.fromkeys(map(segment_hash, _segments(_documents(payload, brand_names)))))
+@dataclass(frozen=True, slots=True)
+class SourceArticle:
+    """A payload whose texts are read, ready to be translated into any number of languages."""
 
+    payload: Mapping[str, Any]
+    documents: "Documents"
+    hashes: Mapping[str, str]  # to look up in the translation memory, by segment
 
-def translate_article(  # noqa: PLR0913 (keywords, five with a default)
-    payload: Mapping[str, Any],
-    *,
-    engine: Engine,
-    source: str = "en",
-    target: str,
-    brand_names: Sequence[str] = (),
-    known: Mapping[str, str] | None = None,
-    find_fault: FindFault | None = None,
-) -> TranslatedArticle:
-    """Translate what readers see; `known` has the translation memory's texts by segment hash.
+    def cost(self, limit: BatchLimit, known: Mapping[str, str] = MappingProxyType({})) -> Cost:
+        """Tell what an engine with this limit is asked first, if `known` has texts by segment hash."""
+        unknown = [segment for segment, hash_ in self.hashes.items() if hash_ not in known]
+        return Cost(sum(map(len, unknown)), len(list(split(unknown, limit))))
 
-    `find_fault` judges answers whose codes are right; without it all of them are taken.
+    def translate(  # noqa: PLR0913 (keywords, four with a default)
+        self,
+        *,
+        engine: Engine,
+        source: str = "en",
+        target: str,
+        known: Mapping[str, str] = MappingProxyType({}),
+        find_fault: FindFault | None = None,
+        submit: Submit = do_now,
+        corrections: Mapping[str, str] = MappingProxyType({}),
+    ) -> TranslatedArticle:
+        """Translate what readers see; `known` has the translation memory's texts by segment hash.
 
-    The payload itself is not changed; the result shares the objects that are not translated. Blocks while the
-    engine works, and raises its errors.
-    """
-    documents = _documents(payload, brand_names)
-    translations = translate_segments(_segments(documents), engine, source, target, known or {}, find_fault)
+        `corrections`, by hash too, come first.
 
-    def translated(field: Field, text: str) -> str:
-        return documents[_format_of(field, text, payload), text].translated(translations.texts)
+        `find_fault` judges answers whose codes are right; without it all of them are taken. Requests to the
+        engine are submitted to `submit`.
 
-    return TranslatedArticle(
-        payload=_mapped(payload, _PAYLOAD, translated),
-        learned=translations.learned,
-        segment_count=len(translations.texts) + len(translations.refused),
-        refused_count=len(translations.refused),
-        faults=translations.faults,
-        is_demonstration=engine.is_demonstration,
-    )
+        The payload itself is not changed; the result shares the objects that are not translated. Blocks while
+        the engine works, and raises its errors.
+        """
+        translations = translate_segments(
+            self.hashes, engine, source, target, known, find_fault, submit, corrections
+        )
+
+        def translated(field: Field, text: str) -> str:
+            document = self.documents[_format_of(field, text, self.payload), text]
+            return document.translated(translations.texts)
+
+        return TranslatedArticle(
+            payload=_mapped(self.payload, _PAYLOAD, translated),
+            learned=translations.learned,
+            segment_count=len(translations.texts) + len(translations.refused),
+            corrected_count=len(translations.corrected),
+            refused_count=len(translations.refused),
+            faults=translations.faults,
+            is_demonstration=engine.is_demonstration,
+        )
 
 
 Path = tuple[str | int, ...]  # of a field in a payload, such as ("article", "images", 0, "alt")
@@ -126,8 +147,8 @@ def texts_for_readers(payload: Mapping[str, Any]) -> Texts:
 Documents = dict[tuple[TextFormat, str], Document]
 
 
-def _documents(payload: Mapping[str, Any], brand_names: Sequence[str]) -> Documents:
-    """Read every translated field, each text once."""
+def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) -> SourceArticle:
+    """Read every text of a payload that readers see, each once."""
     documents: Documents = {}
 
     def read(field: Field, text: str) -> str:
@@ -137,11 +158,8 @@ def _documents(payload: Mapping[str, Any], brand_names: Sequence[str]) -> Docume
         return text
 
     _mapped(payload, _PAYLOAD, read)
-    return documents
-
-
-def _segments(documents: Documents) -> list[str]:
-    return [segment for document in documents.values() for segment in document.segments()]
+    segments = [segment for document in documents.values() for segment in document.segments()]
+    return SourceArticle(payload, documents, {segment: segment_hash(segment) for segment in segments})
 
 
 def _format_of(field: Field, text: str, payload: Mapping[str, Any]) -> TextFormat:

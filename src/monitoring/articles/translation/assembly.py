@@ -13,9 +13,9 @@ from enum import Enum, auto
 from itertools import accumulate
 
 from monitoring.articles.translation.codes import has_words, normalise_spaces
-from monitoring.articles.translation.segments import Segment, Template, verbatim
+from monitoring.articles.translation.segments import Piece, Segment, Template, verbatim
 
-_EDGE_BLANKS = " \t\n\r\f"
+_EDGE_BLANKS = " \t\n\r\f\ufeff"  # the last is a byte order mark
 
 
 class Kind(Enum):
@@ -35,6 +35,7 @@ class Format:
     decode: Callable[[str], str]
     escape: Callable[[str], str]
     opaque: re.Pattern[str]
+    links_bare_addresses: bool = False  # up to the next blank, as GitHub's Markdown does
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Atom:
 
 def assemble(atoms: Sequence[Atom]) -> Template:
     """Make the template. Its verbatim text is the text of the atoms."""
-    template: list[str | Segment] = []
+    template: list[Piece] = []
     stretch: list[Atom] = []
     for atom in (*_break_unpaired(list(_close_opaque_elements(atoms))), Atom(Kind.BREAK, ())):
         if atom.kind is Kind.BREAK:
@@ -69,7 +70,10 @@ def assemble(atoms: Sequence[Atom]) -> Template:
 
 
 def _close_opaque_elements(atoms: Sequence[Atom]) -> Iterator[Atom]:
-    """Make one atom of each opaque element; one that is never closed reaches to the end."""
+    """Make one atom of each opaque element; one that is never closed reaches to the end.
+
+    Only its start tag may have words, such as a title.
+    """
     position = 0
     while position < len(atoms):
         atom = atoms[position]
@@ -84,8 +88,8 @@ def _close_opaque_elements(atoms: Sequence[Atom]) -> Iterator[Atom]:
             end += 1
         element = atoms[position:end]
         is_inline = atom.is_inline and not depth and all(part.kind is not Kind.BREAK for part in element)
-        raw = "".join(verbatim(part.raw) for part in element)
-        yield Atom(Kind.SOLID if is_inline else Kind.BREAK, (raw,))
+        content = "".join(verbatim(part.raw) for part in element[1:])
+        yield Atom(Kind.SOLID if is_inline else Kind.BREAK, (*atom.raw, content), block=atom.block)
         position = end
 
 
@@ -188,11 +192,13 @@ def _segment(
             codes[code] = raw
             encoded.append(code)
         index = end
+    text_format = next(atom.text_format for atom in atoms if atom.text_format)
     return Segment(
         text=normalise_spaces("".join(encoded)),
         source=_raw(atoms[span.start : span.stop]),
         codes=codes,
-        escape=next(atom.text_format.escape for atom in atoms if atom.text_format),
+        escape=text_format.escape,
+        links_bare_addresses=text_format.links_bare_addresses,
         block=atoms[span.start].block,
     )
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from monitoring.articles.translation.html_source import html_template
+from monitoring.articles.translation.markdown_anchors import moved_anchors
 from monitoring.articles.translation.markdown_source import front_matter_length, markdown_template
-from monitoring.articles.translation.markdown_structure import changed_blocks
+from monitoring.articles.translation.markdown_structure import SourceStructure
 from monitoring.articles.translation.plain_source import plain_template
-from monitoring.articles.translation.segments import Template, render, segments_of
+from monitoring.articles.translation.segments import Template, has_in_page_links, render, segments_of
 
 
 class TextFormat(StrEnum):
@@ -40,6 +41,7 @@ class Document:
     source: str
     text_format: TextFormat
     template: Template
+    structure: SourceStructure  # of Markdown, behind its front matter
 
     def segments(self) -> list[str]:
         """List the texts for an engine to translate."""
@@ -50,12 +52,27 @@ class Document:
         rendered = render(self.template, translations)
         if self.text_format is not TextFormat.MARKDOWN or rendered == self.source:
             return rendered
+        left_alone = self._changed_blocks(rendered)
+        if left_alone:
+            rendered = render(self.template, translations, left_alone)
+        if left_alone is None or (left_alone and self._changed_blocks(rendered) != frozenset()):
+            return self.source
+        return self._with_moved_anchors(rendered, translations, left_alone)
+
+    def _with_moved_anchors(
+        self, rendered: str, translations: Mapping[str, str], left_alone: frozenset[int]
+    ) -> str:
+        """Let links within the document follow their headings, whose anchors are made of the words."""
+        if not has_in_page_links(self.template):
+            return rendered
         start = front_matter_length(self.source)
-        changed = changed_blocks(self.source[start:], rendered[start:])
-        if changed:
-            rendered = render(self.template, translations, left_alone=changed)
-            changed = changed_blocks(self.source[start:], rendered[start:])
-        return self.source if changed is None or changed else rendered
+        anchors = moved_anchors(self.source[start:], rendered[start:])
+        relinked = render(self.template, translations, left_alone, anchors)
+        return relinked if self._changed_blocks(relinked) == frozenset() else rendered
+
+    def _changed_blocks(self, rendered: str) -> frozenset[int] | None:
+        start = front_matter_length(self.source)
+        return self.structure.changed_blocks(rendered[start:])
 
 
 def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, ...] = ()) -> Document:
@@ -67,7 +84,8 @@ def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, 
         TextFormat.HTML: html_template,
         TextFormat.MARKDOWN: markdown_template,
     }[text_format]
-    return Document(source, text_format, read(source, brand_names))
+    structure = SourceStructure(source[front_matter_length(source) :])
+    return Document(source, text_format, read(source, brand_names), structure)
 
 
 def content_format(name: object, content: str) -> TextFormat:

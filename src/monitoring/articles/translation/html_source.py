@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from monitoring.articles.translation.assembly import Atom, Format, Kind, assemble
 from monitoring.articles.translation.html_tokens import Token, TokenKind, tokenize
 from monitoring.articles.translation.opaque import opaque_pattern
-from monitoring.articles.translation.segments import Segment, Template
+from monitoring.articles.translation.segments import InPageLink, Piece, Template
 
 # fmt: off
 INLINE_ELEMENTS = frozenset({
@@ -19,11 +19,15 @@ OPAQUE_ELEMENTS = INLINE_OPAQUE_ELEMENTS | {
     "audio", "canvas", "iframe", "noembed", "noframes", "noscript", "object", "plaintext", "pre", "script",
     "select", "style", "template", "textarea", "video", "xmp",
 }
+UNHEARD_ELEMENTS = frozenset({
+    "link", "noembed", "noframes", "plaintext", "script", "style", "template", "xmp",
+})
 INLINE_VOID_ELEMENTS = frozenset({"img", "input", "wbr"})
 VOID_ELEMENTS = INLINE_VOID_ELEMENTS | {
     "area", "base", "br", "col", "embed", "hr", "link", "meta", "param", "source", "track",
 }
 # fmt: on
+SOURCE_LANGUAGE = "en"
 TRANSLATED_ATTRIBUTES = frozenset(("alt", "aria-label", "placeholder", "title"))
 
 
@@ -50,26 +54,41 @@ def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -
 
 
 def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
-    is_opaque = token.name in OPAQUE_ELEMENTS
-    raw: list[str | Segment] = []
+    is_left_alone = token.name in UNHEARD_ELEMENTS
+    raw: list[Piece] = []
     position = 0
     for attribute in token.attributes():
-        name = attribute["name"].lower()
-        value = attribute["double"] or attribute["single"] or attribute["bare"] or ""
-        is_opaque |= name == "translate" and value.lower() == "no"
-        is_opaque |= name == "class" and "notranslate" in value.split()
-        if name in TRANSLATED_ATTRIBUTES and value and not attribute["bare"]:
-            start, end = attribute.span("double" if attribute["double"] else "single")
+        name, quotes = attribute["name"].lower(), attribute.lastgroup or "name"
+        value = attribute[quotes] if quotes != "name" else ""
+        start, end = attribute.span(quotes)
+        is_left_alone |= _forbids_translation(name, value)
+        if name in TRANSLATED_ATTRIBUTES and value and quotes != "bare":
             value_format = _attribute_format(brand_names, token.raw[end])
             raw.append(token.raw[position:start])
             raw += assemble([Atom(Kind.TEXT, (value,), text_format=value_format, block=block)])
             position = end
-    template = (*raw, token.raw[position:]) if not is_opaque else (token.raw,)
+        elif name == "href" and value.startswith("#"):
+            raw += (token.raw[position : start + 1], InPageLink(value[1:]))
+            position = end
+    template = (*raw, token.raw[position:]) if not is_left_alone else (token.raw,)
+    is_inline = token.name in INLINE_ELEMENTS | INLINE_OPAQUE_ELEMENTS | INLINE_VOID_ELEMENTS
     if token.name in VOID_ELEMENTS or (token.name in ("svg", "math") and token.raw.endswith("/>")):
-        is_inline = token.name in INLINE_VOID_ELEMENTS | INLINE_OPAQUE_ELEMENTS
         return Atom(Kind.SOLID if is_inline else Kind.BREAK, template, block=block)
-    is_inline = token.name in INLINE_ELEMENTS | INLINE_OPAQUE_ELEMENTS
+    is_opaque = is_left_alone or token.name in OPAQUE_ELEMENTS
     return Atom(Kind.OPEN, template, token.name, is_inline=is_inline, is_opaque=is_opaque, block=block)
+
+
+def _forbids_translation(name: str, value: str) -> bool:
+    """Say whether an attribute keeps an element as it is, because its author says so or has written it."""
+    match name:
+        case "translate":
+            return value.lower() == "no"
+        case "class":
+            return "notranslate" in value.split()
+        case "lang" | "xml:lang":
+            return value.lower().partition("-")[0] not in ("", SOURCE_LANGUAGE)
+        case _:
+            return False
 
 
 @lru_cache(maxsize=32)

@@ -22,6 +22,7 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(
     r"""(?P<name>[^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'|(?P<bare>[^\s>]*+)))?+"""
 )
+_SCRIPT_SIGN = re.compile(r"<!--|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE)
 _OTHER_ENDS = (  # openings, and what closes them
     (re.compile("<!--"), re.compile("--!?>")),
     (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
@@ -67,14 +68,43 @@ def tokenize(source: str) -> Iterator[Token]:
         yield token
         position = start + len(token.raw)
         if token.kind is TokenKind.START and token.name in RAW_TEXT_ELEMENTS:
-            end_tag = re.compile(rf"</{token.name}(?=[\s/>])", re.IGNORECASE).search(source, position)
-            if not end_tag:
+            end = _raw_text_end(source, position, token.name)
+            if end is None:
                 yield Token(TokenKind.OTHER, source[position:])
                 return
-            if text := source[position : end_tag.start()]:
+            if text := source[position:end]:
                 # Not markup to a browser, but perhaps to the author or another parser: leave it alone.
                 yield Token(TokenKind.OTHER if "<" in text else TokenKind.TEXT, text)
-            position = end_tag.start()
+            position = end
+
+
+def _raw_text_end(source: str, position: int, name: str) -> int | None:
+    if name == "plaintext":
+        return None
+    if name == "script":
+        return _script_end(source, position)
+    end_tag = re.compile(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE).search(source, position)
+    return end_tag.start() if end_tag else None
+
+
+def _script_end(source: str, position: int) -> int | None:
+    """Find the end tag of a script. After `<!--` and `<script`, one ends the inner script (HTML §13.2.5)."""
+    is_escaped = is_double_escaped = False
+    while sign := _SCRIPT_SIGN.search(source, position):
+        position = sign.end()
+        match sign.group().lower():
+            case "<!--":
+                is_escaped = True
+                position -= len("--")  # `<!-->` is a whole comment
+            case "-->":
+                is_escaped = is_double_escaped = False
+            case "<script":
+                is_double_escaped = is_escaped
+            case _ if not is_double_escaped:
+                return sign.start()
+            case _:
+                is_double_escaped = False
+    return None
 
 
 def _token_at(source: str, start: int) -> Token:

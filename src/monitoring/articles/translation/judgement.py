@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.articles.translation.codes import plain_text
 from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.terms import NO_TERMS, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ class Fault(StrEnum):
     SCRIPT = "script"  # not that of the language
     ENGLISH = "english"  # the source again, or something else in English
     CHATTER = "chatter"  # a refusal, a preamble or a fence
+    TERMS = "terms"  # the operator's translation of a term is missing
 
 
 FEWEST_LETTERS = 20  # for rules about length and script
@@ -94,10 +96,10 @@ _CHATTER = re.compile(
 _SORRY = re.compile(r"\b(?:sorry|apolog|regret|unfortunate|afraid|excuse|cannot|can't|an ai)", re.IGNORECASE)
 
 
-def find_fault(segment: str, answer: str, target: str) -> Fault | None:
+def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) -> Fault | None:
     """Say what is wrong with an answer whose codes are right, or return None.
 
-    `segment` is English, and `target` is a locale (BCP 47).
+    `segment` is English, `target` is a locale (BCP 47), and `terms` are the operator's.
     """
     source, text = plain_text(segment), plain_text(answer)
     # The first that is broken is told, and those after it are not looked at.
@@ -109,6 +111,7 @@ def find_fault(segment: str, answer: str, target: str) -> Fault | None:
         Fault.SCRIPT: lambda: _is_in_wrong_script(source, text, target),
         Fault.ENGLISH: lambda: not target.startswith("en") and _is_english(source, text),
         Fault.NUMBERS: lambda: _has_other_numbers(source, text),
+        Fault.TERMS: lambda: not terms.into(target).are_heeded(source, text),
     }
     return next((fault for fault, is_broken in rules.items() if is_broken()), None)
 

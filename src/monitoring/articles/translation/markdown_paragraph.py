@@ -5,20 +5,31 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 
 from markdown_it.token import Token
 
 from monitoring.articles.translation.assembly import Atom, Format, Kind, assemble
 from monitoring.articles.translation.html_source import html_atoms
+from monitoring.articles.translation.markdown_dialects import LITERAL_INLINE
 from monitoring.articles.translation.opaque import opaque_pattern
-from monitoring.articles.translation.segments import Template
+from monitoring.articles.translation.segments import InPageLink, Piece, Template
 
-# Lines with a meaning in other dialects: containers, admonitions; and alerts, definitions, footnotes, tags.
+# Lines with a meaning in other dialects: containers, admonitions; and alerts, definitions, tags.
 _VERBATIM_LINE = re.compile(r"\s*(?::::|!!!|\?\?\?)")
-_LINE_OF_ITS_OWN = re.compile(r"\s*(?::::|!!!|\?\?\?|: |\[![A-Z]|\[\^|\$\$|\{[%{.#:])")
-_LINE_MARK = re.compile(r"(?::|\[\^[^\]\s]{1,60}\]:|\[[ xX]\])[ \t]+")  # definition, footnote, task
+_TITLED_LINE = re.compile(
+    r"""\s*(?:(?:!!!|\?\?\?\+?)\s*[\w-][\w -]{0,100}\s"|:{3,9}\s*[\w-]{1,60}(?:\[|[ \t]+(?![{ \t])))
+    (?P<title>[^\n]{1,1000}?)(?:"?|\](?:\{[^{}\n]{0,200}\})?|\{[^{}\n]{0,200}\})\s*$""",
+    re.VERBOSE,
+)
+_LINE_OF_ITS_OWN = re.compile(r"\s*(?::::|!!!|\?\?\?|: |\[![A-Z]|\$\$|\{[%{.#:])")
+_LINE_MARK = re.compile(r"(?::|\[[ xX]\])[ \t]+")  # definition, task
 
-_INLINE_SYNTAX = re.compile(r"[\\`*\[\]<>|]|~(?=~)|(?<=~)~|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)")
+# A closing bracket has no meaning without an opening one, and escaped both look like a formula.
+_IN_PAGE_TARGET = re.compile(r"\]\(\s*<?#([^\s<>()\\&]+)")
+_LINK_TITLE = re.compile(r"""\]\(\s*+(?:<[^<>\n]*+>|[^\s<]\S*+)\s++["'(](?P<title>[^\n]*)["')]\s*\)\Z""")
+_QUOTES = re.compile("[\"'()]")
+_INLINE_SYNTAX = re.compile(r"[\\`*\[<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)")
 _BLOCK_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s|$)|[+-](?=\s|$)|(?:=+|-+)(?=\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&#?\w{1,32};)")
 
@@ -26,7 +37,12 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&#?\w{1,32};)")
 @lru_cache(maxsize=32)
 def _markdown_format(brand_names: tuple[str, ...]) -> Format:
     """Return how Markdown writes words, and escapes those that would become markup."""
-    return Format(_decode, _escape, opaque_pattern(brand_names))
+    return Format(_decode, _escape, opaque_pattern(brand_names), links_bare_addresses=True)
+
+
+@lru_cache(maxsize=32)
+def _label_format(brand_names: tuple[str, ...]) -> Format:
+    return Format(_decode, lambda text: _escape(text).replace("]", "\\]"), opaque_pattern(brand_names))
 
 
 def _decode(raw: str) -> str:
@@ -38,10 +54,24 @@ def _escape(text: str) -> str:
     return _BLOCK_SYNTAX.sub(lambda start: f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}", text)
 
 
+@lru_cache(maxsize=32)
+def _title_format(brand_names: tuple[str, ...]) -> Format:
+    return Format(_decode, lambda text: _QUOTES.sub(r"\\\g<0>", _escape(text)), opaque_pattern(brand_names))
+
+
+@lru_cache(maxsize=32)
+def _line_title_format(brand_names: tuple[str, ...]) -> Format:
+    def escape(text: str) -> str:
+        return _escape(text).replace("]", "\\]").replace('"', "&quot;")
+
+    return Format(_decode, escape, opaque_pattern(brand_names))
+
+
 class MarkdownParagraph:
     """Inline content, from whose lines markdown-it has removed the prefixes of lists and quotes.
 
-    `places` maps the first character of each line of the content to its place in the source.
+    `places` maps the first character of each line of the content to its place in the source, and whatever
+    else comes after something that markdown-it has left out.
     """
 
     def __init__(
@@ -59,15 +89,19 @@ class MarkdownParagraph:
         self._format = _markdown_format(brand_names)
         self._block = block
         self._lines = content.split("\n")
+        self._indents = [len(line) - len(line.lstrip(" \t")) for line in self._lines]
+        self._line_starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
 
     def place(self, position: int) -> int:
         """Return where in the source a position of the content is."""
-        content_position, source_position = self._places[self._line_number(position)]
+        known = max(0, bisect_right(self._places, (position, len(self._source))) - 1)
+        content_position, source_position = self._places[known]
         return source_position + position - content_position
 
     def atoms(self, tokens: Sequence[Token]) -> Iterator[Atom]:
         """Cut into atoms. They lack some of the paragraph if markdown-it's places contradict each other."""
         position = label_start = 0
+        title: object = None
         for token in tokens:
             if token.type in ("text", "text_special") or (token.type, token.info) == ("link_close", "auto"):
                 continue
@@ -76,16 +110,16 @@ class MarkdownParagraph:
                 return
             yield from self._words(position, start)
             if token.type == "link_open":
-                label_start = end
+                label_start, title = end, token.attrs.get("title")
             label = self._content[label_start:start] if token.type == "link_close" else ""
-            yield from self._markup(token, start, end, label)
+            yield from self._markup(token, start, end, label, title)
             position = end
         yield from self._words(position, len(self._content))
 
     def _words(self, start: int, end: int) -> Iterator[Atom]:
         raw = self._raw(start, end)
         if _VERBATIM_LINE.match(self._lines[self._line_number(start)]):
-            yield Atom(Kind.BREAK, (raw,))
+            yield from self._title_of_line(raw, start)
             return
         if mark := _LINE_MARK.match(raw) if self._starts_line(start) else None:
             yield Atom(Kind.BREAK, (mark.group(),))
@@ -93,7 +127,24 @@ class MarkdownParagraph:
         if raw:
             yield Atom(Kind.TEXT, (raw,), text_format=self._format, block=self._block)
 
-    def _markup(self, token: Token, start: int, end: int, label: str) -> Iterator[Atom]:
+    def _title_of_line(self, raw: str, start: int) -> Iterator[Atom]:
+        """Find the words in `!!! note "Title"`, `::: tip Title` and `:::tip[Title]`."""
+        number = self._line_number(start)
+        line = _TITLED_LINE.match(self._lines[number])
+        column = start - self._line_starts[number]
+        title_start, title_end = line.span("title") if line else (0, 0)
+        words_start = min(max(title_start - column, 0), len(raw))
+        words_end = min(max(title_end - column, words_start), len(raw))
+        words_format = _line_title_format(self._brand_names)
+        for kind, part in (
+            (Kind.BREAK, raw[:words_start]),
+            (Kind.TEXT, raw[words_start:words_end]),
+            (Kind.BREAK, raw[words_end:]),
+        ):
+            if part:
+                yield Atom(kind, (part,), text_format=words_format, block=self._block)
+
+    def _markup(self, token: Token, start: int, end: int, label: str, title: object) -> Iterator[Atom]:
         raw, block = self._raw(start, end), self._block
         match token.type:
             case "softbreak":
@@ -107,6 +158,8 @@ class MarkdownParagraph:
                 yield from html_atoms(raw, self._brand_names, block)
             case "html_inline":
                 yield Atom(Kind.BREAK, (raw,))
+            case _ if token.type == LITERAL_INLINE and raw.startswith("<"):
+                yield Atom(Kind.BREAK, (raw,))
             case "image":
                 yield Atom(Kind.SOLID, self._image(token, raw), block=block)
             case "link_close" if raw in (
@@ -117,9 +170,10 @@ class MarkdownParagraph:
                 yield Atom(Kind.CLOSE, (raw,), name="link_", changed_raw=(reference,), block=block)
             case _ if token.nesting and token.info != "auto":
                 kind = Kind.OPEN if token.nesting > 0 else Kind.CLOSE
-                yield Atom(
-                    kind, (raw,), name=token.type.removesuffix("open").removesuffix("close"), block=block
-                )
+                name = token.type.removesuffix("open").removesuffix("close")
+                is_link_end = token.type == "link_close"
+                template = self._link_end(raw, title) if is_link_end else (raw,)
+                yield Atom(kind, template, name=name, block=block)
             case _:
                 yield Atom(Kind.SOLID, (raw,), block=block)
 
@@ -129,14 +183,33 @@ class MarkdownParagraph:
         is_plain = all(child.type in ("text", "text_special") for child in token.children or ())
         if not is_plain or target == raw or not re.match(r"\](\(|\[[^\]])", target):
             return (raw,)
-        alt = [Atom(Kind.TEXT, (token.content,), text_format=self._format, block=self._block)]
-        return ("![", *assemble(alt), target)
+        alt = [
+            Atom(Kind.TEXT, (token.content,), text_format=_label_format(self._brand_names), block=self._block)
+        ]
+        return ("![", *assemble(alt), *self._link_end(target, token.attrs.get("title")))
+
+    def _link_end(self, raw: str, title: object) -> Template:
+        """Find the words and the anchor in `](#anchor "title")`."""
+        pieces: list[Piece] = []
+        position = 0
+        if target := _IN_PAGE_TARGET.match(raw):
+            pieces += (raw[: target.start(1)], InPageLink(target[1]))
+            position = target.end(1)
+        found = _LINK_TITLE.match(raw) if title else None
+        if found and _decode(found["title"]) == title:
+            words = Atom(
+                Kind.TEXT, (found["title"],), text_format=_title_format(self._brand_names), block=self._block
+            )
+            pieces += (raw[position : found.start("title")], *assemble([words]))
+            position = found.end("title")
+        return (*pieces, raw[position:])
 
     def _raw(self, start: int, end: int) -> str:
         return self._source[self.place(start) : self.place(end)]
 
     def _line_number(self, position: int) -> int:
-        return max(0, bisect_right(self._places, (position, len(self._source))) - 1)
+        return bisect_right(self._line_starts, position) - 1
 
     def _starts_line(self, position: int) -> bool:
-        return position == 0 or position == self._places[self._line_number(position)][0]
+        number = self._line_number(position)
+        return position <= self._line_starts[number] + self._indents[number]

@@ -1,7 +1,9 @@
 """Reads Markdown for translation: which parts are words, which are markup, and which are opaque."""
 
+import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -11,9 +13,16 @@ from monitoring.articles.translation.assembly import Atom, Kind, assemble
 from monitoring.articles.translation.html_source import html_atoms
 from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph
 from monitoring.articles.translation.markdown_spans import normalised, parse_blocks, parse_inline
-from monitoring.articles.translation.segments import Template, verbatim
+from monitoring.articles.translation.segments import InPageLink, Template, verbatim
 
-_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?s:.*?)\n\1[ \t]*(?:\r?\n|\Z)")
+_BYTE_ORDER_MARK = "\ufeff"
+_FRONT_MATTER = re.compile(  # YAML, or what `---json` names; TOML
+    r"(?:---[ \t]*(?:[a-z]{1,10}[ \t]*)?\r?\n(?s:.*?)^(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n(?s:.*?)^\+\+\+)"
+    r"[ \t]*(?:\r?\n|\Z)",
+    re.MULTILINE,
+)
+_LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
+_IN_PAGE_DEFINITION = re.compile(r"\]:\s{0,20}<?#(?P<anchor>[^\s<>]+)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
@@ -29,9 +38,29 @@ def markdown_template(source: str, brand_names: tuple[str, ...] = ()) -> Templat
 
 
 def front_matter_length(source: str) -> int:
-    """Return the length of the YAML or TOML block at the very start; 0 without one."""
-    front_matter = _FRONT_MATTER.match(source)
-    return front_matter.end() if front_matter else 0
+    """Return the length of the byte order mark and of YAML, TOML or JSON at the very start."""
+    start = len(_BYTE_ORDER_MARK) if source.startswith(_BYTE_ORDER_MARK) else 0
+    if front_matter := _FRONT_MATTER.match(source, start):
+        return front_matter.end()
+    return _json_end(source, start) or start
+
+
+def _json_end(source: str, start: int) -> int | None:
+    """Find the end of a JSON object that stands on lines of its own."""
+    if not source.startswith("{", start):
+        return None
+    try:
+        _, end = json.JSONDecoder().raw_decode(source, start)
+    except (ValueError, RecursionError):
+        return None
+    line_end = _LINE_END.match(source, end)
+    return line_end.end() if line_end else None
+
+
+def _without_code(atom: Atom) -> Atom:
+    """Take the JavaScript between MDX's tags out of the words: its braces do not pair up within one text."""
+    raw = verbatim(atom.raw) if atom.kind is Kind.TEXT else ""
+    return replace(atom, kind=Kind.BREAK) if raw.count("{") != raw.count("}") else atom
 
 
 class _MarkdownScanner:
@@ -46,7 +75,9 @@ class _MarkdownScanner:
         position = 0
         tokens = parse_blocks(self._source, self._environment)
         for block, token in enumerate(tokens):
-            if token.type == "html_block":
+            if token.type == "definition":
+                start, end, atoms = self._definition_atoms(token)
+            elif token.type == "html_block":
                 start, end, atoms = self._html_block_atoms(token, block)
             elif token.type == "inline" and token.content:
                 is_cell = tokens[block - 1].tag in ("td", "th")
@@ -59,12 +90,23 @@ class _MarkdownScanner:
                 position = end
         yield Atom(Kind.BREAK, (self._source[position:],))
 
+    def _definition_atoms(self, token: Token) -> tuple[int, int, list[Atom]]:
+        """Find a reference to a heading; other definitions stay in the text between the blocks."""
+        first_line, end_line = token.map or (0, 0)
+        start, end = self._line_starts[first_line], self._line_starts[end_line]
+        target = _IN_PAGE_DEFINITION.search(self._source, start, end)
+        if not target:
+            return 0, 0, []
+        before, after = self._source[start : target.start("anchor")], self._source[target.end("anchor") : end]
+        return start, end, [Atom(Kind.BREAK, (before, InPageLink(target["anchor"]), after))]
+
     def _html_block_atoms(self, token: Token, block: int) -> tuple[int, int, list[Atom]]:
         first_line, end_line = token.map or (0, 0)
         start, end = self._line_starts[first_line], self._line_starts[end_line]
         raw = self._source[start:end]
         is_free_of_prefixes = normalised(raw).strip() == token.content.strip()
-        return start, end, list(html_atoms(raw, self._brand_names, block)) if is_free_of_prefixes else []
+        atoms = map(_without_code, html_atoms(raw, self._brand_names, block))
+        return start, end, list(atoms) if is_free_of_prefixes else []
 
     def _paragraph_atoms(self, token: Token, block: int, floor: int | None) -> tuple[int, int, list[Atom]]:
         places = self._places(token, floor)
@@ -78,7 +120,7 @@ class _MarkdownScanner:
         return start, end, atoms if is_whole else []
 
     def _places(self, token: Token, floor: int | None) -> list[tuple[int, int]]:
-        """Map the first character of each line of the content to its place in the source."""
+        """Map the first character of each line to its place in the source; cells have a `floor`."""
         places: list[tuple[int, int]] = []
         position = 0
         for number, content_line in enumerate(token.content.split("\n"), start=(token.map or (0, 0))[0]):
@@ -88,10 +130,14 @@ class _MarkdownScanner:
             if floor is None and line.endswith(words.rstrip()):
                 column = len(line) - len(words.rstrip())
             else:  # a heading closed by `#`, or a cell: the first match after the cells before
+                words = words if floor is None else words.replace("|", "\\|")
                 column = line.find(words.rstrip(), max(0, (floor or 0) - line_start))
             if column < 0:
                 return []
             indent = len(content_line) - len(content_line.lstrip(" \t"))
             places.append((position + indent, line_start + column))
+            if floor is not None:  # markdown-it has removed the backslash before each `|` of a cell
+                pipes = enumerate(re.finditer(r"\|", content_line), start=1)
+                places += ((pipe.end(), line_start + column + pipe.end() + count) for count, pipe in pipes)
             position += len(content_line) + 1
         return places

@@ -11,6 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from monitoring.articles.translation.markdown_dialects import add_dialects
+
 Rule = Callable[[StateInline, bool], bool]
 
 # Every row is as wide as its table's head, however short its line: 2 KB can make a million cells.
@@ -20,14 +22,15 @@ MAX_TABLE_CELLS = 20_000
 MAX_DELIMITERS_IN_PARAGRAPH = 2_000
 
 
-def parse_blocks(source: str, environment: dict[str, Any]) -> list[Token]:
+def parse_blocks(source: str, environment: dict[str, Any], *, has_dialects: bool = True) -> list[Token]:
     """Parse the block structure and note link references in `environment`; inline tokens stay unparsed.
 
-    If the document has more table cells than a person would write, its tables are read as paragraphs.
+    Without `has_dialects` only CommonMark, tables and strikethrough are read. If the document has more table
+    cells than a person would write, its tables are read as paragraphs.
     """
     tokens: list[Token] = []
     source = normalised(source)
-    parser = _parser(has_tables=has_modest_tables(source))
+    parser = _parser(has_tables=has_modest_tables(source), has_dialects=has_dialects)
     parser.block.parse(source, parser, environment, tokens)
     return tokens
 
@@ -49,14 +52,16 @@ def normalised(source: str) -> str:
     return source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
-def parse_inline(content: str, environment: dict[str, Any]) -> list[Token] | None:
+def parse_inline(
+    content: str, environment: dict[str, Any], *, has_dialects: bool = True
+) -> list[Token] | None:
     """Parse a paragraph. `meta["span"]` of each token, except plain text, is its place in `content`.
 
     None if the paragraph has more delimiters than a person would write.
     """
     if sum(map(content.count, "*_~[")) > MAX_DELIMITERS_IN_PARAGRAPH:
         return None
-    parser = _parser(has_tables=True)
+    parser = _parser(has_tables=True, has_dialects=has_dialects)
     state = _PlacingState(content, parser, environment, [])
     parser.inline.tokenize(state)
     for finish in parser.inline.ruler2.getRules(""):
@@ -103,8 +108,11 @@ def _include_outer_delimiters(token: Token) -> None:
 
 
 @cache
-def _parser(*, has_tables: bool) -> MarkdownIt:
+def _parser(*, has_tables: bool, has_dialects: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"] if has_tables else ["strikethrough"])
+    parser.options["inline_definitions"] = True  # a token for each definition of a reference
+    if has_dialects:
+        add_dialects(parser)
     rules = parser.inline.ruler
     for name, rule in zip(rules.get_active_rules(), rules.getRules(""), strict=True):
         rules.at(name, _placing(rule))

@@ -5,10 +5,18 @@ Rendering a template without translations gives the source back, character by ch
 
 import html
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from urllib.parse import unquote
 
 from monitoring.articles.translation.codes import CODE
+
+# GitHub's extended autolinks (GFM 6.9) go on to the next blank or `<`, but for punctuation at their end.
+_LONGEST_PUNCTUATION = 20
+_BARE_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.|[\w.+-]{1,64}@[\w-]")
+_PART_OF_ADDRESS_BEFORE = re.compile(r"(?:\w|[^\x00-\x7f])\Z")
+_NO_PART_OF_ADDRESS = re.compile(r"[?!.,:;*_~'\")\]|]*(?:[\s<]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +31,19 @@ class Segment:
     codes: Mapping[str, "Template"]
     escape: Callable[[str], str]  # plain text -> text of this format that no markup can hide in
     block: int = 0  # the paragraph of the document this belongs to
+    links_bare_addresses: bool = False  # a renderer makes links of them, up to the next blank
 
 
-Template = tuple[str | Segment, ...]
+@dataclass(frozen=True, slots=True)
+class InPageLink:
+    """The `#anchor` of a link within the document, which moves with its heading."""
+
+    raw: str
+
+
+Piece = str | Segment | InPageLink
+Template = tuple[Piece, ...]
+Anchors = Mapping[str, str]  # of headings -> of their translations
 
 
 def segments_of(template: Template) -> list[Segment]:
@@ -39,14 +57,20 @@ def segments_of(template: Template) -> list[Segment]:
     return found
 
 
+def has_in_page_links(template: Template) -> bool:
+    """Say whether the template has a link to an anchor of its own document."""
+    templates = [template, *(code for segment in segments_of(template) for code in segment.codes.values())]
+    return any(isinstance(piece, InPageLink) for pieces in templates for piece in pieces)
+
+
 def render(
-    template: Template, translations: Mapping[str, str], left_alone: frozenset[int] = frozenset()
+    template: Template,
+    translations: Mapping[str, str],
+    left_alone: frozenset[int] = frozenset(),
+    anchors: Anchors = MappingProxyType({}),
 ) -> str:
     """Put translations (by segment text) in place. Segments without one, or of `left_alone` blocks, stay."""
-    return "".join(
-        piece if isinstance(piece, str) else _render_segment(piece, translations, left_alone)
-        for piece in template
-    )
+    return "".join(_render_pieces(template, translations, left_alone, anchors))
 
 
 def verbatim(template: Template) -> str:
@@ -54,21 +78,48 @@ def verbatim(template: Template) -> str:
     return render(template, {})
 
 
-def _render_segment(segment: Segment, translations: Mapping[str, str], left_alone: frozenset[int]) -> str:
+def _render_pieces(
+    template: Template, translations: Mapping[str, str], left_alone: frozenset[int], anchors: Anchors
+) -> Iterator[str]:
+    for piece in template:
+        match piece:
+            case str():
+                yield piece
+            case InPageLink():
+                anchor = unquote(piece.raw)
+                yield anchors.get(anchor) or anchors.get(anchor.lower()) or piece.raw
+            case Segment():
+                yield _render_segment(piece, translations, left_alone, anchors)
+
+
+def _render_segment(
+    segment: Segment, translations: Mapping[str, str], left_alone: frozenset[int], anchors: Anchors
+) -> str:
     translation = translations.get(segment.text, segment.text)
     if translation == segment.text or segment.block in left_alone:
-        return render(segment.source, translations, left_alone)
+        return render(segment.source, translations, left_alone, anchors)
     entities = _entities_spelled_in(verbatim(segment.source))
     rendered: list[str] = []
-    position = 0
-    for code in CODE.finditer(translation):
-        rendered.append(
-            segment.escape(html.unescape(translation[position : code.start()])).translate(entities)
-        )
-        rendered.append(render(segment.codes[code.group()], translations, left_alone))
-        position = code.end()
-    rendered.append(segment.escape(html.unescape(translation[position:])).translate(entities))
-    return "".join(rendered)
+    for piece in re.split(f"({CODE.pattern})", translation):
+        if code := segment.codes.get(piece):
+            rendered.append(render(code, translations, left_alone, anchors))
+        else:
+            rendered.append(segment.escape(html.unescape(piece)).translate(entities))
+    return "".join(_with_blanks_around_addresses(rendered) if segment.links_bare_addresses else rendered)
+
+
+def _with_blanks_around_addresses(pieces: Sequence[str]) -> Iterator[str]:
+    """Keep what follows a bare address, and what stands before it, from becoming a part of its link."""
+    before = ""
+    for index, piece in enumerate(pieces):
+        if not _BARE_ADDRESS.match(piece):
+            yield piece
+        else:
+            after = "".join(pieces[index + 1 : index + 4])[:_LONGEST_PUNCTUATION]
+            yield " " * bool(_PART_OF_ADDRESS_BEFORE.search(before))
+            yield piece
+            yield " " * (not _NO_PART_OF_ADDRESS.match(after))
+        before = piece or before
 
 
 def _entities_spelled_in(source: str) -> dict[int, str]:

@@ -4,16 +4,27 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass
+from functools import partial
+from threading import Event
+from types import MappingProxyType
+from typing import Any
 
 from monitoring.articles.translation.codes import CODE, accepted, has_words, normalise_spaces
-from monitoring.articles.translation.engines.protocol import Engine, EngineError, TransientEngineError
+from monitoring.articles.translation.engines.batches import split
+from monitoring.articles.translation.engines.protocol import (
+    STOPPED,
+    Engine,
+    EngineError,
+    TransientEngineError,
+)
 
 # Says of a segment, its translation and a locale what is wrong, if anything.
 FindFault = Callable[[str, str, str], str | None]
 
-# Answers received before an engine fails are kept: the fewer segments at a time, the less is lost.
-SEGMENTS_AT_A_TIME = 100
+# Has work done, perhaps in another thread.
+Submit = Callable[[Callable[[], Any]], Future[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +34,23 @@ class Translations:
     texts: Mapping[str, str]
     learned: Mapping[str, str]
     refused: frozenset[str]
+    corrected: frozenset[str]
     faults: Counter[str]  # what was wrong with answers, those to second questions included
 
 
 def segment_hash(segment: str) -> str:
     """Return a segment's key in a translation memory: stable across releases, however spaces are laid out."""
     return hashlib.blake2b(normalise_spaces(segment).strip().encode(), digest_size=16).hexdigest()
+
+
+def do_now(work: Callable[[], Any]) -> Future[Any]:
+    """Do work in this thread."""
+    future: Future[Any] = Future()
+    try:
+        future.set_result(work())
+    except EngineError as error:
+        future.set_exception(error)
+    return future
 
 
 def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and what else is known
@@ -38,31 +60,66 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
     target: str,
     known: Mapping[str, str],
     find_fault: FindFault | None = None,
+    submit: Submit = do_now,
+    corrections: Mapping[str, str] = MappingProxyType({}),
 ) -> Translations:
-    """Look each segment up in `known` (by hash), and ask the engine for the others, once each.
+    """Look each segment up in `corrections` and `known` (by hash), and ask the engine once for each other.
 
-    An answer with broken codes is replaced by translations of the runs of words between the codes. If
-    `find_fault` finds something in an answer, the segment is asked for once more. What is not acceptable then
-    stays in the source language. Raises the engine's errors, whose `learned` has the answers until then.
+    A correction with the right codes is taken as it is; what is known is judged like an answer.
+
+    `submit` gets each request to be done. An answer with broken codes is replaced by translations of the runs
+    of words between the codes. If `find_fault` finds something in an answer, the segment is asked for once
+    more. What is not acceptable then stays in the source language. Raises the engine's errors, whose
+    `learned` has the answers to all other requests.
     """
     asking = _Asking(engine, source, target, find_fault)
     texts: dict[str, str] = {}
     unknown: list[str] = []
+    corrected: set[str] = set()
     for segment in dict.fromkeys(segments):
-        remembered = asking.take(segment, known.get(segment_hash(segment)))
+        hash_ = segment_hash(segment)
+        correction = accepted(segment, corrections.get(hash_))
+        remembered = correction or asking.take(segment, known.get(hash_))
+        if correction is not None:
+            corrected.add(segment)
         if remembered is None:
             unknown.append(segment)
         else:
             texts[segment] = remembered
-    learned: dict[str, str] = {}
-    try:
-        for start in range(0, len(unknown), SEGMENTS_AT_A_TIME):
-            learned |= asking.translate(unknown[start : start + SEGMENTS_AT_A_TIME])
-    except EngineError as error:
+    failed = Event()
+    answers = [
+        submit(partial(_Asking(engine, source, target, find_fault).translate_unless, failed, batch))
+        for batch in split(unknown, engine.batch_limit)
+    ]
+    wait(answers)
+    learned, faults, error = _gather(answers)
+    if error:
         error.learned = _by_hash(learned)
-        raise
+        raise error
     refused = frozenset(unknown) - learned.keys()
-    return Translations(texts | learned, _by_hash(learned), refused, asking.faults)
+    return Translations(
+        texts | learned, _by_hash(learned), refused, frozenset(corrected), asking.faults + faults
+    )
+
+
+def _gather(
+    answers: Iterable[Future[tuple[dict[str, str], Counter[str]]]],
+) -> tuple[dict[str, str], Counter[str], EngineError | None]:
+    """Return what was learned, what was wrong, and the first error."""
+    learned: dict[str, str] = {}
+    faults: Counter[str] = Counter()
+    first_error: EngineError | None = None
+    for answer in answers:
+        try:
+            translated, found = answer.result()
+        except CancelledError:
+            first_error = first_error or TransientEngineError(STOPPED)
+        except EngineError as error:
+            first_error = first_error or error
+        else:
+            learned |= translated
+            faults += found
+    return learned, faults, first_error
 
 
 def _by_hash(learned: Mapping[str, str]) -> dict[str, str]:
@@ -78,6 +135,16 @@ class _Asking:
         self._source = source
         self._target = target
         self._find_fault = find_fault
+
+    def translate_unless(self, failed: Event, segments: list[str]) -> tuple[dict[str, str], Counter[str]]:
+        """Return the acceptable translations and what was wrong; nothing if another request has failed."""
+        if failed.is_set():
+            return {}, self.faults
+        try:
+            return self.translate(segments), self.faults
+        except EngineError:
+            failed.set()
+            raise
 
     def translate(self, segments: list[str]) -> dict[str, str]:
         """Return the acceptable translations."""

@@ -11,7 +11,7 @@ from monitoring.articles.translation.codes import CODE
 from monitoring.articles.translation.engines.apertium_pipe import MODE_COMPILER, ApertiumPipe
 from monitoring.articles.translation.engines.apertium_stream import MAX_CODES, from_stream, to_stream
 from monitoring.articles.translation.engines.locales import closest_code
-from monitoring.articles.translation.engines.protocol import PermanentEngineError
+from monitoring.articles.translation.engines.protocol import BatchLimit, PermanentEngineError
 
 # BCP 47 language, in lower case -> the modes from English; several are a route through Spanish.
 MODES = {
@@ -31,6 +31,7 @@ class Apertium:
     """Translates English through one long-running pipeline for each mode."""
 
     is_demonstration = False
+    batch_limit = BatchLimit(max_texts=100, max_bytes=64 * 1024)  # few are lost if it fails
 
     def __init__(
         self, modes_folder: Path = Path("/usr/share/apertium/modes"), silence_timeout_seconds: float = 30

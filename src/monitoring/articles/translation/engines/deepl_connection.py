@@ -12,7 +12,7 @@ from monitoring.articles.translation.engines.refusals import judge_status, no_an
 if TYPE_CHECKING:
     import requests
 
-_OK, _TOO_LARGE = 200, 413
+_SUCCESS, _TOO_LARGE = range(200, 300), 413
 
 
 class DeepLConnection(deepl.http_client.HttpClient):
@@ -47,7 +47,7 @@ class DeepLConnection(deepl.http_client.HttpClient):
                     answer = answered.content.decode(errors="replace")
         except (deepl.ConnectionException, OSError) as error:
             raise no_answer("DeepL", error.__cause__ or error) from None
-        if status == _OK:
+        if status in _SUCCESS:
             return status, answer
         if status == _TOO_LARGE:
             raise BatchRefused

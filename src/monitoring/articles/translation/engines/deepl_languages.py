@@ -9,6 +9,7 @@ class TargetLanguage:
 
     keeps_tags: bool
     has_formality: bool
+    has_glossary: bool
 
 
 # fmt: off
@@ -24,8 +25,10 @@ _WITHOUT_TAGS = {
     "ne", "oc", "om", "pa", "pag", "pam", "prs", "ps", "qu", "sa", "scn", "sq", "sr", "st", "su", "sw", "ta",
     "te", "tg", "th", "tk", "tl", "tn", "ts", "tt", "ur", "uz", "vi", "wo", "xh", "yi", "yue", "zu",
 }
+# https://developers.deepl.com/api-reference/glossaries/create-a-glossary
+_WITH_GLOSSARY = _WITH_TAGS | {"he", "th", "vi"}
 # fmt: on
 DOCUMENTED = {
-    code: TargetLanguage(code in _WITH_TAGS, code in _WITH_FORMALITY)
+    code: TargetLanguage(code in _WITH_TAGS, code in _WITH_FORMALITY, code in _WITH_GLOSSARY)
     for code in sorted(_WITH_TAGS | _WITHOUT_TAGS)
 }

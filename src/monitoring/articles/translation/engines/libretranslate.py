@@ -8,11 +8,12 @@ from typing import Any
 
 import httpx2
 
-from monitoring.articles.translation.engines.batches import BatchLimit, BatchRefused, ask_in_batches
+from monitoring.articles.translation.engines.batches import BatchRefused, ask_in_batches
 from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.pacing import Pace
 from monitoring.articles.translation.engines.protocol import (
     CHECK_TIMEOUT_SECONDS,
+    BatchLimit,
     PermanentEngineError,
     TransientEngineError,
 )
@@ -33,6 +34,7 @@ class LibreTranslate:
 
     name = "libretranslate"
     is_demonstration = False
+    batch_limit = LIMIT
 
     def __init__(
         self, url: str, *, api_key: str | None = None, timeout_seconds: float = 30, pace: Pace | None = None

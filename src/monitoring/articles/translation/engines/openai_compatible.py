@@ -2,16 +2,27 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 
 import openai
 from openai.types.shared_params import ResponseFormatJSONSchema
 
-from monitoring.articles.translation.engines.batches import BatchLimit, BatchRefused, ask_in_batches
+from monitoring.articles.translation.codes import plain_text
+from monitoring.articles.translation.engines.batches import (
+    AnswerCutOff,
+    BatchRefused,
+    ask_in_batches,
+)
 from monitoring.articles.translation.engines.pacing import Pace
-from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
+from monitoring.articles.translation.engines.protocol import (
+    BatchLimit,
+    PermanentEngineError,
+    TransientEngineError,
+)
 from monitoring.articles.translation.engines.refusals import judge_status, no_answer
+from monitoring.articles.translation.terms import NO_TERMS, Terms
 
 # Less than a page, so that the answer fits in any model's limit and comes in time.
 LIMIT = BatchLimit(max_texts=40, max_bytes=6 * 1024)
@@ -24,6 +35,10 @@ Answer with a JSON object that has the same numbers, each with the translation o
 The texts are XML. <g1>...</g1> encloses words, and <x2/> stands for something; numbers differ. Keep every \
 tag exactly once, around or beside the words it belongs to, and nested as it was. Add no other tag. Keep \
 &lt;, &gt; and &amp; escaped."""
+
+TERMS_PROMPT = """\
+These terms must be translated in exactly this way, inflected where the grammar demands it:
+"""
 
 _WHO = "The language model"
 _QUOTA_CODES = {
@@ -40,6 +55,7 @@ class OpenAICompatible:
     """Asks for an object of numbered translations, with a schema if the server supports schemas."""
 
     is_demonstration = False
+    batch_limit = LIMIT
 
     def __init__(  # noqa: PLR0913 (what an operator can set)
         self,
@@ -48,12 +64,14 @@ class OpenAICompatible:
         model: str,
         url: str | None = None,
         instructions: str | None = None,
+        terms: Terms = NO_TERMS,
         timeout_seconds: float = 30,
         pace: Pace | None = None,
     ) -> None:
         self._api_key = api_key
         self._model = model
         self._prompt = f"{PROMPT}\n\n{instructions}" if instructions else PROMPT
+        self._terms = terms
         self._pace = pace or Pace()
         self._knows_schemas = True
         self._client = openai.OpenAI(
@@ -65,7 +83,10 @@ class OpenAICompatible:
 
     @property
     def name(self) -> str:
-        """The engine's name, which differs by model and prompt."""
+        """The engine's name, which differs by model and prompt.
+
+        Terms leave it as it is: the memory's texts are judged by them, so that it need not be forgotten.
+        """
         told = json.dumps([self._model, self._prompt])
         return f"openai-{self._model[:70]}-{hashlib.blake2b(told.encode(), digest_size=4).hexdigest()}"
 
@@ -77,10 +98,7 @@ class OpenAICompatible:
         """Translate English segments. Those missing from an answer are asked for once more."""
         if source.partition("-")[0] != "en":
             raise PermanentEngineError(f"{_WHO} is told to translate English, not {source}")
-        answers = ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, target))
-        missing = [segment for segment, answer in zip(segments, answers, strict=True) if not answer]
-        found = iter(ask_in_batches(missing, LIMIT, lambda batch: self._ask(batch, target)))
-        return [answer or next(found) for answer in answers]
+        return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, target))
 
     def close(self) -> None:
         """Close the connections, and refuse turns to threads that wait for one."""
@@ -88,9 +106,19 @@ class OpenAICompatible:
         self._client.close()
 
     def _ask(self, batch: Sequence[str], locale: str) -> list[str]:
+        answers = self._ask_once(batch, locale)
+        missing = [text for text, answer in zip(batch, answers, strict=True) if not answer]
+        if missing:
+            with suppress(BatchRefused):
+                found = iter(self._ask_once(missing, locale))
+                answers = [answer or next(found) for answer in answers]
+        return answers
+
+    def _ask_once(self, batch: Sequence[str], locale: str) -> list[str]:
         numbered = {str(number): text for number, text in enumerate(batch, start=1)}
+        said = self._complete(numbered, locale, with_schema=self._knows_schemas)
         try:
-            answer = json.loads(self._complete(numbered, locale, with_schema=self._knows_schemas))
+            answer = json.loads(_without_fence(said))
         except ValueError as error:
             raise _unreadable_answer() from error
         if not isinstance(answer, dict) or not answer.keys() & numbered.keys():
@@ -104,8 +132,7 @@ class OpenAICompatible:
                 completion = self._client.chat.completions.create(
                     model=self._model,
                     messages=[
-                        # Not with format(), which instructions with braces would break.
-                        {"role": "system", "content": self._prompt.replace("{locale}", locale)},
+                        {"role": "system", "content": self._rules(numbered.values(), locale)},
                         {"role": "user", "content": json.dumps(numbered, ensure_ascii=False)},
                     ],
                     response_format=_schema(numbered) if with_schema else {"type": "json_object"},
@@ -121,9 +148,18 @@ class OpenAICompatible:
             raise no_answer(_WHO, error) from None
         except (AttributeError, IndexError, TypeError, ValueError) as error:
             raise _unreadable_answer() from error
-        if choice.finish_reason in ("length", "content_filter") or choice.message.refusal:
+        if choice.finish_reason == "length":
+            raise AnswerCutOff
+        if choice.finish_reason == "content_filter" or choice.message.refusal:
             raise BatchRefused
         return said or ""
+
+    def _rules(self, texts: Iterable[str], locale: str) -> str:
+        """Return the prompt, with those terms that the texts have."""
+        rules = self._prompt.replace("{locale}", locale)  # format() would break at instructions with braces
+        terms = self._terms.into(locale)
+        found = {term: to for text in texts for term, to in terms.find(plain_text(text)).items()}
+        return f"{rules}\n\n{TERMS_PROMPT}{json.dumps(found, ensure_ascii=False)}" if found else rules
 
     def _judge(self, error: openai.APIStatusError) -> Exception:
         """Make the error of a refusal. An exhausted quota and too many requests have the same status."""
@@ -152,6 +188,11 @@ def _schema(numbered: Mapping[str, str]) -> ResponseFormatJSONSchema:
             },
         },
     }
+
+
+def _without_fence(said: str) -> str:
+    """Take away the fence that some models put around JSON, whatever they are told."""
+    return said.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
 
 
 def _names_schemas(error: openai.APIStatusError) -> bool:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from monitoring.articles.translation.engines.protocol import TransientEngineError
+from monitoring.articles.translation.engines.protocol import STOPPED, TransientEngineError
 
 
 class Window:
@@ -39,7 +39,7 @@ class Pace:
         """Wait for a turn to ask once, and hold it."""
         with self._places:
             if self._closed.wait(self._delay_seconds()):
-                raise TransientEngineError("The worker stopped before the engine was asked")
+                raise TransientEngineError(STOPPED)
             yield
 
     def close(self) -> None:

@@ -1,11 +1,16 @@
 """What a translation engine must be."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
 # How long a check may ask a server for its languages: no process should start much later for it.
 CHECK_TIMEOUT_SECONDS = 5.0
+
+
+# The reason of a request that was never sent.
+STOPPED = "The worker stopped before the engine was asked"
 
 
 class EngineError(Exception):
@@ -29,6 +34,14 @@ class PermanentEngineError(EngineError):
     """The engine will never answer this. The message is a reason that an operator understands."""
 
 
+@dataclass(frozen=True, slots=True)
+class BatchLimit:
+    """What fits in one request; a text's size is that of its JSON."""
+
+    max_texts: int
+    max_bytes: int
+
+
 class Engine(Protocol):
     """Translates segments. Safe to use from several threads at once."""
 
@@ -39,6 +52,10 @@ class Engine(Protocol):
     @property
     def is_demonstration(self) -> bool:
         """Whether readers should not see its translations."""
+
+    @property
+    def batch_limit(self) -> BatchLimit:
+        """How much to ask at once. More is translated too, in several requests one after the other."""
 
     def check(self, locales: Sequence[str]) -> list[str]:
         """Return a sentence for each reason why the engine cannot serve these locales."""

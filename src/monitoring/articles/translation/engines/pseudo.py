@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from monitoring.articles.translation.engines.protocol import BatchLimit
+
 _MARKUP = re.compile(r"(<[^>]*>|&#?\w+;)")
 _ACCENTS = str.maketrans(
     "AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpRrSsTtUuVvWwYyZz",
@@ -15,6 +17,7 @@ class Pseudo:
 
     name = "pseudo"
     is_demonstration = True
+    batch_limit = BatchLimit(max_texts=100, max_bytes=64 * 1024)
 
     def check(self, locales: Sequence[str]) -> list[str]:  # noqa: ARG002
         """Serve every locale."""

@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from articles.desk import deliver, translate
-from monitoring.articles.markdown_export import export_page
-from temporary_backends import temporary_backends
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from monitoring.articles.exports.markdown import MarkdownExport
 
 PAGE = {
     "article_id": "019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12",
@@ -29,7 +24,7 @@ def read_front_matter(page: str) -> Any:
 
 
 def make_page(*, main_image: dict[str, Any] | None = None, **article: Any) -> str:
-    return export_page(PAGE | {"delivery": {"article": article, "main_image": main_image}})
+    return MarkdownExport().write_file(PAGE | {"delivery": {"article": article, "main_image": main_image}})
 
 
 class TestExportedPage:
@@ -71,15 +66,3 @@ class TestExportedPage:
     def test_has_any_title_on_one_line(self, title: str) -> None:
         page = make_page(title=title, content="---\n")
         assert read_front_matter(page).get("title", "") == " ".join(title.split())
-
-    @pytest.mark.anyio
-    async def test_stands_beside_the_json_of_every_locale_when_wanted(self, tmp_path: Path) -> None:
-        async with temporary_backends(tmp_path, blog_export="markdown", locales="es") as backends:
-            await translate(await deliver("Shoes"))
-            blog = backends.blog_storage
-            assert blog
-            files = [f"shoes/{name}" for name in ("en.json", "en.md", "es.json", "es.md")]
-            assert await blog.list("shoes") == files
-            page = await blog.get("shoes/es.md")
-        assert page
-        assert read_front_matter(page.decode())["title"] == "es: Shoes"

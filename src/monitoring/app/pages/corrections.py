@@ -1,0 +1,106 @@
+"""An article's translation segment by segment, where people correct it. For the teams of ARTICLE_TEAMS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.app.article_view import direction_of
+from monitoring.app.pages.articles import find_article_of, find_translation_of
+from monitoring.app.routing import for_members
+from monitoring.app.sentences import REFUSALS
+from monitoring.articles.corrections import BrokenCodes, correct, list_segments, take_back_correction
+from monitoring.articles.tasks import translate_article
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record
+from monitoring.contract.problems import Problem
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+    from monitoring.articles.corrections import TranslatedSegment
+    from monitoring.articles.models import Article, Translation
+
+SEGMENTS_A_PAGE = 100
+
+
+async def show_segments(visit: Visit) -> Response:
+    """List segments from the one numbered `from`, with their translations."""
+    article = await find_article_of(visit)
+    translation = find_translation_of(article, visit)
+    segments = await list_segments(article, translation.locale)
+    asked = visit.query.get("from", "")
+    start = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < len(str(2**31)) else 0
+    return visit.render(
+        "articles/segments.html",
+        article=article,
+        translation=translation,
+        segments=segments[start : start + SEGMENTS_A_PAGE],
+        count=len(segments),
+        next_start=start + SEGMENTS_A_PAGE if len(segments) > start + SEGMENTS_A_PAGE else None,
+        direction=direction_of(translation.locale),
+    )
+
+
+async def show_segment(visit: Visit) -> Response:
+    """Show the form for one segment."""
+    article = await find_article_of(visit)
+    translation = find_translation_of(article, visit)
+    segment = await _find_segment(visit, article, translation)
+    return _render_form(visit, article, translation, segment, segment.text or segment.source)
+
+
+async def correct_segment(visit: Visit) -> Response:
+    """Take a correction, or take it back, and translate the locale again."""
+    article, form = await find_article_of(visit), await visit.read_form()
+    translation = find_translation_of(article, visit)
+    segment = await _find_segment(visit, article, translation)
+    text = form.get("text", "")
+    try:
+        if form.get("takes_back"):
+            is_changed = await take_back_correction(article, translation.locale, segment.hash)
+        else:
+            is_changed = bool(await correct(article, translation.locale, {segment.hash: text}))
+    except BrokenCodes:
+        return _render_form(visit, article, translation, segment, text, REFUSALS["codes_broken"])
+    if is_changed:
+        subject = f"{article.slug}: {translation.locale}"
+        await record(visit.team.id, visit.actor, Action.TRANSLATION_CORRECTED, subject, article.id)
+        await translate_article.send(str(article.id))
+    path = f"/articles/{article.id}/{translation.locale}/segments"
+    return visit.redirect(path, notice="translation_corrected" if is_changed else None)
+
+
+def _render_form(  # noqa: PLR0913, PLR0917 - what the form shows
+    visit: Visit,
+    article: Article,
+    translation: Translation,
+    segment: TranslatedSegment,
+    text: str,
+    error: str = "",
+) -> Response:
+    return visit.render(
+        "articles/segment.html",
+        status=400 if error else 200,
+        article=article,
+        translation=translation,
+        segment=segment,
+        text=text,
+        error=error,
+        direction=direction_of(translation.locale),
+    )
+
+
+async def _find_segment(visit: Visit, article: Article, translation: Translation) -> TranslatedSegment:
+    for segment in await list_segments(article, translation.locale):
+        if segment.hash == visit.path_params["segment_id"]:
+            return segment
+    raise Problem("not_found")
+
+
+ROUTES = (
+    for_members("/articles/{article_id}/{locale}/segments", get=show_segments),
+    for_members(
+        "/articles/{article_id}/{locale}/segments/{segment_id}", get=show_segment, post=correct_segment
+    ),
+)

@@ -1,0 +1,64 @@
+"""Tells the webhooks of teams that may read articles what became of one, within the caller's transaction.
+
+The sweep sends what is queued here.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from monitoring.articles.models import Translation, TranslationStatus
+from monitoring.articles.representations import represent_state
+from monitoring.auth.models import Team
+from monitoring.backends.current import current_backends
+from monitoring.notifications.deliveries import Announcement, announce
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from monitoring.articles.models import Article
+    from monitoring.contract.document import Json
+
+_EVENTS = {
+    TranslationStatus.TRANSLATED: "article.translated",
+    TranslationStatus.FAILED: "article.failed",
+}
+
+
+async def find_readers() -> list[Team]:
+    """Return the teams that may read articles."""
+    names = current_backends().settings.article_teams
+    return await Team.filter(name__in=names) if names else []
+
+
+async def announce_translation(article: Article, translation_id: UUID) -> None:
+    """Announce that a translation is stored, or has failed for good."""
+    if readers := await find_readers():
+        translation = await Translation.get(id=translation_id)
+        event = _EVENTS[TranslationStatus(translation.status)]
+        about = {"article": _describe(article), "translation": represent_state(translation)}
+        await _announce(readers, event, about)
+
+
+async def announce_withdrawal(article: Article) -> None:
+    """Announce that an article is unpublished or deleted."""
+    if readers := await find_readers():
+        await _announce(readers, "article.unpublished", {"article": _describe(article)})
+
+
+async def _announce(readers: list[Team], event: str, subject: Mapping[str, Json]) -> None:
+    now = datetime.now(UTC)
+    await announce([Announcement(team.id, event, now, subject) for team in readers])
+
+
+def _describe(article: Article) -> dict[str, Json]:
+    """Write `NotificationArticle`."""
+    return {
+        "id": str(article.id),
+        "slug": article.slug,
+        "title": article.title,
+        "status": article.status,
+        "revision": article.revision,
+    }

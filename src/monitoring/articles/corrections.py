@@ -1,0 +1,103 @@
+"""Corrections by people: of single segments, kept in the translation memory above every engine."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from monitoring.articles.memory import (
+    PEOPLE,
+    forget_corrections,
+    recall_corrections,
+    recall_segments,
+    remember_segments,
+)
+from monitoring.articles.models import Translation
+from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.translation.article import read_article
+from monitoring.articles.translation.codes import accepted
+from monitoring.backends.current import current_backends
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.articles.models import Article
+
+
+# A hostile article takes seconds. It gets its own threads: the shared ones store files and resolve names.
+_threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-correct")
+
+
+class UnknownSegment(Exception):  # noqa: N818 - what the caller named
+    """The article has no such segment now. The message is its hash."""
+
+
+class BrokenCodes(Exception):  # noqa: N818 - what the caller wrote
+    """A correction lacks codes of its source, or has others. The message is the segment's hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedSegment:
+    """A segment of an article, and its text in a locale, with codes such as `<g1>` in both.
+
+    `text` is None if the segment is in English, or its translation is no longer remembered.
+    """
+
+    hash: str
+    source: str
+    text: str | None
+    is_corrected: bool
+
+
+async def list_segments(article: Article, locale: str) -> list[TranslatedSegment]:
+    """List the segments of the newest revision in the order of the article, each once."""
+    sources = await _read_sources(article)
+    row = await Translation.get_or_none(article_id=article.id, locale=locale)
+    engine = row.engine if row and row.engine else ""
+    texts = await recall_segments(engine, locale, list(sources))
+    corrections = await recall_corrections(locale, list(sources))
+    return [
+        TranslatedSegment(hash_, source, corrections.get(hash_, texts.get(hash_)), hash_ in corrections)
+        for hash_, source in sources.items()
+    ]
+
+
+async def correct(article: Article, locale: str, texts: Mapping[str, str]) -> int:
+    """Correct segments by their hashes, and queue the locale again. Returns how many were changed.
+
+    They hold in other articles with the same segment too, from their next translation on. Raises
+    `UnknownSegment` and `BrokenCodes`, and then has changed nothing.
+    """
+    sources = await _read_sources(article)
+    corrections: dict[str, str] = {}
+    for hash_, text in texts.items():
+        if hash_ not in sources:
+            raise UnknownSegment(hash_)
+        clean = accepted(sources[hash_], text)
+        if clean is None:
+            raise BrokenCodes(hash_)
+        corrections[hash_] = clean
+    known = await recall_corrections(locale, list(corrections))
+    changed = {hash_: text for hash_, text in corrections.items() if known.get(hash_) != text}
+    if changed:
+        await remember_segments(article.id, PEOPLE, locale, changed)
+        await retranslate(Choice(article.id, locale), forgets_memory=False)
+    return len(changed)
+
+
+async def take_back_correction(article: Article, locale: str, segment_hash: str) -> bool:
+    """Let the engine have the last word again. Returns whether there was a correction."""
+    was_there = await forget_corrections(locale, [segment_hash])
+    if was_there:
+        await retranslate(Choice(article.id, locale), forgets_memory=False)
+    return was_there
+
+
+async def _read_sources(article: Article) -> dict[str, str]:
+    """Read the article's segments by their hashes."""
+    brand_names = current_backends().settings.brand_names
+    loop = asyncio.get_running_loop()
+    source = await loop.run_in_executor(_threads, read_article, article.payload, brand_names)
+    return {hash_: segment for segment, hash_ in source.hashes.items()}

@@ -1,0 +1,67 @@
+"""Content collections of Astro and Next.js, and pages of Eleventy: `shoes/pt-BR.md`. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from monitoring.articles.exports.pages import (
+    LOCALE,
+    Page,
+    Value,
+    find_changed_at,
+    find_date,
+    find_description,
+    find_image,
+    find_tags,
+    find_text,
+    find_title,
+    write_front_matter,
+)
+
+
+class CollectionExport:
+    """Markdown whose front matter suits a schema.
+
+    It has no `slug`: Astro would take it for the entry's id, and an article has the same in every locale.
+    """
+
+    files: ClassVar[re.Pattern[str]] = re.compile(rf"{LOCALE}\.md")
+
+    def name_file(self, locale: str) -> str:
+        """Name the file as the locale."""
+        return f"{locale}.md"
+
+    def write_file(self, page: Page) -> str:
+        """Write a page."""
+        return write_front_matter(self._describe(page), find_text(page))
+
+    def _describe(self, page: Page) -> dict[str, Value]:
+        image, image_alt = find_image(page)
+        return {
+            "title": find_title(page),
+            "description": find_description(page),
+            "lang": page["locale"],
+            "translationKey": page["slug"],
+            "date": find_date(page),
+            "lastmod": find_changed_at(page),
+            "tags": find_tags(page),
+            "image": image,
+            "image_alt": image_alt,
+            "article_id": page["article_id"],
+            "revision": page["revision"],
+            "draft": page["is_demonstration"] or None,
+        }
+
+
+class EleventyExport(CollectionExport):
+    """The same, where Eleventy would run what publishers send.
+
+    It renders Markdown with Liquid first, unless the file says otherwise. It makes a collection of each of
+    `tags`, which fails for words such as `constructor`.
+    """
+
+    def _describe(self, page: Page) -> dict[str, Value]:
+        described = super()._describe(page)
+        keywords = described.pop("tags")
+        return {**described, "keywords": keywords, "templateEngineOverride": "md"}

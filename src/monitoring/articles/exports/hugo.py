@@ -1,0 +1,80 @@
+"""Page bundles of Hugo, translated by file name: `shoes/index.pt-br.md`. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+from monitoring.articles.exports.pages import (
+    LOCALE,
+    Page,
+    find_changed_at,
+    find_date,
+    find_description,
+    find_image,
+    find_tags,
+    find_text,
+    find_title,
+    write_front_matter,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_OPENING = re.compile(r"\{\{([<%])")
+_CLOSINGS = {"<": ">}}", "%": "%}}"}
+_REFERENCES = {"<": "{{&lt;", "%": "{{&#37;"}
+
+
+class HugoExport:
+    """Markdown with Hugo's own names in its front matter."""
+
+    files: ClassVar[re.Pattern[str]] = re.compile(rf"index\.{LOCALE}\.md")
+
+    def name_file(self, locale: str) -> str:
+        """Name the file. Hugo knows languages in lower case; another name would be a page in English."""
+        return f"index.{locale.lower()}.md"
+
+    def write_file(self, page: Page) -> str:
+        """Write a page. What Hugo would take for a shortcode is text."""
+        image, image_alt = find_image(page)
+        front_matter = {
+            "title": find_title(page),
+            "description": find_description(page),
+            "slug": page["slug"],
+            "translationKey": page["slug"],
+            "date": find_date(page),
+            "lastmod": find_changed_at(page),
+            "tags": find_tags(page),
+            "images": [image] if image else None,
+            "image_alt": image_alt,
+            "article_id": page["article_id"],
+            "revision": page["revision"],
+            "draft": page["is_demonstration"] or None,
+        }
+        return write_front_matter(front_matter, escape_shortcodes(find_text(page)))
+
+
+def escape_shortcodes(text: str) -> str:
+    """Make text of what Hugo would run, since an unknown shortcode fails the build of the whole site.
+
+    `{{< x >}}` becomes `{{</* x */>}}`, which Hugo prints without the signs of a comment. An opening without
+    an end becomes a character reference.
+    """
+    return "".join(_escaped(text))
+
+
+def _escaped(text: str) -> Iterator[str]:
+    last_closings = {sign: text.rfind(closing) for sign, closing in _CLOSINGS.items()}
+    position = 0
+    while opening := _OPENING.search(text, position):
+        sign, start = opening[1], opening.end()
+        yield text[position : opening.start()]
+        if last_closings[sign] < start:
+            yield _REFERENCES[sign]
+            position = start
+        else:
+            end = text.index(_CLOSINGS[sign], start)
+            position = end + len(_CLOSINGS[sign])
+            yield f"{opening[0]}/*{text[start:end]}*/{_CLOSINGS[sign]}"
+    yield text[position:]

@@ -1,0 +1,50 @@
+"""The layout of 0.1.0, for sites that were built on it: `shoes/pt-BR.md`. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, ClassVar
+
+import yaml
+
+from monitoring.articles.exports.pages import LOCALE, Page, find_description
+
+
+class MarkdownExport:
+    """Markdown with YAML front matter. Text that came as HTML alone is left as it is."""
+
+    files: ClassVar[re.Pattern[str]] = re.compile(rf"{LOCALE}\.md")
+
+    def name_file(self, locale: str) -> str:
+        """Name the file as the locale."""
+        return f"{locale}.md"
+
+    def write_file(self, page: Page) -> str:
+        """Write a page. Missing fields are left out."""
+        article, image = page["delivery"]["article"], page["delivery"].get("main_image") or {}
+        front_matter = {
+            "title": article.get("title"),
+            "description": find_description(page),
+            "slug": page["slug"],
+            "locale": page["locale"],
+            "date": page["delivery"].get("published_at") or article.get("published_at"),
+            "tags": article.get("tags"),
+            "image": image.get("url"),
+            "image_alt": image.get("alt"),
+            "article_id": page["article_id"],
+            "revision": page["revision"],
+            "translated_at": page["translated_at"],
+            "is_demonstration": page["is_demonstration"] or None,
+        }
+        present = {
+            name: _on_one_line(value) for name, value in front_matter.items() if value not in (None, "", [])
+        }
+        text = article.get("content_markdown") or article.get("content") or article.get("content_html") or ""
+        written = yaml.safe_dump(present, allow_unicode=True, sort_keys=False, width=math.inf)
+        return f"---\n{written}---\n\n{text.rstrip()}\n"
+
+
+def _on_one_line(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Join lines: not every reader of front matter understands a value of several lines."""
+    return " ".join(value.split()) if isinstance(value, str) else value

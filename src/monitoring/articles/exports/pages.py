@@ -1,0 +1,133 @@
+"""What exports read of a page. Publishers send anything, and no article may break a site's build. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import yaml
+
+from monitoring.articles.submissions import parse_time
+from monitoring.articles.translation.documents import TextFormat, content_format
+from monitoring.articles.translation.html_tokens import TokenKind, tokenize
+from monitoring.articles.translation.markdown_source import front_matter_length
+from monitoring.contract.timestamps import read_timestamp, write_timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+Page: TypeAlias = "Mapping[str, Any]"
+Value: TypeAlias = "str | bool | int | list[str] | datetime | None"
+
+LOCALE = r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*"
+
+_BLANK_LINES = re.compile(r"\r?\n(?:[ \t]*\r?\n)++")
+
+
+def find_description(page: Page) -> str | None:
+    """Return the summary for search engines, else for readers."""
+    article = page["delivery"]["article"]
+    seo = article.get("seo")
+    described = seo.get("description") if isinstance(seo, dict) else None
+    texts = (article.get("meta_description"), described, article.get("excerpt"))
+    return next((text for text in texts if text and isinstance(text, str)), None)
+
+
+def find_title(page: Page) -> str:
+    """Return the title. Every page has one, since generators' schemas demand it."""
+    title: str = (page["delivery"]["article"].get("title") or "").strip() or page["slug"]
+    return title
+
+
+def find_image(page: Page) -> tuple[str | None, str | None]:
+    """Return the main image's address and description."""
+    image = page["delivery"].get("main_image") or {}
+    return image.get("url") or page["delivery"]["article"].get("main_image_url"), image.get("alt")
+
+
+def find_tags(page: Page) -> list[str]:
+    """Return the tags that are words, each once. Generators make paths of them, so `..` is no tag."""
+    tags = page["delivery"]["article"].get("tags") or ()
+    words = (" ".join(tag.split()) for tag in tags if isinstance(tag, str))
+    return list(dict.fromkeys(filter(_is_path, words)))
+
+
+def _is_path(tag: str) -> bool:
+    return all(any(map(str.isalnum, part)) for part in tag.split("/"))
+
+
+def find_date(page: Page) -> datetime:
+    """Return when the article was published; if that cannot be read, when the revision arrived.
+
+    A date in the future counts as the arrival, because generators leave such pages out.
+    """
+    received_at = read_timestamp(page["received_at"])
+    told = page["delivery"].get("published_at") or page["delivery"]["article"].get("published_at")
+    return min(parse_time(told) or received_at, received_at)
+
+
+def find_changed_at(page: Page) -> datetime:
+    """Return when this locale last changed."""
+    return read_timestamp(page["translated_at"] or page["received_at"])
+
+
+def find_text(page: Page) -> str:
+    """Return the article's text as Markdown, without front matter of its own."""
+    article = page["delivery"]["article"]
+    if text := article.get("content_markdown"):
+        text_format = TextFormat.MARKDOWN
+    elif text := article.get("content"):
+        text_format = content_format(article.get("format"), text)
+    else:
+        text, text_format = article.get("content_html") or "", TextFormat.HTML
+    if text_format is TextFormat.HTML:
+        return _hold_together(text)
+    without_front_matter: str = text[front_matter_length(text) :]
+    return without_front_matter.strip("\r\n")
+
+
+def write_front_matter(values: Mapping[str, Value], text: str) -> str:
+    """Write YAML front matter, each value on a line, and a text. None and empty values are left out.
+
+    Texts are always quoted: what YAML 1.2 takes for a number, PyYAML takes for a word.
+    """
+    present = {name: value for name, value in values.items() if value not in (None, "", [])}
+    lines = "".join(f"{name}: {_write_value(value)}\n" for name, value in present.items())
+    return f"---\n{lines}---\n\n{text.rstrip()}\n"
+
+
+def _write_value(value: Value) -> str:
+    match value:
+        case bool() | int():
+            return json.dumps(value)
+        case str():
+            value = " ".join(value.split())
+        case list() | None:
+            pass
+        case moment:
+            return write_timestamp(moment)
+    written: str = yaml.safe_dump(
+        value, default_style='"', default_flow_style=True, allow_unicode=True, width=math.inf
+    )
+    return written.strip()
+
+
+def _hold_together(html: str) -> str:
+    """Write HTML as a single HTML block of Markdown, which ends at the first blank line (CommonMark 4.6)."""
+    return f"<div>\n{''.join(_close_gaps(html.strip()))}\n</div>" if html.strip() else ""
+
+
+def _close_gaps(html: str) -> Iterator[str]:
+    depth = 0  # of preformatted text, where blank lines are seen
+    for token in tokenize(html):
+        if token.name == "pre":
+            depth = max(0, depth + (1 if token.kind is TokenKind.START else -1))
+        is_seen = depth and token.kind is TokenKind.TEXT
+        yield _BLANK_LINES.sub(_refer_to_lines if is_seen else "\n", token.raw)
+
+
+def _refer_to_lines(gap: re.Match[str]) -> str:
+    return "&#10;" * (gap[0].count("\n") - 1) + "\n"

@@ -1,0 +1,55 @@
+"""Threads for work of many owners, who take turns: nobody waits until all of another's work is done."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+Result = TypeVar("Result")
+
+
+class FairThreads:
+    """A pool whose free thread takes the first work of the owner who was served longest ago."""
+
+    def __init__(self, count: int, name: str) -> None:
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix=name)
+        self._lock = Lock()
+        self._waiting: dict[Hashable, deque[tuple[Future[Any], Callable[[], Any]]]] = {}  # who is next, first
+
+    def submit(self, owner: Hashable, work: Callable[[], Result]) -> Future[Result]:
+        """Have the work done. It does not begin if its future is cancelled before."""
+        future: Future[Result] = Future()
+        with self._lock:
+            self._waiting.setdefault(owner, deque()).append((future, work))
+        self._threads.submit(self._work_once)
+        return future
+
+    def close(self) -> None:
+        """Cancel the work that has not begun."""
+        with self._lock:
+            waiting = [future for works in self._waiting.values() for future, _ in works]
+            self._waiting.clear()
+        for future in waiting:
+            future.cancel()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _work_once(self) -> None:
+        with self._lock:
+            owner = next(iter(self._waiting), None)
+            works = self._waiting.pop(owner, None)
+            if not works:  # closed meanwhile
+                return
+            future, work = works.popleft()
+            if works:
+                self._waiting[owner] = works  # behind all others
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the work gets it
+            future.set_exception(error)

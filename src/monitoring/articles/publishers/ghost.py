@@ -1,0 +1,51 @@
+"""Ghost: the webhooks of its `post.*` events, which carry the post and no name of the event.
+
+https://docs.ghost.org/webhooks, and `services/webhooks/serialize.js` in its source.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from monitoring.articles.publishers.parts import image_at, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KEPT_FIELDS = ("id", "slug", "title", "meta_title", "meta_description", "published_at", "url")
+
+
+def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Read a post. Its authors are left out, since Ghost names their email addresses."""
+    post = payload.get("post")
+    if not isinstance(post, dict) or "current" not in post:
+        return None
+    current, previous = post["current"], post.get("previous") or {}
+    if not current:
+        return [
+            {
+                "event": "delete",
+                "timestamp": previous.get("updated_at"),
+                "article": {"id": previous.get("id"), "slug": previous.get("slug")},
+            }
+        ]
+    kept = {name: current.get(name) for name in KEPT_FIELDS}
+    return [
+        {
+            "status": _read_status(current),
+            "timestamp": current.get("updated_at"),
+            "main_image": image_at(current.get("feature_image"), current.get("feature_image_alt")),
+            "article": kept
+            | {
+                "content_html": current.get("html"),
+                "excerpt": current.get("custom_excerpt"),
+                "tags": names_of(current.get("tags")),
+            },
+        }
+    ]
+
+
+def _read_status(post: Mapping[str, Any]) -> str:
+    """Publish what everybody may read: not what is for members, nor what was `sent` by email alone."""
+    is_public = post.get("visibility") in (None, "public")
+    return "published" if is_public and post.get("status", "published") == "published" else "draft"

@@ -1,0 +1,33 @@
+"""Outrank: its webhook posts one or several articles at once.
+
+https://docs.outrank.so/article/using-webhooks-for-custom-integrations-evfi
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from monitoring.articles.publishers.parts import image_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Read the articles, whose fields have the document's names but for two."""
+    data = payload.get("data")
+    if "event_type" not in payload or not isinstance(data, dict) or "articles" not in data:
+        return None
+    return [
+        {
+            "event": payload["event_type"],
+            "timestamp": payload.get("timestamp"),
+            "main_image": image_at(article.get("image_url")),
+            "article": _published_at(article.get("created_at")) | article,
+        }
+        for article in data["articles"]
+    ]
+
+
+def _published_at(created_at: object) -> dict[str, Any]:
+    return {"published_at": created_at} if isinstance(created_at, str) else {}

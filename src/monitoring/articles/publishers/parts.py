@@ -1,0 +1,43 @@
+"""What several publishers write alike: texts, times, names, images and addresses."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+_TAG = re.compile(r"</?[a-zA-Z][^>]*>")
+
+
+def plain_text(rendered: str | None) -> str | None:
+    """Return the words of a short HTML text on one line."""
+    return None if rendered is None else " ".join(html.unescape(_TAG.sub(" ", rendered)).split())
+
+
+def latest_gmt(*times: str | None) -> str | None:
+    """Return the latest of WordPress' times in GMT, which name no zone, with `Z`. `0000-00-00` is no time."""
+    told = [time.strip().replace(" ", "T") for time in times if time and not time.startswith("0000")]
+    return f"{max(told).removesuffix('Z')}Z" if told else None
+
+
+def names_of(tags: object) -> list[str] | None:
+    """Return the names of tags that are objects."""
+    if not isinstance(tags, list):
+        return None
+    return [tag["name"] for tag in tags if isinstance(tag, dict) and isinstance(tag.get("name"), str)]
+
+
+def image_at(url: object, alt: str | None = None) -> dict[str, Any] | None:
+    """Write `main_image`, if there is an address."""
+    return {"url": url, "alt": alt} if url and isinstance(url, str) else None
+
+
+def website_at(address: object) -> dict[str, Any] | None:
+    """Write `website` from the address of one of its posts, for publishers whose ids others use too."""
+    try:
+        parts = urlsplit(address if isinstance(address, str) else "")
+    except ValueError:
+        return None
+    host = parts.netloc.lower()
+    return {"id": host, "baseUrl": f"{parts.scheme}://{host}"} if host else None

@@ -1,0 +1,37 @@
+"""WordPress: a post as its REST API writes it, which automations send on.
+
+https://developer.wordpress.org/rest-api/reference/posts/
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from monitoring.articles.publishers.parts import latest_gmt, plain_text, website_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Read a post. A post that is published at its time keeps `modified_gmt`, so the later time counts."""
+    title = payload.get("title")
+    if not isinstance(title, dict) or "rendered" not in title:
+        return None
+    content, excerpt = payload.get("content") or {}, payload.get("excerpt") or {}
+    return [
+        {
+            "status": "private" if content.get("protected") else payload.get("status"),
+            "timestamp": latest_gmt(payload.get("modified_gmt"), payload.get("date_gmt")),
+            "website": website_at(payload.get("link")),
+            "article": {
+                "id": payload.get("id"),
+                "slug": payload.get("slug"),
+                "title": plain_text(title["rendered"]),
+                "content_html": content.get("rendered"),
+                "excerpt": plain_text(excerpt.get("rendered")),
+                "published_at": latest_gmt(payload.get("date_gmt")),
+                "url": payload.get("link"),
+            },
+        }
+    ]

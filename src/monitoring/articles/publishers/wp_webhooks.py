@@ -1,0 +1,47 @@
+"""WP Webhooks: a plugin of WordPress, which posts the row of a post and what belongs to it.
+
+https://wp-webhooks.com/docs, and `integrations/wordpress/triggers` in its source.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from monitoring.articles.publishers.parts import image_at, latest_gmt, names_of, plain_text, website_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DELETION = "post_delete"  # in the header X-WP-Webhook-Name
+
+
+def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Read a post. A post that is published at its time keeps `post_modified_gmt`: the later time counts."""
+    post = payload.get("post")
+    if "post_id" not in payload or not isinstance(post, dict) or "post_title" not in post:
+        return None
+    address = payload.get("post_permalink")
+    return [
+        {
+            "status": "private" if post.get("post_password") else post.get("post_status"),
+            "timestamp": latest_gmt(post.get("post_modified_gmt"), post.get("post_date_gmt")),
+            "main_image": image_at(payload.get("post_thumbnail")),
+            "website": website_at(address),
+            "article": {
+                "id": payload["post_id"],
+                "slug": post.get("post_name"),
+                "title": plain_text(post["post_title"]),
+                "content_html": post.get("post_content"),
+                "excerpt": post.get("post_excerpt"),
+                "tags": names_of(_tags_in(payload.get("taxonomies"))),
+                "published_at": latest_gmt(post.get("post_date_gmt")),
+                "url": address if isinstance(address, str) else None,
+            },
+        }
+    ]
+
+
+def _tags_in(taxonomies: object) -> list[Any]:
+    """Return the terms that are tags. PHP writes an empty object as an array."""
+    terms = taxonomies.get("post_tag") if isinstance(taxonomies, dict) else None
+    return list(terms.values()) if isinstance(terms, dict) else []

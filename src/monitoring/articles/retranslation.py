@@ -1,0 +1,96 @@
+"""Translates again what is translated already: after a change of the engine or of a setting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from monitoring.articles.memory import forget_article, recall_corrections, recall_segments
+from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.service import ARTICLES_A_PAGE, NEVER
+from monitoring.articles.translation.article import read_article
+from monitoring.articles.translation.engines.metered import Cost
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tortoise.queryset import QuerySet
+
+    from monitoring.articles.translation.engines import Engine
+
+FINISHED = (TranslationStatus.TRANSLATED, TranslationStatus.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which finished translations: all of them, or those of an article, of a locale, or of an engine.
+
+    `engine` is the beginning of an engine's name, such as `deepl`. Translations of 0.1.0 do not tell theirs.
+    """
+
+    article_id: UUID | None = None
+    locale: str | None = None
+    engine: str | None = None
+
+    def rows(self) -> QuerySet[Translation]:
+        """Find the translations, among the configured locales."""
+        locales = [self.locale] if self.locale else current_backends().settings.locales
+        rows = Translation.filter(status__in=FINISHED, locale__in=locales)
+        if self.article_id:
+            rows = rows.filter(article_id=self.article_id)
+        return rows.filter(engine__startswith=self.engine) if self.engine else rows
+
+
+async def retranslate(choice: Choice, *, forgets_memory: bool) -> int:
+    """Queue translations again with a full number of attempts. Returns how many.
+
+    Pages stay on the site until new ones replace them. With `forgets_memory`, the engine is asked for every
+    sentence again, but for those that people have corrected; else only for what is not in the memory.
+    """
+    count = 0
+    async for article_id in _find_articles(choice):
+        async with transaction():
+            await Article.select_for_update().get(id=article_id)
+            if forgets_memory:
+                await forget_article(article_id, choice.locale)
+            count += (
+                await choice.rows()
+                .filter(article_id=article_id)
+                .update(status=TranslationStatus.QUEUED, attempts=0, reason=None, due_at=datetime.now(UTC))
+            )
+            await Article.filter(id=article_id).update(nudged_at=NEVER)
+    return count
+
+
+async def estimate(choice: Choice, engine: Engine, *, forgets_memory: bool) -> dict[str, Cost]:
+    """Tell by locale what this engine would be asked, without asking it."""
+    costs: dict[str, Cost] = defaultdict(Cost)
+    brand_names = current_backends().settings.brand_names
+    async for article_id in _find_articles(choice):
+        article = await Article.get(id=article_id)
+        source = await asyncio.to_thread(read_article, article.payload, brand_names)
+        for row in await choice.rows().filter(article_id=article_id):
+            segment_hashes = list(source.hashes.values())
+            known = await recall_corrections(row.locale, segment_hashes)
+            if not forgets_memory:
+                known |= await recall_segments(engine.name, row.locale, segment_hashes)
+            costs[row.locale] += source.cost(engine.batch_limit, known)
+    return dict(costs)
+
+
+async def _find_articles(choice: Choice) -> AsyncIterator[UUID]:
+    last_id = UUID(int=0)
+    while True:
+        rows = choice.rows().filter(article_id__gt=last_id).order_by("article_id").limit(ARTICLES_A_PAGE)
+        found = await rows.only("article_id")
+        if not found:
+            return
+        for article_id in dict.fromkeys(row.article_id for row in found):
+            yield article_id
+        last_id = found[-1].article_id

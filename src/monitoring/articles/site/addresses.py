@@ -1,0 +1,27 @@
+"""Where pages and files are on the site, as `SITE_PAGE_URL` says. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """The addresses of a site, by the pattern of its pages' addresses."""
+
+    pattern: str
+
+    @property
+    def host(self) -> str:
+        """Return the site's host name."""
+        return urlsplit(self.pattern).netloc
+
+    def of_page(self, locale: str, slug: str) -> str:
+        """Return the address of an article's page."""
+        address = self.pattern.replace("{locale}", locale).replace("{lowercase_locale}", locale.lower())
+        return address.replace("{slug}", slug)
+
+    def of_file(self, name: str) -> str:
+        """Return the address of a file in the site's root, which is above everything that varies."""
+        return f"{self.pattern.partition('{')[0].rpartition('/')[0]}/{name}"

@@ -1,0 +1,69 @@
+"""What the files about the site are made from: published articles, and locales that are really translated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tortoise.functions import Count, Max
+
+from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
+from monitoring.articles.service import page_through_articles
+from monitoring.articles.storage import SOURCE_LOCALE
+from monitoring.articles.submissions import hash_json
+from monitoring.backends.current import current_backends
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from tortoise.queryset import QuerySet
+
+
+async def hash_state(pattern: str) -> str:
+    """Hash what changes whenever one of the files has to: a few sums over all rows, and the settings."""
+    articles, translations = _published(), _translated()
+    sums = [
+        await Article.all().annotate(newest=Max("withdrawn_at")).values_list("newest"),
+        await articles.annotate(count=Count("id"), newest=Max("updated_at")).values_list("count", "newest"),
+        await translations.annotate(count=Count("id"), newest=Max("translated_at")).values_list(
+            "count", "newest"
+        ),
+    ]
+    return hash_json([pattern, current_backends().settings.locales, str(sums)])
+
+
+async def page_through_site() -> AsyncIterator[tuple[str, Mapping[str, datetime]]]:
+    """Go through the articles, oldest first: the folder, and by locale when the page last changed."""
+    async for revisions in page_through_articles():
+        ids = list(revisions)
+        translated: dict[UUID, dict[str, datetime]] = {article_id: {} for article_id in ids}
+        rows = _translated().filter(article_id__in=ids).order_by("locale")
+        for article_id, locale, moment in await rows.values_list("article_id", "locale", "translated_at"):
+            translated[article_id][locale] = moment
+        articles = _published().filter(id__in=ids).order_by("id")
+        for article_id, slug, updated_at in await articles.values_list("id", "slug", "updated_at"):
+            yield slug, {SOURCE_LOCALE: updated_at, **translated[article_id]}
+
+
+async def find_newest(locale: str, most: int) -> Sequence[tuple[str, object]]:
+    """Find the newest articles that have a locale: the folder, and what changes with the page."""
+    if locale == SOURCE_LOCALE:
+        articles = _published().order_by("-id").limit(most)
+        return [(slug, mark) for slug, *mark in await articles.values_list("slug", "id", "revision")]
+    rows = _translated().filter(locale=locale, article__status=PublicationStatus.PUBLISHED)
+    newest = rows.order_by("-article_id").limit(most)
+    found = await newest.values_list("article__slug", "article_id", "translated_at")
+    return [(slug, mark) for slug, *mark in found]
+
+
+def _published() -> QuerySet[Article]:
+    return Article.filter(status=PublicationStatus.PUBLISHED)
+
+
+def _translated() -> QuerySet[Translation]:
+    return Translation.filter(
+        status=TranslationStatus.TRANSLATED,
+        is_demonstration=False,
+        locale__in=current_backends().settings.locales,
+    )

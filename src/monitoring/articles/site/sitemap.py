@@ -1,0 +1,68 @@
+"""Sitemaps with the languages of each page (sitemaps.org; Google's "localized versions"). Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from monitoring.articles.site.xml import DECLARATION, write_text
+from monitoring.contract.timestamps import write_timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from monitoring.articles.site.addresses import Addresses
+
+# The protocol allows as many, and 50 MB. A blog storage must take a file within four seconds.
+MOST_URLS = 50_000
+MOST_BYTES = 4 * 1024 * 1024
+
+_NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+
+
+@dataclass(slots=True)
+class SitemapPart:
+    """Pages that go into one file."""
+
+    urls: list[bytes] = field(default_factory=list)
+    size_bytes: int = 0
+    url_count: int = 0
+
+    def has_room(self, urls: bytes, url_count: int) -> bool:
+        """Say whether so many more fit in. An empty part takes anything."""
+        fits = self.url_count + url_count <= MOST_URLS and self.size_bytes + len(urls) <= MOST_BYTES
+        return fits or not self.urls
+
+    def add(self, urls: bytes, url_count: int) -> None:
+        """Add the pages of an article."""
+        self.urls.append(urls)
+        self.size_bytes += len(urls)
+        self.url_count += url_count
+
+    def write(self) -> bytes:
+        """Write the file."""
+        opening = f'{DECLARATION}<urlset {_NAMESPACE} xmlns:xhtml="http://www.w3.org/1999/xhtml">\n'
+        return b"".join((opening.encode(), *self.urls, b"</urlset>\n"))
+
+
+def write_urls(slug: str, changed_at: Mapping[str, datetime], source: str, addresses: Addresses) -> bytes:
+    """Write the pages of an article, by locale with the time of the last change.
+
+    Each names all of them, itself included, and the source as the page for other languages.
+    """
+    pages = {locale: write_text(addresses.of_page(locale, slug)) for locale in changed_at}
+    links = "".join(
+        f'<xhtml:link rel="alternate" hreflang="{locale}" href="{page}"/>\n'
+        for locale, page in {**pages, "x-default": pages[source]}.items()
+    )
+    return "".join(
+        f"<url>\n<loc>{page}</loc>\n<lastmod>{write_timestamp(changed_at[locale])}</lastmod>\n{links}</url>\n"
+        for locale, page in pages.items()
+    ).encode()
+
+
+def write_index(names: Iterable[str], addresses: Addresses) -> bytes:
+    """Write the file that names the parts of a sitemap."""
+    parts = (f"<sitemap><loc>{write_text(addresses.of_file(name))}</loc></sitemap>\n" for name in names)
+    return f"{DECLARATION}<sitemapindex {_NAMESPACE}>\n{''.join(parts)}</sitemapindex>\n".encode()

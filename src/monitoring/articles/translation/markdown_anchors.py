@@ -1,0 +1,100 @@
+"""The anchors of Markdown's headings, as GitHub and the generators that follow it make them of words."""
+
+import html
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from markdown_it.token import Token
+
+from monitoring.articles.translation.html_tokens import TokenKind, tokenize
+from monitoring.articles.translation.markdown_spans import parse_blocks, parse_inline
+
+_HEADING_ELEMENTS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_KEPT_CATEGORIES = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"))
+_LETTERS_AMONG_SYMBOLS = re.compile(
+    "[\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189]"
+)
+_EXPLICIT_ID = re.compile(r"\{#([\w:.-]{1,200})[^{}]{0,200}\}\s*$")
+
+
+def moved_anchors(source: str, rendered: str) -> dict[str, str]:
+    """Map the anchors of headings to those of their translations, where they differ.
+
+    An anchor that the text itself sets is left out: `id`, `name` and `{#id}` stay as they are.
+    """
+    before, explicit = _anchors(source)
+    after, _ = _anchors(rendered)
+    if len(before) != len(after):
+        return {}
+    pairs = zip(before, after, strict=True)
+    return {old: new for old, new in pairs if old != new and new and old not in explicit}
+
+
+def slug(heading: str) -> str:
+    """Make an anchor of a heading's text, as the package github-slugger does."""
+    kept = (char for char in heading.lower() if char in " -" or _is_kept(char))
+    return "".join(kept).replace(" ", "-")
+
+
+def _is_kept(char: str) -> bool:
+    return unicodedata.category(char) in _KEPT_CATEGORIES or bool(_LETTERS_AMONG_SYMBOLS.match(char))
+
+
+def _anchors(source: str) -> tuple[list[str], set[str]]:
+    """List the headings' anchors, numbered where they repeat, and the anchors that the text sets."""
+    environment: dict[str, Any] = {}
+    tokens = parse_blocks(source, environment)
+    headings: list[str] = []
+    explicit: set[str] = set()
+    for token, previous in zip(tokens, [None, *tokens], strict=False):
+        if token.type == "html_block":
+            headings += _html_headings(token.content)
+            explicit.update(_html_ids(token.content))
+        elif token.type == "inline":
+            children = parse_inline(token.content, environment) or []
+            for child in children:
+                if child.type == "html_inline":
+                    explicit.update(_html_ids(child.content))
+            if previous and previous.type == "heading_open":
+                headings.append("".join(map(_text_of, children)))
+                explicit.update(_EXPLICIT_ID.findall(token.content))
+    return numbered_slugs(headings), explicit
+
+
+def _text_of(token: Token) -> str:
+    return token.content if token.type in ("text", "text_special", "code_inline", "dialect_inline") else ""
+
+
+def _html_headings(source: str) -> Iterator[str]:
+    words: list[str] | None = None
+    for token in tokenize(source):
+        if token.name in _HEADING_ELEMENTS:
+            if words is not None:
+                yield html.unescape("".join(words))
+            words = [] if token.kind is TokenKind.START else None
+        elif token.kind is TokenKind.TEXT and words is not None:
+            words.append(token.raw)
+
+
+def _html_ids(source: str) -> Iterator[str]:
+    for token in tokenize(source):
+        for attribute in token.attributes():
+            if attribute["name"].lower() in ("id", "name"):
+                yield html.unescape(attribute["double"] or attribute["single"] or attribute["bare"] or "")
+
+
+def numbered_slugs(headings: Iterable[str]) -> list[str]:
+    """Make the anchors of a document's headings; those that repeat are numbered."""
+    numbered: list[str] = []
+    seen: Counter[str] = Counter()
+    for original in map(slug, headings):
+        anchor = original
+        while anchor in seen:
+            seen[original] += 1
+            anchor = f"{original}-{seen[original]}"
+        seen[anchor] = 0
+        numbered.append(anchor)
+    return numbered

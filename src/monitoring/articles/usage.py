@@ -1,0 +1,83 @@
+"""What engines are asked, counted by month, engine and locale, and kept within the month's budget."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from tortoise.expressions import F
+
+from monitoring.articles.models import EngineUsage
+from monitoring.articles.translation.engines.metered import Cost, MeteredEngine
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
+from monitoring.metrics import ENGINE_CHARACTERS, ENGINE_REQUESTS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from monitoring.articles.translation.engines import Engine
+
+
+# In place of an engine and a locale: the row of the month's sum.
+TOTAL = ""
+
+
+class BudgetUsedUp(Exception):  # noqa: N818 - nothing is wrong: the work waits
+    """The month's budget does not allow what a translation needs. The message is a reason for operators."""
+
+
+@asynccontextmanager
+async def metered(engine: Engine, name: str, locale: str, estimate: Cost) -> AsyncIterator[MeteredEngine]:
+    """Count what is asked inside, under a name. With a budget, the estimate is reserved until then.
+
+    Raises `BudgetUsedUp` if the budget does not allow the estimate.
+    """
+    budget = current_backends().settings.translation_monthly_characters
+    reserved = estimate if budget else Cost()
+    month = this_month()
+    await _count(month, name, locale, reserved, budget)
+    meter = MeteredEngine(engine)
+    try:
+        yield meter
+    finally:
+        ENGINE_CHARACTERS.labels(name, locale).inc(meter.cost.characters)
+        ENGINE_REQUESTS.labels(name, locale).inc(meter.cost.requests)
+        await _count(month, name, locale, meter.cost - reserved)
+
+
+def this_month() -> str:
+    """Return the calendar month in UTC, such as 2026-11."""
+    return f"{datetime.now(UTC):%Y-%m}"
+
+
+async def list_usage(month: str) -> Sequence[EngineUsage]:
+    """List what was asked in a month, such as 2026-11."""
+    return await EngineUsage.filter(month=month).exclude(engine=TOTAL).order_by("engine", "locale")
+
+
+async def _count(month: str, engine: str, locale: str, cost: Cost, budget: int | None = None) -> None:
+    if cost == Cost():
+        return
+    most_before = None if budget is None else budget - cost.characters
+    async with transaction():
+        if not await _add(month, TOTAL, TOTAL, cost, most_before):
+            used = (await EngineUsage.get(month=month, engine=TOTAL, locale=TOTAL)).characters
+            raise BudgetUsedUp(
+                f"It needs {cost.characters} characters, and {used} of this month's {budget} are used"
+            )
+        await _add(month, engine, locale, cost)
+
+
+async def _add(month: str, engine: str, locale: str, cost: Cost, most_before: int | None = None) -> bool:
+    """Add to a row, unless it has more characters than `most_before`. Returns whether."""
+    row = EngineUsage.filter(month=month, engine=engine, locale=locale)
+    if most_before is not None:
+        row = row.filter(characters__lte=most_before)
+    adding = row.update(characters=F("characters") + cost.characters, requests=F("requests") + cost.requests)
+    if await adding:
+        return True
+    new = EngineUsage(month=month, engine=engine, locale=locale)
+    await EngineUsage.bulk_create([new], ignore_conflicts=True)
+    return bool(await adding)

@@ -1,0 +1,119 @@
+"""Translations as XLIFF 2.1 (OASIS), which translators' tools read and write. Pure.
+
+A file is an article in one locale, and a unit is a segment: its id is the segment's hash. The codes
+`<g1>words</g1>` and `<x2/>` become `<pc id="g1">words</pc>` and `<ph id="x2"/>`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape, quoteattr
+
+from monitoring.articles.translation.codes import CODE
+from monitoring.articles.translation.engines.batches import UNSENDABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from monitoring.articles.corrections import TranslatedSegment
+
+NAMESPACE = "urn:oasis:names:tc:xliff:document:2.0"  # of every 2.x
+
+_CODE_ID = re.compile(r"[gx]\d{1,6}")
+
+
+class NoXliff(Exception):  # noqa: N818 - what the caller gave
+    """A file is not what `write_xliff` wrote and a tool edited. The message is a reason for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditedTranslation:
+    """What a file says: texts by segment hash, of those that have one."""
+
+    article_id: str
+    locale: str
+    texts: dict[str, str]
+
+
+def write_xliff(article_id: str, locale: str, segments: Sequence[TranslatedSegment]) -> str:
+    """Write a file with the segments of an article, and the translations there are."""
+    units = "\n".join(map(_write_unit, segments))
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<xliff xmlns="{NAMESPACE}" version="2.1" srcLang="en" trgLang={quoteattr(locale)}>\n'
+        f"<file id={quoteattr(article_id)}>\n{units}\n</file>\n</xliff>\n"
+    )
+
+
+def read_xliff(content: bytes) -> EditedTranslation:
+    """Read a file that a tool has edited. Raises `NoXliff`.
+
+    A tool may have divided a unit into several segments (4.3.1.6 of the standard): their targets are joined.
+    """
+    try:
+        root = ET.fromstring(content)  # noqa: S314 - expat limits entities, and loads none from elsewhere
+    except ET.ParseError as error:
+        raise NoXliff(f"It is no XML: {error}") from None
+    file = root.find(_name("file"))
+    locale = root.get("trgLang")
+    if root.tag != _name("xliff") or file is None or not locale:
+        raise NoXliff("It is no XLIFF 2 with a file and a trgLang")
+    targets = {unit.get("id", ""): _read_target(unit) for unit in file.iter(_name("unit"))}
+    texts = {hash_: text for hash_, text in targets.items() if text}
+    return EditedTranslation(file.get("id", ""), locale, texts)
+
+
+def _write_unit(segment: TranslatedSegment) -> str:
+    state = "initial" if segment.text is None else "final" if segment.is_corrected else "translated"
+    target = "" if segment.text is None else f"<target>{_write_codes(segment.text)}</target>"
+    return (
+        f'<unit id={quoteattr(segment.hash)}><segment state="{state}">'
+        f"<source>{_write_codes(segment.source)}</source>{target}</segment></unit>"
+    )
+
+
+def _write_codes(text: str) -> str:
+    """Replace codes; the rest of a segment is XML already."""
+
+    def replaced(code: re.Match[str]) -> str:
+        written = code.group()
+        if written.startswith("<x"):
+            return f'<ph id="{written[1:-2]}"/>'
+        return "</pc>" if written.startswith("</") else f'<pc id="{written[1:-1]}">'
+
+    return CODE.sub(replaced, UNSENDABLE.sub("", text))
+
+
+def _read_target(unit: ET.Element) -> str:
+    """Join a unit's targets. What stands between segments, such as spaces, may have only a source."""
+    read = ""
+    for part in unit:
+        target = part.find(_name("target"))
+        if part.tag == _name("segment") and target is None:
+            return ""
+        side = part.find(_name("source")) if target is None else target
+        if part.tag in {_name("segment"), _name("ignorable")} and side is not None:
+            read += "".join(_read_inline(side))
+    return read
+
+
+def _read_inline(element: ET.Element) -> Iterator[str]:
+    yield escape(element.text or "")
+    for child in element:
+        inner, code = "".join(_read_inline(child)), child.get("id", "")
+        if child.tag == _name("mrk"):  # a tool's remark
+            yield inner
+        elif not _CODE_ID.fullmatch(code) or child.tag not in {_name("pc"), _name("ph")}:
+            raise NoXliff(
+                f"Its target has the element {child.tag.partition('}')[2]}, which the source has not"
+            )
+        else:
+            yield f"<{code}>{inner}</{code}>" if child.tag == _name("pc") else f"<{code}/>"
+        yield escape(child.tail or "")
+
+
+def _name(tag: str) -> str:
+    return f"{{{NAMESPACE}}}{tag}"

@@ -1,0 +1,59 @@
+"""How publishers prove who they are: by the operator's secret, Ghost by a signature, Outrank by a token."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import time
+from typing import TYPE_CHECKING
+
+from monitoring.contract.bodies import receive_early
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pydantic import SecretStr
+    from starlette.requests import Request
+
+SIGNATURE_TOLERANCE_SECONDS = 300
+
+_SIGNATURE = re.compile(r"sha256=([0-9a-f]{64}), ?t=([0-9]{13})")
+_BEARER = re.compile("bearer +", re.IGNORECASE)
+
+
+def is_any_secret(sent: str, secrets: Iterable[SecretStr]) -> bool:
+    """Compare with every configured secret, each in constant time."""
+    return _is_any(sent.encode(), [secret.get_secret_value().encode() for secret in secrets])
+
+
+def has_access_token(request: Request, tokens: Sequence[SecretStr]) -> bool:
+    """Say whether the request has one of Outrank's access tokens, as `Authorization: Bearer <token>`."""
+    sent = request.headers.getlist("authorization")
+    matched = _BEARER.match(sent[0]) if len(sent) == 1 else None
+    return matched is not None and is_any_secret(sent[0][matched.end() :], tokens)
+
+
+async def is_signed_by_ghost(request: Request, secrets: Sequence[SecretStr]) -> bool:
+    """Say whether `X-Ghost-Signature` signs the body, in the last minutes, with one of the secrets.
+
+    The body is read for that, unless the header is no signature or too old. Ghost signs the body and the time
+    after it since July 2024 (https://github.com/TryGhost/Ghost/pull/20500). What older versions sign names no
+    time, so whoever saw a request could send it again and again. Raises Problem if the body is too large.
+    """
+    matched = _SIGNATURE.fullmatch(request.headers.get("x-ghost-signature", ""))
+    if not secrets or not matched:
+        return False
+    signature, sent_at = matched.groups()
+    if abs(time.time() - int(sent_at) / 1000) > SIGNATURE_TOLERANCE_SECONDS:
+        return False
+    signed = await receive_early(request) + sent_at.encode()
+    expected = [
+        hmac.digest(secret.get_secret_value().encode(), signed, hashlib.sha256).hex().encode()
+        for secret in secrets
+    ]
+    return _is_any(signature.encode(), expected)
+
+
+def _is_any(sent: bytes, accepted: Iterable[bytes]) -> bool:
+    return sum(hmac.compare_digest(sent, one) for one in accepted) > 0

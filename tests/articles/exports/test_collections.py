@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from articles.exports.sample_pages import (
+    ARTICLE_ID,
+    PUBLISHED_AT,
+    RECEIVED_AT,
+    TRANSLATED_AT,
+    make_page,
+    read_front_matter,
+    read_text,
+)
+from monitoring.articles.exports import EXPORTS
+
+
+def write(name: str = "astro", **page: Any) -> str:
+    return EXPORTS[name].write_file(make_page(**page))
+
+
+class TestFrontMatter:
+    def test_has_what_a_schema_asks_for_and_dates_that_are_dates(self) -> None:
+        file = write(
+            title="Tênis: quais?",
+            meta_description="Três perguntas",
+            tags=["corrida"],
+            content="Olá\n",
+            delivery={
+                "main_image": {"url": "https://example.com/a.jpg", "alt": "Tênis"},
+                "published_at": "2026-11-20T09:00:00Z",
+            },
+        )
+        assert read_front_matter(file) == {
+            "title": "Tênis: quais?",
+            "description": "Três perguntas",
+            "lang": "pt-BR",
+            "translationKey": "shoes",
+            "date": PUBLISHED_AT,
+            "lastmod": TRANSLATED_AT,
+            "tags": ["corrida"],
+            "image": "https://example.com/a.jpg",
+            "image_alt": "Tênis",
+            "article_id": ARTICLE_ID,
+            "revision": 2,
+        }
+        assert read_text(file) == "Olá\n"
+
+    def test_has_a_title_and_a_date_whatever_was_sent(self) -> None:
+        front_matter = read_front_matter(
+            write(content="Olá", published_at="some day", seo={"description": 7})
+        )
+        assert (front_matter["title"], front_matter["date"]) == ("shoes", RECEIVED_AT)
+        assert "description" not in front_matter
+
+    def test_does_not_lie_in_the_future_where_generators_leave_it_out(self) -> None:
+        assert read_front_matter(write(title="t", published_at="2030-01-01"))["date"] == RECEIVED_AT
+
+    def test_says_that_a_demonstration_is_a_draft(self) -> None:
+        assert read_front_matter(write(title="t", is_demonstration=True))["draft"] is True
+
+    def test_has_only_tags_that_can_be_paths(self) -> None:
+        tags = ["a  b", "C#", "CI/CD", "a  b", "..", "/", "../up", "", 7, {"name": "x"}]
+        assert read_front_matter(write(title="t", tags=tags))["tags"] == ["a b", "C#", "CI/CD"]
+
+    def test_of_eleventy_names_neither_collections_nor_an_engine_that_runs_text(self) -> None:
+        front_matter = read_front_matter(write("eleventy", title="t", tags=["constructor"]))
+        assert "tags" not in front_matter
+        assert (front_matter["keywords"], front_matter["templateEngineOverride"]) == (["constructor"], "md")
+
+    @pytest.mark.parametrize("title", ["1e3", "0o17", "true", "~", "2026-11-20"])
+    def test_quotes_what_some_reader_takes_for_something_else(self, title: str) -> None:
+        assert f'title: "{title}"\n' in write(title=title)
+
+    @given(st.text(st.characters(exclude_categories=["Cs"])))
+    def test_has_any_title_on_one_line(self, title: str) -> None:
+        file = write(title=title, content="---\n")
+        assert read_front_matter(file)["title"] == (" ".join(title.split()) or "shoes")
+
+
+class TestText:
+    @pytest.mark.parametrize(
+        ("article", "text"),
+        [
+            ({"content_markdown": "**m**", "content": "c", "content_html": "<b>h</b>"}, "**m**"),
+            ({"content": "c", "content_html": "<b>h</b>"}, "c"),
+            ({"content": "---\ntitle: own\n---\n\n# Olá"}, "# Olá"),
+            ({"content_html": "<b>h</b>"}, "<div>\n<b>h</b>\n</div>"),
+            ({"content": "<b>h</b>", "format": "html"}, "<div>\n<b>h</b>\n</div>"),
+            ({"title": "t"}, ""),
+        ],
+    )
+    def test_is_markdown_and_html_stays_html(self, article: dict[str, Any], text: str) -> None:
+        assert read_text(write(**article)).strip() == text
+
+    def test_of_html_is_no_markdown_after_blank_lines(self) -> None:
+        html = "<p>a</p>\n\n    <p>*b*</p>\n \n<!--\n\n--><a\n\nhref='/'>c</a><script>d\n\n*e*</script>"
+        text = read_text(write(content_html=html))
+        assert MarkdownIt().render(text) == text
+        assert "&#10;" not in text
+
+    def test_keeps_the_blank_lines_of_code(self) -> None:
+        text = read_text(write(content_html="<pre>a\n\n \n*b*</pre>\n\n<p>c</p>"))
+        assert text == "<div>\n<pre>a&#10;&#10;\n*b*</pre>\n<p>c</p>\n</div>\n"
+        assert MarkdownIt().render(text) == text

@@ -1,0 +1,112 @@
+"""People have the last word: corrections stand above every engine, and survive new revisions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from articles.desk import ObedientEngine, deliver, read_page, states, translate
+from monitoring.articles.corrections import (
+    BrokenCodes,
+    TranslatedSegment,
+    UnknownSegment,
+    correct,
+    list_segments,
+    take_back_correction,
+)
+from monitoring.articles.models import PublicationStatus, TranslationMemory
+from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.translation.translated_segments import segment_hash
+from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
+
+if TYPE_CHECKING:
+    from monitoring.articles.models import Article
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
+
+TITLE = "Running shoes"
+SENTENCE = "Fit <g1>beats</g1> shine."
+
+
+@pytest.fixture
+async def article(backends: object) -> Article:  # noqa: ARG001
+    article = await deliver(TITLE, content="Fit **beats** shine.", format="markdown")
+    await translate(article)
+    return article
+
+
+async def title_of(article: Article, locale: str = "es") -> str:
+    return str((await read_page(f"{article.slug}/{locale}.json"))["delivery"]["article"]["title"])
+
+
+async def test_segments_are_listed_with_the_engines_words(article: Article) -> None:
+    assert await list_segments(article, "es") == [
+        TranslatedSegment(segment_hash(TITLE), TITLE, f"es: {TITLE}", is_corrected=False),
+        TranslatedSegment(segment_hash(SENTENCE), SENTENCE, f"es: {SENTENCE}", is_corrected=False),
+    ]
+
+
+async def test_a_correction_replaces_the_engines_words_in_one_locale_and_is_marked(article: Article) -> None:
+    assert await correct(article, "es", {segment_hash(SENTENCE): "Manda el <g1>ajuste</g1>."}) == 1
+    assert await states(article) == {"es": "queued", "pt-BR": "translated"}
+    await translate(article)
+    page = await read_page(f"{article.slug}/es.json")
+    assert page["delivery"]["article"]["content"] == "Manda el **ajuste**."
+    assert page["corrected_segments"] == 1
+    _, corrected = await list_segments(article, "es")
+    assert (corrected.text, corrected.is_corrected) == ("Manda el <g1>ajuste</g1>.", True)
+    assert (await read_page(f"{article.slug}/pt-BR.json"))["corrected_segments"] == 0
+
+
+async def test_a_correction_that_no_engine_could_give_is_taken(article: Article) -> None:
+    await correct(article, "es", {segment_hash(TITLE): "I'm sorry, 3 shoes"})
+    await translate(article)
+    assert await title_of(article) == "I'm sorry, 3 shoes"
+
+
+async def test_a_correction_survives_a_new_revision_another_engine_and_a_forgotten_memory(
+    article: Article,
+) -> None:
+    await correct(article, "es", {segment_hash(TITLE): "Zapatillas"})
+    await deliver(TITLE, content="Another text.", format="markdown")
+    engine = ObedientEngine()
+    engine.name = "another"
+    await translate(article, engine)
+    assert await title_of(article) == "Zapatillas"
+    await retranslate(Choice(article.id), forgets_memory=True)
+    await translate(article, engine)
+    assert await title_of(article) == "Zapatillas"
+
+
+async def test_a_correction_that_is_taken_back_leaves_the_engines_words(article: Article) -> None:
+    await correct(article, "es", {segment_hash(TITLE): "Zapatillas"})
+    assert await take_back_correction(article, "es", segment_hash(TITLE))
+    await translate(article)
+    assert await title_of(article) == f"es: {TITLE}"
+    assert not await take_back_correction(article, "es", segment_hash(TITLE))
+
+
+async def test_the_same_correction_again_changes_nothing(article: Article) -> None:
+    correction = {segment_hash(TITLE): "Zapatillas"}
+    await correct(article, "es", correction)
+    await translate(article)
+    assert await correct(article, "es", correction) == 0
+    assert await states(article) == {"es": "translated", "pt-BR": "translated"}
+
+
+@pytest.mark.parametrize("broken", ["Manda el ajuste.", "Manda el <g2>ajuste</g2>.", "<g1></g1>", ""])
+async def test_a_correction_with_other_codes_is_refused_and_nothing_is_changed(
+    broken: str, article: Article
+) -> None:
+    with pytest.raises(BrokenCodes, match=segment_hash(SENTENCE)):
+        await correct(article, "es", {segment_hash(TITLE): "Zapatillas", segment_hash(SENTENCE): broken})
+    with pytest.raises(UnknownSegment, match="nobody"):
+        await correct(article, "es", {segment_hash(TITLE): "Zapatillas", "nobody": "?"})
+    assert not any(segment.is_corrected for segment in await list_segments(article, "es"))
+
+
+async def test_deleting_the_article_erases_its_corrections(article: Article) -> None:
+    await correct(article, "es", {segment_hash(TITLE): "Zapatillas"})
+    await withdraw_article(article.id, PublicationStatus.DELETED, PUBLISHER)
+    assert await TranslationMemory.all().count() == 0
