@@ -67,7 +67,9 @@ WRONG_SECRET = "a-wrong-webhook-secret"
 ROLES = [
     FULL_KEY,
     Role("read-only key", ["monitors:read", "articles:read"]),
-    Role("write-only key and a wrong secret", ["monitors:write"], webhook_secret=WRONG_SECRET),
+    Role(
+        "write-only key and a wrong secret", ["monitors:write", "articles:write"], webhook_secret=WRONG_SECRET
+    ),
     Role("revoked key", SCOPES, is_revoked=True),
     Role("nothing", webhook_secret=""),
 ]

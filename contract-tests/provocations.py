@@ -89,7 +89,7 @@ def fill_with_headers(operation: Operation) -> list[Ask]:
 
 
 def lack_the_scope(operation: Operation) -> list[Ask]:
-    other = "reader" if operation.definition["x-required-scope"] == "monitors:write" else "writer"
+    other = "reader" if operation.definition["x-required-scope"].endswith(":write") else "writer"
     return [bear(operation, other)]
 
 
@@ -184,6 +184,16 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
         good_ask(operation, path=operation.path.replace("{article_id}", "{nothing}"))
     ],
     "articles_not_shared": lambda operation: [bear(operation, "outsider")],
+    "correction_codes_broken": lambda operation: [
+        good_ask(
+            operation,
+            path=operation.path.replace("{article_id}", "{stored_article_id}"),
+            body=b'{"text": "<g1>Zapatos</g1>"}',
+        )
+    ],
+    "segment_not_found": lambda operation: [
+        good_ask(operation, path=operation.path.replace("{segment_id}", "{nothing}"))
+    ],
     "blog_storage_not_configured": lambda operation: [good_ask(operation)],
     "translation_not_found": lambda operation: [
         good_ask(operation, path=operation.path.replace("{locale}", "0"))

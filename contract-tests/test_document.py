@@ -81,6 +81,8 @@ FROZEN_OPERATION_IDS = [
     "get_article",
     "delete_article",
     "get_article_translation",
+    "list_translation_segments",
+    "correct_translation_segment",
     "get_health",
     "get_readiness",
     "get_document_yaml",
@@ -176,6 +178,7 @@ class TestDocument:
             "MonitorUpdate",
             "NotificationWebhookCreate",
             "NotificationWebhookUpdate",
+            "SegmentCorrection",
         }
 
     def test_every_key_is_text_to_readers_of_yaml_1_1(self) -> None:

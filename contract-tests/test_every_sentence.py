@@ -16,6 +16,8 @@ import promises
 from cast import form_readers, form_team
 from exact_errors import demand_exactly, find_error
 from incidents.breakdowns import open_incident
+from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.translation.translated_segments import segment_hash
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.auth.tokens import sign_token
@@ -138,6 +140,7 @@ def set_scene(service: RunningService) -> dict[str, str]:
         **service.run(create_things(team.id)),
         "article_id": str(uuid4()),
         "locale": "es",
+        "segment_id": segment_hash("Shoes"),
         "nothing": str(uuid4()),
         "guide": "quick-start",
         "fresh_key": str(uuid4()),
@@ -145,7 +148,7 @@ def set_scene(service: RunningService) -> dict[str, str]:
 
 
 async def create_things(team_id: UUID) -> dict[str, str]:
-    """Return the ids of two monitors, two webhooks, two deliveries to the first of these, and an incident."""
+    """Return the ids of two monitors, two webhooks, two deliveries to the first of these, and others."""
     address = {"url": "https://a.example/"}
     monitor, other_monitor = [await create_monitor(team_id, address) for _ in range(2)]
     webhook, other_webhook = [await create_webhook(team_id, address) for _ in range(2)]
@@ -154,6 +157,20 @@ async def create_things(team_id: UUID) -> dict[str, str]:
         monitor, started_at=LONG_AGO, confirmed_at=LONG_AGO, error="timeout", error_message="No answer"
     )
     incident = await Incident.get(monitor_id=monitor.id)
+    article = await Article.create(
+        identity=str(uuid4()),
+        slug=str(uuid4()),
+        revision=1,
+        content_hash="",
+        payload={"article": {"title": "Shoes"}},
+        tags=[],
+        received_at=LONG_AGO,
+        updated_at=LONG_AGO,
+        nudged_at=LONG_AGO,
+    )
+    await Translation.create(
+        article=article, locale="es", revision=1, status=TranslationStatus.FAILED, due_at=LONG_AGO
+    )
     things = {
         "monitor_id": monitor,
         "another_monitor_id": other_monitor,
@@ -162,6 +179,7 @@ async def create_things(team_id: UUID) -> dict[str, str]:
         "delivery_id": delivery,
         "another_delivery_id": other_delivery,
         "incident_id": incident,
+        "stored_article_id": article,
     }
     return {name: str(thing.pk) for name, thing in things.items()}
 

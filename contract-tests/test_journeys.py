@@ -249,6 +249,22 @@ class TestArticle:
             assert (again.status, again.body) == (304, b"")
         assert article["id"] in listed_ids(traveller, locale=locale, updated_since=article["updated_at"])
 
+    def test_says_what_people_made_of_it(self, traveller: Traveller) -> None:
+        submission = {"article": {"id": str(uuid4()), "title": "Fit first"}}
+        accepted = traveller.call(DELIVER, submission)
+        wait_until_settled(traveller, accepted)
+        read = traveller.follow(link_of(DELIVER, "get_article"), accepted)
+        listed = traveller.follow(link_of(OPERATIONS["get_article"], "list_translation_segments"), read)
+        correct = OPERATIONS["correct_translation_segment"]
+        here = links.resolve(
+            link_of(OPERATIONS["list_translation_segments"], "correct_translation_segment"), listed
+        )
+        traveller.call(correct, {"text": "Sit first"}, **here)
+        wait_until_settled(traveller, accepted)
+        translated = traveller.call(TRANSLATION, article_id=here["article_id"], locale=here["locale"])
+        assert translated.answer.json["submission"]["article"]["title"] == "Sit first"
+        assert translated.answer.json["corrected_segments"] == 1
+
     def test_of_a_test_delivery_is_nowhere(self, traveller: Traveller) -> None:
         pings = [body for _, body in links.examples_of_body(DELIVER) if body.get("event") == "test"]
         for ping in pings:

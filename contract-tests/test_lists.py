@@ -33,6 +33,7 @@ LISTS = {
     "list_notification_webhooks": ("notification_webhooks", "id"),
     "list_notification_deliveries": ("deliveries", "id"),
     "list_articles": ("articles", "id"),
+    "list_translation_segments": ("segments", "source"),
 }
 
 ROWS = 5
@@ -81,9 +82,10 @@ class FilledLists:
             "monitor_id": monitor_id,
             "other_monitor_id": other_monitor_id,
             "webhook_id": webhook_id,
+            "locale": "es",
         }
         tags = {"every_tag": str(uuid4()), "newest_tag": str(uuid4()), "other_tag": str(uuid4())}
-        service.run(publish(tags))
+        self.ids["article_id"] = service.run(publish(tags))
         # Of articles there is one list, which others fill as well.
         self._always = {"list_articles": {"tag": tags["every_tag"]}}
         self._words = {**self.ids, **tags, "newest_moment": write_timestamp(MOMENTS[-1])}
@@ -189,8 +191,12 @@ async def give_up(delivery_id: str) -> None:
     await NotificationDelivery.filter(id=delivery_id).update(status="failed", due_at=None, claim=None)
 
 
-async def publish(tags: Mapping[str, str]) -> None:
-    """Publish articles. Only the newest one was translated into Spanish, and only it changed lately."""
+async def publish(tags: Mapping[str, str]) -> str:
+    """Publish articles of some segments, and return the id of the newest.
+
+    Only that one was translated into Spanish, and only it changed lately.
+    """
+    content = "\n\n".join(f"Fit {number}." for number in reversed(range(ROWS)))
     for moment in MOMENTS:
         is_newest = moment == MOMENTS[-1]
         article = Article(
@@ -198,7 +204,7 @@ async def publish(tags: Mapping[str, str]) -> None:
             slug=str(uuid4()),
             revision=1,
             content_hash="",
-            payload={"article": {}},
+            payload={"article": {"content": content, "format": "markdown"}},
             tags=[tags["every_tag"], tags["newest_tag" if is_newest else "other_tag"]],
             received_at=moment,
             updated_at=moment,
@@ -213,3 +219,4 @@ async def publish(tags: Mapping[str, str]) -> None:
             due_at=moment,
             translated_at=moment if is_newest else None,
         )
+    return str(article.id)

@@ -163,6 +163,13 @@ def site(service: RunningService) -> Iterator[Player]:
 
 
 @pytest.fixture
+def editor(service: RunningService) -> Iterator[Player]:
+    """May read articles and correct their translations."""
+    with Player(service, form_readers(service), ["articles:read", "articles:write"]) as player:
+        yield player
+
+
+@pytest.fixture
 def mallory(service: RunningService) -> Iterator[httpx.Client]:
     """Has no valid credentials."""
     with httpx.Client(base_url=service.base_url, timeout=30) as client:

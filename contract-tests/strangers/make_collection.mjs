@@ -12,6 +12,7 @@ const REMEMBERED = {
   'Register a notification webhook': ['webhook_id', 'id'],
   'Send a test notification': ['delivery_id', 'id'],
   'Submit an article': ['article_id', 'article_id'],
+  "List a translation's segments": ['segment_id', 'segments[0].id'],
 };
 const AT_THE_END = [
   'Change a notification webhook', 'Delete a notification webhook', 'Delete a monitor', 'Delete an article', 'Revoke a token',

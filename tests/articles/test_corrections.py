@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
-from articles.desk import ObedientEngine, deliver, read_page, states, translate
+from articles.desk import Gate, ObedientEngine, deliver, read_page, states, translate
 from monitoring.articles.corrections import (
     BrokenCodes,
     TranslatedSegment,
@@ -95,6 +96,26 @@ async def test_the_same_correction_again_changes_nothing(article: Article) -> No
     assert await states(article) == {"es": "translated", "pt-BR": "translated"}
 
 
+async def test_a_correction_made_while_the_locale_is_translated_is_not_lost(article: Article) -> None:
+    gate = Gate()
+    await deliver(TITLE, content="Another text.", format="markdown")
+    worker = asyncio.create_task(translate(article, ObedientEngine(gate)))
+    assert await asyncio.to_thread(gate.reached.wait, 30)
+    await correct(article, "es", {segment_hash(TITLE): "Zapatillas"})
+    gate.opened.set()
+    await worker
+    await translate(article)
+    assert await title_of(article) == "Zapatillas"
+
+
+async def test_a_correction_of_another_articles_segment_cannot_be_taken_back(article: Article) -> None:
+    other = await deliver("Other shoes", id="art_2")
+    await correct(article, "es", {segment_hash(TITLE): "Zapatillas"})
+    with pytest.raises(UnknownSegment):
+        await take_back_correction(other, "es", segment_hash(TITLE))
+    assert (await list_segments(article, "es"))[0].is_corrected
+
+
 @pytest.mark.parametrize("broken", ["Manda el ajuste.", "Manda el <g2>ajuste</g2>.", "<g1></g1>", ""])
 async def test_a_correction_with_other_codes_is_refused_and_nothing_is_changed(
     broken: str, article: Article
@@ -108,5 +129,7 @@ async def test_a_correction_with_other_codes_is_refused_and_nothing_is_changed(
 
 async def test_deleting_the_article_erases_its_corrections(article: Article) -> None:
     await correct(article, "es", {segment_hash(TITLE): "Zapatillas"})
+    revised = await deliver("Better shoes", content="Not translated yet.")
+    await correct(revised, "pt-BR", {segment_hash("Better shoes"): "Sapatos melhores"})
     await withdraw_article(article.id, PublicationStatus.DELETED, PUBLISHER)
     assert await TranslationMemory.all().count() == 0

@@ -4,6 +4,7 @@ import json
 import re
 import time
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -422,6 +423,70 @@ class TestGetArticleTranslation:
         with chosen_backends.blog_storage_away(service.settings.data_dir):
             answer = site.get(f"{path}/translations/es")
         refusal = catalogue.reply("service_unavailable")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+
+class TestSegments:
+    def test_are_corrected_and_left_to_the_engine_again(
+        self, publisher: httpx.Client, site: Player, editor: Player
+    ) -> None:
+        path = submit(publisher, title="Shoes", content="Fit **beats** shine.", format="markdown")
+        segments = f"{path}/translations/es/segments"
+        title, sentence = site.get(segments).json()["segments"]
+        assert (title["source"], title["is_corrected"]) == ("Shoes", False)
+        words = "Manda el <g1>ajuste</g1>."
+        by_people = sentence | {"text": words, "is_corrected": True}
+        for text, after in ((words, by_people), (None, sentence)):
+            corrected = editor.put(f"{segments}/{sentence['id']}", json={"text": text}).json()
+            assert corrected == after
+            assert site.get(segments).json()["segments"] == [title, corrected]
+            wait_until_settled(publisher, path)
+            page = site.get(f"{path}/translations/es").json()
+            assert page["corrected_segments"] == corrected["is_corrected"]
+
+    def test_come_in_pages(self, publisher: httpx.Client, site: Player) -> None:
+        path = submit(publisher, title="Shoes", content="One.\n\nTwo.", format="markdown")
+        listed = partial(site.get, f"{path}/translations/es/segments")
+        page = listed(params={"limit": 1}).json()
+        met = page["segments"]
+        while page["next_cursor"]:
+            page = listed(params={"limit": 1, "cursor": page["next_cursor"]}).json()
+            met += page["segments"]
+        assert [segment["source"] for segment in met] == ["Shoes", "One.", "Two."]
+        assert listed().json() == {"segments": met, "next_cursor": None}
+
+    def test_keep_their_codes(self, publisher: httpx.Client, editor: Player, catalogue: Catalogue) -> None:
+        path = submit(publisher, content="Fit **beats** shine.", format="markdown")
+        segments = f"{path}/translations/es/segments"
+        (sentence,) = editor.get(segments).json()["segments"]
+        answer = editor.put(f"{segments}/{sentence['id']}", json={"text": "Manda el ajuste."})
+        refusal = catalogue.reply("correction_codes_broken")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+        assert editor.get(segments).json()["segments"] == [sentence]
+
+    @pytest.mark.parametrize("text", ["Zapatos", None])
+    @pytest.mark.parametrize("segment_id", ["0" * 32, "none"])
+    def test_are_those_of_the_article_alone(
+        self, publisher: httpx.Client, editor: Player, catalogue: Catalogue, segment_id: str, text: str | None
+    ) -> None:
+        path = f"{submit(publisher, title='Shoes')}/translations/es/segments/{segment_id}"
+        answer = editor.put(path, json={"text": text})
+        refusal = catalogue.reply("segment_not_found")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+    def test_are_in_the_articles_locales_alone(
+        self, publisher: httpx.Client, site: Player, catalogue: Catalogue
+    ) -> None:
+        answer = site.get(f"{submit(publisher)}/translations/en/segments")
+        refusal = catalogue.reply("translation_not_found")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+    def test_are_not_changed_by_who_may_only_read(
+        self, publisher: httpx.Client, site: Player, catalogue: Catalogue
+    ) -> None:
+        path = f"{submit(publisher)}/translations/es/segments/{'0' * 32}"
+        answer = site.put(path, json={"text": None})
+        refusal = catalogue.reply("insufficient_permissions", values={"scope": "articles:write"})
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
 

@@ -25,6 +25,10 @@ SCOPE_WORDS = {
         "Read articles",
         "Read articles and their translations, if whoever runs the service lets your team.",
     ),
+    "articles:write": (
+        "Correct translations",
+        "Correct translations segment by segment, if whoever runs the service lets your team.",
+    ),
 }
 """What each scope allows, in words: a title and a sentence."""
 

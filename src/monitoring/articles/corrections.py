@@ -5,25 +5,26 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.articles.memory import (
     PEOPLE,
     forget_corrections,
+    note_uses,
     recall_corrections,
     recall_segments,
     remember_segments,
 )
-from monitoring.articles.models import Translation
-from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.service import NEVER
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.codes import accepted
 from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from monitoring.articles.models import Article
 
 
 # A hostile article takes seconds. It gets its own threads: the shared ones store files and resolve names.
@@ -82,17 +83,36 @@ async def correct(article: Article, locale: str, texts: Mapping[str, str]) -> in
     known = await recall_corrections(locale, list(corrections))
     changed = {hash_: text for hash_, text in corrections.items() if known.get(hash_) != text}
     if changed:
-        await remember_segments(article.id, PEOPLE, locale, changed)
-        await retranslate(Choice(article.id, locale), forgets_memory=False)
+        async with transaction():
+            await note_uses(article.id, list(changed))
+            await remember_segments(article.id, PEOPLE, locale, changed)
+            await _queue_again(article, locale)
     return len(changed)
 
 
 async def take_back_correction(article: Article, locale: str, segment_hash: str) -> bool:
-    """Let the engine have the last word again. Returns whether there was a correction."""
-    was_there = await forget_corrections(locale, [segment_hash])
-    if was_there:
-        await retranslate(Choice(article.id, locale), forgets_memory=False)
+    """Let the engine have the last word again. Returns whether there was a correction.
+
+    Raises `UnknownSegment`.
+    """
+    if segment_hash not in await _read_sources(article):
+        raise UnknownSegment(segment_hash)
+    async with transaction():
+        was_there = await forget_corrections(locale, [segment_hash])
+        if was_there:
+            await _queue_again(article, locale)
     return was_there
+
+
+async def _queue_again(article: Article, locale: str) -> None:
+    """Queue a locale in whatever state it is. A worker that is translating it knows only the former words.
+
+    So that worker loses its claim, and with it the right to store its work.
+    """
+    await Article.filter(id=article.id).update(nudged_at=NEVER)
+    await Translation.filter(article_id=article.id, locale=locale).update(
+        status=TranslationStatus.QUEUED, attempts=0, reason=None, due_at=datetime.now(UTC), claim=None
+    )
 
 
 async def _read_sources(article: Article) -> dict[str, str]:

@@ -8,6 +8,13 @@ from uuid import UUID
 import orjson
 
 from monitoring.articles import reading, service
+from monitoring.articles.corrections import (
+    BrokenCodes,
+    UnknownSegment,
+    correct,
+    list_segments,
+    take_back_correction,
+)
 from monitoring.articles.events import is_test_submission
 from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.publishers import read_submissions
@@ -17,6 +24,8 @@ from monitoring.articles.representations import (
     represent_article,
     represent_ignored,
     represent_page,
+    represent_segment,
+    represent_segments,
     represent_translation,
 )
 from monitoring.articles.tasks import ask_for_translation
@@ -100,6 +109,52 @@ async def get_article_translation(article_id: str, locale: str, if_none_match: s
     if is_known(headers["ETag"], if_none_match):
         return Reply.empty(NOT_MODIFIED, headers)
     return Reply(body, headers=headers)
+
+
+@checked_before_body(demand_reader)
+async def list_translation_segments(
+    article_id: str, locale: str, *, limit: int, cursor: str | None = None
+) -> Reply:
+    """Answer a page of an article's segments, from the start again if the cursor's segment is gone."""
+    segments = await list_segments(await _find_translated(article_id, locale), locale)
+    hashes = [segment.hash for segment in segments]
+    last_hash = decode_cursor(cursor).hex if cursor else None
+    start = hashes.index(last_hash) + 1 if last_hash in hashes else 0
+    has_more = len(segments) > start + limit
+    return Reply(represent_segments(segments[start : start + limit], has_more=has_more))
+
+
+@checked_before_body(demand_reader)
+async def correct_translation_segment(
+    article_id: str, locale: str, segment_id: str, body: dict[str, str | None]
+) -> Reply:
+    """Take a correction or take it back, and have the locale translated again if that changes anything."""
+    article = await _find_translated(article_id, locale)
+    text = body["text"]
+    try:
+        if text is None:
+            is_changed = await take_back_correction(article, locale, segment_id)
+        else:
+            is_changed = bool(await correct(article, locale, {segment_id: text}))
+    except BrokenCodes:
+        raise Problem("correction_codes_broken") from None
+    except UnknownSegment:
+        raise Problem("segment_not_found") from None
+    if is_changed:
+        await ask_for_translation(article_id)
+    segments = {segment.hash: segment for segment in await list_segments(article, locale)}
+    return Reply(represent_segment(segments[segment_id]))
+
+
+async def _find_translated(article_id: str, locale: str) -> Article:
+    """Return an article with this locale. Raises Problem if there is none."""
+    log_article(UUID(article_id))
+    article = await service.find_article(UUID(article_id))
+    if article is None:
+        raise Problem("article_not_found")
+    if locale not in {translation.locale for translation in article.translations}:
+        raise Problem("translation_not_found")
+    return article
 
 
 async def delete_article(article_id: str) -> Reply:

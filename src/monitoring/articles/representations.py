@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from monitoring.articles.models import PublicationStatus
 from monitoring.contract.cursors import encode_cursor
@@ -11,6 +12,7 @@ from monitoring.contract.timestamps import write_timestamp
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from monitoring.articles.corrections import TranslatedSegment
     from monitoring.articles.models import Article, Translation
     from monitoring.backends.pages import Page
 
@@ -67,7 +69,26 @@ def represent_translation(article: Article, locale: str, page: Mapping[str, Any]
         "engine": page.get("engine"),
         "is_demonstration": page.get("is_demonstration", False),
         "untranslated_segments": page.get("untranslated_segments", 0),
+        "corrected_segments": page.get("corrected_segments", 0),
         "submission": page["delivery"],
+    }
+
+
+def represent_segment(segment: TranslatedSegment) -> dict[str, Any]:
+    """Write a `Segment`."""
+    return {
+        "id": segment.hash,
+        "source": segment.source,
+        "text": segment.text,
+        "is_corrected": segment.is_corrected,
+    }
+
+
+def represent_segments(segments: Sequence[TranslatedSegment], *, has_more: bool) -> dict[str, Any]:
+    """Write a `SegmentList`. A cursor holds a UUID, and the hash of a segment is as long as one."""
+    return {
+        "segments": [represent_segment(segment) for segment in segments],
+        "next_cursor": encode_cursor(UUID(hex=segments[-1].hash)) if has_more else None,
     }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-SCOPES = ("monitors:read", "monitors:write", "articles:read")
+SCOPES = ("monitors:read", "monitors:write", "articles:read", "articles:write")
 
-# What a key gets if nothing is said about it. Articles belong to no team, so reading them is asked for.
+# What a key gets if nothing is said about it. Articles belong to no team, so what is theirs is asked for.
 DEFAULT_SCOPES = ("monitors:read", "monitors:write")
 
 
