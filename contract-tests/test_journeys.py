@@ -50,6 +50,7 @@ IDS = {
     "NotificationDelivery": "delivery_id",
     "NotificationWebhook": "webhook_id",
     "NotificationWebhookCreated": "webhook_id",
+    "Segment": "segment_id",
 }
 
 
