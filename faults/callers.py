@@ -39,9 +39,10 @@ class KeyHolder:
                 self._replicas.insist("list_monitors", REFUSED, at=replica, headers=headers)
             self._replicas.journal.count("Keys and monitors", "keys revoked and refused by every replica")
 
-    def make_key(self, team: str = TEAM) -> tuple[str, Headers]:
+    def make_key(self, team: str = TEAM, *scopes: str) -> tuple[str, Headers]:
         """Create a key and get a token. Return the client_id and the header with the token."""
-        key = self._insist_on_command("keys", "create", team)
+        options = [word for scope in scopes for word in ("--scope", scope)]
+        key = self._insist_on_command("keys", "create", team, *options)
         form = {"client_id": key["client_id"], "client_secret": key["client_secret"]}
         token = self._replicas.insist("issue_token", "200", data=form).json()["access_token"]
         return key["client_id"], {"Authorization": f"Bearer {token}"}

@@ -172,6 +172,7 @@ def running_cluster(folder: Path, translator: str, **settings: str) -> Iterator[
             "WEBHOOK_SECRETS": WEBHOOK_SECRET,
             "TRANSLATOR": translator,
             "LOCALES": ",".join(LOCALES),
+            "ARTICLE_TEAMS": TEAM,
             "RATE_LIMIT_API": "1000000/60",
             "RATE_LIMIT_TOKEN": "1000000/60",
             "TRANSLATION_LEASE_SECONDS": "5",

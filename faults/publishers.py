@@ -19,6 +19,7 @@ FIRST_EDITION = datetime(2020, 1, 1, tzinfo=UTC)
 STEP = timedelta(seconds=10)
 PARAGRAPHS = (5, 60)
 NEW_ARTICLES = 1 / 3  # of all steps
+TAKEN_BACK = 1 / 4  # of all steps that could
 
 Payload = dict[str, Any]
 
@@ -40,6 +41,7 @@ class Manuscript:
     most_revisions: int = 0
     article_id: str = ""
     status: str = "published"
+    corrections: dict[str, str] = field(default_factory=dict)  # of the second paragraph, by locale
 
     def write(self, chance: Random, *, age: timedelta = -STEP) -> Payload:
         """Write a new edition, by default the newest. A quarter of its text is new."""
@@ -71,19 +73,31 @@ class Manuscript:
         """Record that the article is taken back, and return what says so."""
         self.clock += STEP
         self.status = status
+        if status == "deleted":
+            self.corrections.clear()
         return {"event": event, "article": {"id": self.key}, "timestamp": self.clock.isoformat()}
 
 
 class Publisher:
-    """Delivers its own articles step by step, repeating each step until it is accepted."""
+    """Delivers its own articles step by step, repeating each step until it is accepted.
 
-    def __init__(
-        self, name: str, replicas: Replicas, secret: str, locales: list[str], chance: Random
+    `editor` is the header with a token that may correct translations.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what it stands on, and what makes it itself
+        self,
+        name: str,
+        replicas: Replicas,
+        secret: str,
+        editor: dict[str, str],
+        locales: list[str],
+        chance: Random,
     ) -> None:
         self.manuscripts: list[Manuscript] = []
         self._name = name
         self._replicas = replicas
         self._headers = {"X-Webhook-Secret": secret}
+        self._editor = editor
         self._locales = locales
         self._chance = chance
         self._threads = ThreadPoolExecutor(2, thread_name_prefix=name)
@@ -97,6 +111,8 @@ class Publisher:
             self._send_two_editions_at_once,
             self._repeat,
             self._confirm,
+            self._correct,
+            self._correct,
             self._unpublish,
             self._delete,
             self._send_an_old_edition_again,
@@ -150,6 +166,30 @@ class Publisher:
         elif manuscript.status == "unpublished":
             manuscript.newest, manuscript.status = confirmation, "published"
         self._deliver("the same content with a later time", manuscript, confirmation)
+
+    def _correct(self, manuscript: Manuscript) -> None:
+        """Correct a paragraph that all editions have, or take the correction back."""
+        if manuscript.status != "published":
+            return
+        locale = self._chance.choice(self._locales)
+        ids = {"article_id": manuscript.article_id, "locale": locale}
+        listed = self._replicas.insist(
+            "list_translation_segments", "200", ids=ids, headers=self._editor, params={"limit": 100}
+        )
+        beginning = f"Reason {manuscript.key}.1.0 "
+        segment = next(each for each in listed.json()["segments"] if each["source"].startswith(beginning))
+        takes_back = locale in manuscript.corrections and self._chance.random() < TAKEN_BACK
+        words = f"Correction {self._chance.random()} of {beginning}"
+        text = None if takes_back else segment["source"].replace(beginning, words)
+        ids["segment_id"] = segment["id"]
+        self._replicas.insist(
+            "correct_translation_segment", "200", ids=ids, headers=self._editor, json={"text": text}
+        )
+        if takes_back:
+            del manuscript.corrections[locale]
+        else:
+            manuscript.corrections[locale] = words
+        self._replicas.journal.count("Deliveries", "a correction, or one taken back")
 
     def _unpublish(self, manuscript: Manuscript) -> None:
         if manuscript.status == "published":

@@ -29,7 +29,7 @@ import asyncpg  # type: ignore[import-untyped]
 
 from callers import KeyHolder, MonitorOwner
 from chaos import list_targets
-from cluster import LOCALES, SITE_TEAM, WEBHOOK_SECRET, Cluster, judge_logs, running_cluster, watch
+from cluster import LOCALES, SITE_TEAM, TEAM, WEBHOOK_SECRET, Cluster, judge_logs, running_cluster, watch
 from journal import Journal
 from monitoring.articles.withdrawal import LATE_FILES
 from publishers import Publisher
@@ -92,12 +92,13 @@ def read_options() -> argparse.Namespace:
 def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None:
     """Let everybody work while everything breaks, then wait until it settles, and judge."""
     replicas = Replicas(cluster.replicas, journal)
-    publishers = [
-        Publisher(f"p{number}", replicas, WEBHOOK_SECRET, LOCALES, Random(f"{options.seed}/{number}"))
-        for number in range(PUBLISHERS)
-    ]
     demand_readiness(replicas)
     key_holder = KeyHolder(cluster, replicas)
+    _, editor = key_holder.make_key(TEAM, "articles:read", "articles:write")
+    publishers = [
+        Publisher(f"p{number}", replicas, WEBHOOK_SECRET, editor, LOCALES, Random(f"{options.seed}/{number}"))
+        for number in range(PUBLISHERS)
+    ]
     _, headers = key_holder.make_key()
     _, site_headers = key_holder.make_key(SITE_TEAM)
     watcher = Watcher(replicas, cluster.site, site_headers)

@@ -29,7 +29,7 @@ import asyncpg  # type: ignore[import-untyped]
 
 from callers import KeyHolder
 from checked_server import Answering
-from cluster import LOCALES, SITE_TEAM, WEBHOOK_SECRET, Cluster, judge_logs, running_cluster
+from cluster import LOCALES, SITE_TEAM, TEAM, WEBHOOK_SECRET, Cluster, judge_logs, running_cluster
 from growing import Growth, find_growth, judge_checks
 from journal import Journal
 from processor_time import family, memory_mib
@@ -80,12 +80,14 @@ def main() -> int:
 def soak(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> list[Growth]:
     """Let everybody work, measure every few seconds, and return what became of each figure."""
     replicas = Replicas(cluster.replicas, journal)
-    _, headers = KeyHolder(cluster, replicas).make_key(SITE_TEAM)
+    key_holder = KeyHolder(cluster, replicas)
+    _, headers = key_holder.make_key(SITE_TEAM)
+    _, editor = key_holder.make_key(TEAM, "articles:read", "articles:write")
     with running_pages() as url:
         create_monitors(replicas, headers, url, options.monitors)
         over = threading.Event()
         publishers = [
-            Publisher(f"p{number}", replicas, WEBHOOK_SECRET, LOCALES, Random(number))
+            Publisher(f"p{number}", replicas, WEBHOOK_SECRET, editor, LOCALES, Random(number))
             for number in range(PUBLISHERS)
         ]
         with ThreadPoolExecutor(PUBLISHERS + READERS) as threads:

@@ -24,6 +24,7 @@ def deliver_two_editions() -> Manuscript:
     manuscript = Manuscript("p1-0", "shoes-0", article_id=ARTICLE_ID)
     for _ in range(2):
         manuscript.replace_by(manuscript.write(Random(1)))
+    manuscript.corrections["es"] = "Correction 1 of Reason p1-0.1.0 "
     return manuscript
 
 
@@ -31,7 +32,8 @@ def keep(manuscript: Manuscript) -> Kept:
     """Keep everything as promised."""
     newest, revision = manuscript.newest, manuscript.fewest_revisions
     page = {"article_id": ARTICLE_ID, "slug": manuscript.slug, "revision": revision}
-    translated = newest | {"article": newest["article"] | {"content": f"¡{newest['article']['content']}!"}}
+    content = newest["article"]["content"].replace("Reason p1-0.1.0 ", manuscript.corrections["es"])
+    translated = newest | {"article": newest["article"] | {"content": f"¡{content}!"}}
     return Kept(
         articles=[
             {
@@ -147,6 +149,14 @@ SPOILT = {
     "English under another name": (
         change_page("shoes-0/es.json", delivery=NEW),
         "p1-0: object shoes-0/es.json is no translation of what was delivered",
+    ),
+    "the engine's words in place of an editor's": (
+        change_object("shoes-0/es.json", lambda content: content.replace(b"Correction 1 of ", b"")),
+        "p1-0: object shoes-0/es.json has not the words of its editor",
+    ),
+    "a correction that was taken back": (
+        change_object("shoes-0/es.json", lambda content: content.replace(b"Correction 1", b"Correction 0")),
+        "p1-0: object shoes-0/es.json has not the words of its editor",
     ),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -127,8 +128,17 @@ def _judge_object(
         yield f"{manuscript.key}: object {path} has edition {found}"
     elif locale == SOURCE and orjson.dumps(delivery) != orjson.dumps(newest):
         yield f"{manuscript.key}: object {path} is not what was delivered"
-    elif locale != SOURCE and not _is_translation(delivery["article"], newest["article"]):
-        yield f"{manuscript.key}: object {path} is no translation of what was delivered"
+    elif locale != SOURCE:
+        if not _is_translation(delivery["article"], newest["article"]):
+            yield f"{manuscript.key}: object {path} is no translation of what was delivered"
+        if _find_correction(delivery["article"]["content"]) != manuscript.corrections.get(locale):
+            yield f"{manuscript.key}: object {path} has not the words of its editor"
+
+
+def _find_correction(content: str) -> str | None:
+    """Find what the editor wrote, which is the beginning of a paragraph."""
+    found = re.search(r"^Correction \S+ of Reason \S+ ", content, re.MULTILINE)
+    return found.group() if found else None
 
 
 def _is_translation(page: Mapping[str, Any], article: Mapping[str, Any]) -> bool:
