@@ -261,7 +261,7 @@ class TestTasksInFlight:
     ) -> None:
         with running_command(installation, "worker", "--processes", processes, "--threads", "2"):
             locations = [deliver(api, f"shoes-{number}") for number in range(6)]
-            wait_until(lambda: engine.waiting_count == 2 * int(processes))
+            wait_until(lambda: engine.waiting_count == 2 * len(LOCALES) * int(processes))
             engine.answer()
             wait_until(lambda: all(are_translated(api, location) for location in locations))
 
@@ -270,7 +270,7 @@ class TestTasksInFlight:
     ) -> None:
         with running_command(installation, "worker", "--processes", processes, **PATIENT) as working:
             location = deliver(api, "shoes")
-            wait_until(lambda: engine.waiting_count == 1)
+            wait_until(lambda: engine.waiting_count == len(LOCALES))
             working.signal(SIGTERM)
             engine.answer()
             assert working.wait() == 0
@@ -283,7 +283,7 @@ class TestTasksInFlight:
         settings = IMPATIENT | {"SWEEP_INTERVAL_SECONDS": "3600"}
         with running_command(installation, "worker", "--processes", processes, **settings) as working:
             location = deliver(api, "shoes")
-            wait_until(lambda: engine.waiting_count == 1)
+            wait_until(lambda: engine.waiting_count == len(LOCALES))
             working.signal(SIGTERM)
             assert working.wait() == 0  # with a thread that still waits for the engine
             assert working.lines == []
@@ -297,7 +297,7 @@ class TestTasksInFlight:
     ) -> None:
         with running_command(installation, "worker", "--processes", processes, **PATIENT) as working:
             location = deliver(api, "shoes")
-            wait_until(lambda: engine.waiting_count == 1)
+            wait_until(lambda: engine.waiting_count == len(LOCALES))
             working.signal(SIGTERM)
             working.signal(SIGTERM)
             assert working.wait() == 0
@@ -311,7 +311,7 @@ def test_workers_whose_parent_is_killed_give_their_work_back_and_end(
 ) -> None:
     with running_command(installation, "worker", "--processes", "2", **IMPATIENT) as working:
         location = deliver(api, "shoes")
-        wait_until(lambda: engine.waiting_count == 1)
+        wait_until(lambda: engine.waiting_count == len(LOCALES))
         children = working.children
         working.kill()
         wait_until(lambda: not any(map(is_alive, children)))
@@ -327,7 +327,7 @@ class TestEmbedded:
         embedded = PATIENT | {"REDIS_URL": ""}
         with running_command(installation, "serve", **embedded) as serving, publisher_of(serving) as api:
             location = deliver(api, "shoes")
-            wait_until(lambda: engine.waiting_count == 1)
+            wait_until(lambda: engine.waiting_count == len(LOCALES))
             serving.signal(SIGTERM)
             wait_until(serving.refuses_connections)
             serving.signal(SIGTERM)
@@ -349,7 +349,7 @@ class TestWithoutRedis:
     ) -> None:
         with running_command(installation, "worker", **IMPATIENT) as working:
             location = deliver(api, "shoes")
-            wait_until(lambda: engine.waiting_count == 1)
+            wait_until(lambda: engine.waiting_count == len(LOCALES))
             redis.stop()
             try:
                 wait_until(lambda: working.lines)
