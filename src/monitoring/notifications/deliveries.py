@@ -119,11 +119,13 @@ async def _hold_webhooks(
     that Tortoise offers, so that announcements do not wait for each other.
     """
     if is_postgres(connection):
-        among, lock = "(SELECT value::uuid FROM json_array_elements_text($1::json))", "FOR KEY SHARE"
+        # An array, because PostgreSQL expects a hundred rows of a set, and would read all webhooks for it.
+        among = "= ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))"
+        lock = "FOR KEY SHARE"
     else:
-        among, lock = "(SELECT value FROM json_each(?1))", ""
+        among, lock = "IN (SELECT value FROM json_each(?1))", ""
     rows = await connection.execute_query_dict(
-        f"SELECT id, team_id, events FROM notification_webhooks WHERE team_id IN {among}"  # noqa: S608 - ours
+        f"SELECT id, team_id, events FROM notification_webhooks WHERE team_id {among}"  # noqa: S608 - ours
         f" AND enabled ORDER BY id {lock}",
         [orjson.dumps([str(team_id) for team_id in team_ids]).decode()],
     )
