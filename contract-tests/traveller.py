@@ -66,9 +66,8 @@ class Traveller:
         return Exchange(target, method, values, body, answer)
 
     def follow(self, link: Link, exchange: Exchange, body: Any = None) -> Exchange:
-        """Call the target of an answer's link, with the link's body unless another is given."""
+        """Call the target of an answer's link."""
         assert exchange.answer.status == link.status
-        body = link.definition.get("requestBody") if body is None else body
         return self.call(link.target, body, **links.resolve(link, exchange))
 
     def walk(self, way: list[Link]) -> list[Exchange]:
