@@ -304,8 +304,11 @@ class TestListArticles:
         self, service: RunningService, publisher: httpx.Client, site: Player, tag: str
     ) -> None:
         whole, half = (submit(publisher, tags=[tag]) for _ in range(2))
-        service.run(change_translations(half, "es", status="failed"))
+        service.run(change_translations(half, "es", status="failed", translated_at=None))
         assert list_paths(site, tag=tag, locale="es") == [whole]
+        service.run(change_translations(whole, "es", status="queued"))  # to be translated again
+        assert list_paths(site, tag=tag, locale="es") == [whole]
+        assert list_paths(site, tag=tag, locale="en") == [half, whole]
         assert list_paths(site, tag=tag, locale="pt") == [half, whole]
         assert list_paths(site, tag=tag, locale="fr") == []
 

@@ -34,6 +34,7 @@ class Told:
     source_time: datetime | None = None
     source_time_field: str | None = None
     status: str = PublicationStatus.PUBLISHED
+    withdrawn_at: datetime | None = None
 
 
 def sent(content_hash: str, moment: datetime) -> Told:
@@ -99,6 +100,13 @@ class TestComparison:
         self, submission: Told, kept: Told | None, kind: SubmissionKind
     ) -> None:
         assert compare_with_kept(submission, kept) is kind
+
+    def test_a_deletion_of_what_an_operator_unpublished_may_be_older(self) -> None:
+        kept = unpublished(sent("a", LATE))
+        assert compare_with_kept(deleted(sent("a", EARLY)), kept) is SubmissionKind.STALE
+        by_hand = replace(kept, withdrawn_at=LATE)
+        assert compare_with_kept(deleted(sent("a", EARLY)), by_hand) is SubmissionKind.DELETED
+        assert compare_with_kept(sent("a", EARLY), by_hand) is SubmissionKind.STALE
 
     @pytest.mark.parametrize("taken_back", [unpublished, deleted])
     def test_what_is_sent_once_more_does_not_publish_what_was_taken_back(

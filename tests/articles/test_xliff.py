@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 from typing import Any
 
@@ -48,16 +49,16 @@ def test_what_a_tool_edits_comes_back_with_its_codes() -> None:
     store = open_in_the_toolkit(write())
     store.units[1].target = "T\u00edtulo <3 & mais"
     saved = BytesIO()
+    store.units[2].target = "Zapatos"
     store.serialize(saved)
     assert read_xliff(saved.getvalue()) == EditedTranslation(
-        ARTICLE_ID,
-        "pt-BR",
-        {
-            "a1": "Ajuste &amp; <g1>brillo</g1>, <x2/>.",
-            "b2": "T\u00edtulo &lt;3 &amp; mais",
-            "c3": "Zapatillas",
-        },
+        ARTICLE_ID, "pt-BR", {"b2": "T\u00edtulo &lt;3 &amp; mais", "c3": "Zapatos"}
     )
+
+
+def test_targets_of_a_tool_that_drops_what_is_ours_are_all_taken() -> None:
+    content = re.sub(rb' own:written="\w+"', b"", write())
+    assert read_xliff(content).texts == {"a1": "Ajuste &amp; <g1>brillo</g1>, <x2/>.", "c3": "Zapatillas"}
 
 
 def test_a_unit_that_a_tool_has_divided_is_joined() -> None:
@@ -75,6 +76,7 @@ def test_a_unit_that_a_tool_has_divided_is_joined() -> None:
     [
         (b"", "no XML"),
         (b"<xliff/>", "no XLIFF 2"),
+        (edit("</file>", "</file><file id='x'/>"), "with one file"),
         (edit('version="2.1"', 'version="2.1" xmlns:a="b"').replace(b"trgLang", b"a:trgLang"), "trgLang"),
         (edit('<ph id="x2"/>', '<sc id="x2"/>'), "the element sc"),
         (

@@ -85,6 +85,9 @@ class TestRetranslating:
         assert (result.exit_code, "names no engine" in result.output) == (1, True)
 
 
+OTHER_UNIT = '<unit id="0"><segment><source>Boots</source><target>Botas</target></segment></unit>'
+
+
 class TestXliff:
     def test_that_was_edited_becomes_corrections(self, article_id: str, tmp_path: Path) -> None:
         exported = run("export-xliff", article_id, "pt")
@@ -92,8 +95,10 @@ class TestXliff:
         file = tmp_path / "edited.xlf"
         file.write_text(exported.stdout)
         assert run_for_json("import-xliff", str(file)) == {"corrected": 0}
-        file.write_text(exported.stdout.replace("pt: Shoes", "Sapatos"))
+        file.write_text(exported.stdout.replace("pt: Shoes", "Sapatos").replace('"pt"', '"PT"'))
         assert run_for_json("import-xliff", str(file)) == {"corrected": 1}
+        file.write_text(exported.stdout)
+        assert run_for_json("import-xliff", str(file)) == {"corrected": 0}
         [row] = run_for_json("list")
         assert row["queued"] == 1
         assert "<target>Sapatos</target>" in run("export-xliff", article_id, "pt").stdout
@@ -102,7 +107,12 @@ class TestXliff:
         ("old", "new", "sentence"),
         [
             ("pt: Shoes", '<pc id="g1">Sapatos</pc>', "must have the inline codes"),
-            ('<unit id="', '<unit id="0', "has no segment"),
+            (
+                "pt: Shoes</target></segment></unit>",
+                "Sapatos</target></segment></unit>" + OTHER_UNIT,
+                "has no segment",
+            ),
+            ('trgLang="pt"', 'trgLang="klingon!"', "no translation into klingon!"),
             ('<file id="', '<file id="0', "There is no article"),
             ("<xliff", "<html", "no XML"),
         ],
@@ -114,6 +124,12 @@ class TestXliff:
         file.write_text(run("export-xliff", article_id, "pt").stdout.replace(old, new, 1))
         result = run("import-xliff", str(file))
         assert (result.exit_code, sentence in result.output) == (1, True)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--dry-run"]])
+def test_a_locale_that_nobody_translates_into_is_not_translated_again(arguments: list[str]) -> None:
+    result = run("retranslate", "--locale", "tlh", *arguments)
+    assert (result.exit_code, "LOCALES has no tlh" in result.output) == (1, True)
 
 
 @pytest.mark.usefixtures("article_id")

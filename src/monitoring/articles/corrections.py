@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from monitoring.articles.announcements import find_readers
 from monitoring.articles.memory import (
     PEOPLE,
     forget_corrections,
@@ -20,11 +21,15 @@ from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.service import NEVER
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.codes import accepted
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from monitoring.audit.actors import Actor
 
 
 # A hostile article takes seconds. It gets its own threads: the shared ones store files and resolve names.
@@ -65,7 +70,7 @@ async def list_segments(article: Article, locale: str) -> list[TranslatedSegment
     ]
 
 
-async def correct(article: Article, locale: str, texts: Mapping[str, str]) -> int:
+async def correct(article: Article, locale: str, texts: Mapping[str, str], actor: Actor) -> int:
     """Correct segments by their hashes, and queue the locale again. Returns how many were changed.
 
     They hold in other articles with the same segment too, from their next translation on. Raises
@@ -86,11 +91,11 @@ async def correct(article: Article, locale: str, texts: Mapping[str, str]) -> in
         async with transaction():
             await note_uses(article.id, list(changed))
             await remember_segments(article.id, PEOPLE, locale, changed)
-            await _queue_again(article, locale)
+            await _queue_again(article, locale, actor)
     return len(changed)
 
 
-async def take_back_correction(article: Article, locale: str, segment_hash: str) -> bool:
+async def take_back_correction(article: Article, locale: str, segment_hash: str, actor: Actor) -> bool:
     """Let the engine have the last word again. Returns whether there was a correction.
 
     Raises `UnknownSegment`.
@@ -100,15 +105,18 @@ async def take_back_correction(article: Article, locale: str, segment_hash: str)
     async with transaction():
         was_there = await forget_corrections(locale, [segment_hash])
         if was_there:
-            await _queue_again(article, locale)
+            await _queue_again(article, locale, actor)
     return was_there
 
 
-async def _queue_again(article: Article, locale: str) -> None:
-    """Queue a locale in whatever state it is. A worker that is translating it knows only the former words.
+async def _queue_again(article: Article, locale: str, actor: Actor) -> None:
+    """Queue a locale in whatever state it is, and record who changed its words.
 
-    So that worker loses its claim, and with it the right to store its work.
+    A worker that is translating it knows only the former words. So it loses its claim, and with it the right
+    to store its work.
     """
+    for team in await find_readers():
+        await record(team.id, actor, Action.TRANSLATION_CORRECTED, f"{article.slug}: {locale}", article.id)
     await Article.filter(id=article.id).update(nudged_at=NEVER)
     await Translation.filter(article_id=article.id, locale=locale).update(
         status=TranslationStatus.QUEUED, attempts=0, reason=None, due_at=datetime.now(UTC), claim=None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
@@ -30,6 +30,7 @@ from monitoring.articles.representations import (
 )
 from monitoring.articles.tasks import ask_for_translation
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
+from monitoring.audit.actors import key_holder
 from monitoring.backends.current import current_backends
 from monitoring.contract.cacheable import digest_of, is_known
 from monitoring.contract.cursors import decode_cursor
@@ -39,6 +40,9 @@ from monitoring.contract.replies import NOT_MODIFIED, Reply
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.logs import log_article
 from monitoring.metrics import DELIVERIES
+
+if TYPE_CHECKING:
+    from monitoring.auth.callers import Caller
 
 # Whoever keeps a translation asks each time whether it is still current, and no proxy keeps it for others.
 REVALIDATED = {"Cache-Control": "private, no-cache"}
@@ -126,16 +130,16 @@ async def list_translation_segments(
 
 @checked_before_body(demand_reader)
 async def correct_translation_segment(
-    article_id: str, locale: str, segment_id: str, body: dict[str, str | None]
+    article_id: str, locale: str, segment_id: str, body: dict[str, str | None], caller: Caller
 ) -> Reply:
     """Take a correction or take it back, and have the locale translated again if that changes anything."""
     article = await _find_translated(article_id, locale)
-    text = body["text"]
+    text, actor = body["text"], key_holder(caller.client_id)
     try:
         if text is None:
-            is_changed = await take_back_correction(article, locale, segment_id)
+            is_changed = await take_back_correction(article, locale, segment_id, actor)
         else:
-            is_changed = bool(await correct(article, locale, {segment_id: text}))
+            is_changed = bool(await correct(article, locale, {segment_id: text}, actor))
     except BrokenCodes:
         raise Problem("correction_codes_broken") from None
     except UnknownSegment:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.service import LISTED_FIELDS
-from monitoring.articles.storage import find_page
+from monitoring.articles.storage import SOURCE_LOCALE, find_page
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.pages import Page
@@ -31,7 +31,7 @@ _CHANGED_SINCE = """
 _TRANSLATED_INTO = """
     EXISTS (
         SELECT 1 FROM translations
-        WHERE article_id = articles.id AND locale = {0} AND translations.status = 'translated'
+        WHERE article_id = articles.id AND locale = {0} AND translated_at IS NOT NULL
     )
 """
 
@@ -90,7 +90,7 @@ async def _find_ids(wanted: ArticleFilter, count: int, after_id: UUID | None) ->
     conditions = {
         "articles.status = {0}": str(wanted.status),
         "articles.id < {0}": str(after_id) if after_id else None,
-        _TRANSLATED_INTO: wanted.locale,
+        _TRANSLATED_INTO: wanted.locale if wanted.locale != SOURCE_LOCALE else None,
         _TAGGED_ON_POSTGRES if on_postgres else _TAGGED_ON_SQLITE: wanted.tag,
         _CHANGED_SINCE: since if on_postgres else since and str(since),
     }

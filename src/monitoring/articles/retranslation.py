@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from monitoring.articles.memory import forget_article, recall_corrections, recall_segments
-from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.models import OPEN_STATUSES, Article, Translation, TranslationStatus
 from monitoring.articles.service import ARTICLES_A_PAGE, NEVER
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.engines.metered import Cost
@@ -32,16 +32,19 @@ class Choice:
     """Which finished translations: all of them, or those of an article, of a locale, or of an engine.
 
     `engine` is the beginning of an engine's name, such as `deepl`. Translations of 0.1.0 do not tell theirs.
+    With `includes_waiting`, those that are not finished are meant too.
     """
 
     article_id: UUID | None = None
     locale: str | None = None
     engine: str | None = None
+    includes_waiting: bool = False
 
     def rows(self) -> QuerySet[Translation]:
-        """Find the translations, among the configured locales."""
+        """Find the translations, among the configured locales unless one is named."""
         locales = [self.locale] if self.locale else current_backends().settings.locales
-        rows = Translation.filter(status__in=FINISHED, locale__in=locales)
+        statuses = (*FINISHED, *OPEN_STATUSES) if self.includes_waiting else FINISHED
+        rows = Translation.filter(status__in=statuses, locale__in=locales)
         if self.article_id:
             rows = rows.filter(article_id=self.article_id)
         return rows.filter(engine__startswith=self.engine) if self.engine else rows
@@ -69,7 +72,8 @@ async def retranslate(choice: Choice, *, forgets_memory: bool) -> int:
 
 
 async def estimate(choice: Choice, engine: Engine, *, forgets_memory: bool) -> dict[str, Cost]:
-    """Tell by locale what this engine would be asked, without asking it."""
+    """Tell by locale what this engine would be asked, without asking it. What waits is asked anyway."""
+    choice = replace(choice, includes_waiting=True)
     costs: dict[str, Cost] = defaultdict(Cost)
     brand_names = current_backends().settings.brand_names
     async for article_id in _find_articles(choice):

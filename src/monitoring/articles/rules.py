@@ -64,7 +64,15 @@ class Revision(Protocol):
         """Which of `SOURCE_TIME_FIELDS` the time comes from."""
 
 
-def compare_with_kept(submission: Revision, kept: Revision | None) -> SubmissionKind:
+class KeptRevision(Revision, Protocol):
+    """The parts of the stored revision that are compared."""
+
+    @property
+    def withdrawn_at(self) -> datetime | None:
+        """When it was unpublished or deleted."""
+
+
+def compare_with_kept(submission: Revision, kept: KeptRevision | None) -> SubmissionKind:
     """Compare a submission with the stored revision, if there is one.
 
     Only an earlier time in the same field makes a submission stale. Otherwise the order of arrival counts.
@@ -77,18 +85,21 @@ def compare_with_kept(submission: Revision, kept: Revision | None) -> Submission
     return SubmissionKind.STALE if _is_stale(submission, kept) else kind
 
 
-def _changes_nothing(submission: Revision, kept: Revision) -> bool:
+def _changes_nothing(submission: Revision, kept: KeptRevision) -> bool:
     if kept.status == PublicationStatus.DELETED:  # it has no content that could be compared
         return submission.status != PublicationStatus.PUBLISHED
     return submission.status == kept.status and submission.content_hash == kept.content_hash
 
 
-def _is_stale(submission: Revision, kept: Revision) -> bool:
+def _is_stale(submission: Revision, kept: KeptRevision) -> bool:
     """Say whether the submission was made before what is kept.
 
     A publisher repeats what got no answer. So what publishes an article again must have been sent later than
-    what took it back.
+    what took it back. What an operator unpublished counts as sent at that moment, which holds off only
+    publications: a deletion may tell the time of the publisher's last edit.
     """
+    if submission.status == PublicationStatus.DELETED and _is_unpublished_by_an_operator(kept):
+        return False
     if submission.source_time is None or kept.source_time is None:
         return False
     if submission.source_time_field != kept.source_time_field:
@@ -97,6 +108,10 @@ def _is_stale(submission: Revision, kept: Revision) -> bool:
         publishes_again = submission.status == PublicationStatus.PUBLISHED != kept.status
         return publishes_again and submission.source_time_field == SENT_FIELD
     return submission.source_time < kept.source_time
+
+
+def _is_unpublished_by_an_operator(kept: KeptRevision) -> bool:
+    return kept.status == PublicationStatus.UNPUBLISHED and kept.source_time == kept.withdrawn_at
 
 
 def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, str] | tuple[None, None]:

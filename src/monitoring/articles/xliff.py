@@ -1,16 +1,18 @@
 """Translations as XLIFF 2.1 (OASIS), which translators' tools read and write. Pure.
 
 A file is an article in one locale, and a unit is a segment: its id is the segment's hash. The codes
-`<g1>words</g1>` and `<x2/>` become `<pc id="g1">words</pc>` and `<ph id="x2"/>`.
+`<g1>words</g1>` and `<x2/>` become `<pc id="g1">words</pc>` and `<ph id="x2"/>`. An attribute of our own tells
+which target a unit was written with, so that what nobody edited changes nothing, however old the file is.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape, quoteattr, unescape
 
 from monitoring.articles.translation.codes import CODE
 from monitoring.articles.translation.engines.batches import UNSENDABLE
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 NAMESPACE = "urn:oasis:names:tc:xliff:document:2.0"  # of every 2.x
 
+_OWN_NAMESPACE = "urn:monitoring:translation"
+
 _CODE_ID = re.compile(r"[gx]\d{1,6}")
 
 
@@ -31,7 +35,7 @@ class NoXliff(Exception):  # noqa: N818 - what the caller gave
 
 @dataclass(frozen=True, slots=True)
 class EditedTranslation:
-    """What a file says: texts by segment hash, of those that have one."""
+    """What was edited in a file: texts by segment hash."""
 
     article_id: str
     locale: str
@@ -43,7 +47,8 @@ def write_xliff(article_id: str, locale: str, segments: Sequence[TranslatedSegme
     units = "\n".join(map(_write_unit, segments))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<xliff xmlns="{NAMESPACE}" version="2.1" srcLang="en" trgLang={quoteattr(locale)}>\n'
+        f'<xliff xmlns="{NAMESPACE}" xmlns:own="{_OWN_NAMESPACE}" version="2.1" srcLang="en"'
+        f" trgLang={quoteattr(locale)}>\n"
         f"<file id={quoteattr(article_id)}>\n{units}\n</file>\n</xliff>\n"
     )
 
@@ -57,22 +62,31 @@ def read_xliff(content: bytes) -> EditedTranslation:
         root = ET.fromstring(content)  # noqa: S314 - expat limits entities, and loads none from elsewhere
     except ET.ParseError as error:
         raise NoXliff(f"It is no XML: {error}") from None
-    file = root.find(_name("file"))
+    files = root.findall(_name("file"))
     locale = root.get("trgLang")
-    if root.tag != _name("xliff") or file is None or not locale:
-        raise NoXliff("It is no XLIFF 2 with a file and a trgLang")
-    targets = {unit.get("id", ""): _read_target(unit) for unit in file.iter(_name("unit"))}
-    texts = {hash_: text for hash_, text in targets.items() if text}
-    return EditedTranslation(file.get("id", ""), locale, texts)
+    if root.tag != _name("xliff") or len(files) != 1 or not locale:
+        raise NoXliff("It is no XLIFF 2 with one file and a trgLang")
+    texts = {}
+    for unit in files[0].iter(_name("unit")):
+        target = _read_target(unit)
+        if target and _fingerprint(target) != unit.get(f"{{{_OWN_NAMESPACE}}}written"):
+            texts[unit.get("id", "")] = target
+    return EditedTranslation(files[0].get("id", ""), locale, texts)
 
 
 def _write_unit(segment: TranslatedSegment) -> str:
     state = "initial" if segment.text is None else "final" if segment.is_corrected else "translated"
     target = "" if segment.text is None else f"<target>{_write_codes(segment.text)}</target>"
+    written = "" if segment.text is None else f' own:written="{_fingerprint(segment.text)}"'
     return (
-        f'<unit id={quoteattr(segment.hash)}><segment state="{state}">'
+        f'<unit id={quoteattr(segment.hash)}{written}><segment state="{state}">'
         f"<source>{_write_codes(segment.source)}</source>{target}</segment></unit>"
     )
+
+
+def _fingerprint(target: str) -> str:
+    """Hash a target. How a tool writes the same characters does not count."""
+    return hashlib.blake2b(unescape(UNSENDABLE.sub("", target)).encode(), digest_size=8).hexdigest()
 
 
 def _write_codes(text: str) -> str:

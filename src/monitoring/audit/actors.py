@@ -1,4 +1,4 @@
-"""Who acts: a person in the app, or somebody at the command line."""
+"""Who acts: a person in the app, a program with a key, or somebody at the command line."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ class Actor:
 
 
 COMMAND_LINE = Actor("command line")
+
+
+def key_holder(client_id: str) -> Actor:
+    """Name a program by its API key."""
+    return Actor(f"API key {client_id}")
 
 
 def somebody(address: str) -> Actor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 from uuid import UUID
@@ -21,6 +22,7 @@ from monitoring.articles.xliff import EditedTranslation, NoXliff, read_xliff, wr
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.backends.current import current_backends
 from monitoring.cli.commands import AsJson, fail, run_command, show_row, show_rows
+from monitoring.settings.values import normalise_locale
 
 if TYPE_CHECKING:
     from monitoring.articles.models import Article
@@ -107,7 +109,7 @@ def retranslate_articles(  # noqa: PLR0913 - one argument for each option
         bool, typer.Option("--forget-memory", help="Ask for every sentence again, not only for new ones.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell what the engine would be asked.")
+        bool, typer.Option("--dry-run", help="Only tell what the engine would be asked, for what waits too.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -118,11 +120,22 @@ def retranslate_articles(  # noqa: PLR0913 - one argument for each option
     if dry_run:
         show_rows(run_command(_estimate(choice, forgets_memory=forget_memory)), as_json=as_json)
     else:
-        queued = run_command(retranslate(choice, forgets_memory=forget_memory))
-        show_row({"queued": queued}, as_json=as_json)
+        show_row({"queued": run_command(_retranslate(choice, forgets_memory=forget_memory))}, as_json=as_json)
+
+
+async def _retranslate(choice: Choice, *, forgets_memory: bool) -> int:
+    _demand_configured(choice.locale)
+    return await retranslate(choice, forgets_memory=forgets_memory)
+
+
+def _demand_configured(locale: str | None) -> None:
+    """End the command if nobody translates into the locale."""
+    if locale and locale not in (locales := current_backends().settings.locales):
+        fail(f"LOCALES has no {locale}: choose from {', '.join(locales)}")
 
 
 async def _estimate(choice: Choice, *, forgets_memory: bool) -> list[dict[str, Any]]:
+    _demand_configured(choice.locale)
     engine = make_engine(current_backends().settings)
     if engine is None:
         fail("TRANSLATOR names no engine")
@@ -142,16 +155,14 @@ def export_xliff(
 ) -> None:
     """Print an article's translation as XLIFF 2.1, for a translator's tool."""
 
-    async def export() -> str | None:
+    async def export() -> str:
         article = await service.find_article(article_id)
         if article is None:
-            return None
-        return write_xliff(str(article_id), locale, await list_segments(article, locale))
+            _fail_to_find(article_id)
+        known = _known_locale(article, locale)
+        return write_xliff(str(article_id), known, await list_segments(article, known))
 
-    written = run_command(export())
-    if written is None:
-        _fail_to_find(article_id)
-    typer.echo(written, nl=False)
+    typer.echo(run_command(export()), nl=False)
 
 
 @app.command("import-xliff")
@@ -180,9 +191,20 @@ async def _correct(edited: EditedTranslation) -> int:
         article = None
     if article is None:
         raise NoXliff(f"There is no article {edited.article_id}")
-    texts = {segment.hash: segment.text for segment in await list_segments(article, edited.locale)}
+    locale = _known_locale(article, edited.locale)
+    texts = {segment.hash: segment.text for segment in await list_segments(article, locale)}
     changed = {hash_: text for hash_, text in edited.texts.items() if texts.get(hash_) != text}
-    return await correct(article, edited.locale, changed)
+    return await correct(article, locale, changed, COMMAND_LINE)
+
+
+def _known_locale(article: Article, asked: str) -> str:
+    """Return the article's locale that is meant, however it is spelt, or end with what is wrong."""
+    locale = asked
+    with suppress(ValueError):
+        locale = normalise_locale(asked)
+    if locale not in {translation.locale for translation in article.translations}:
+        fail(f"The article has no translation into {asked}")
+    return locale
 
 
 @app.command("usage")

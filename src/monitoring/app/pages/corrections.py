@@ -10,8 +10,6 @@ from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.articles.corrections import BrokenCodes, correct, list_segments, take_back_correction
 from monitoring.articles.tasks import translate_article
-from monitoring.audit.actions import Action
-from monitoring.audit.service import record
 from monitoring.contract.problems import Problem
 
 if TYPE_CHECKING:
@@ -58,14 +56,12 @@ async def correct_segment(visit: Visit) -> Response:
     text = form.get("text", "")
     try:
         if form.get("takes_back"):
-            is_changed = await take_back_correction(article, translation.locale, segment.hash)
+            is_changed = await take_back_correction(article, translation.locale, segment.hash, visit.actor)
         else:
-            is_changed = bool(await correct(article, translation.locale, {segment.hash: text}))
+            is_changed = bool(await correct(article, translation.locale, {segment.hash: text}, visit.actor))
     except BrokenCodes:
         return _render_form(visit, article, translation, segment, text, REFUSALS["codes_broken"])
     if is_changed:
-        subject = f"{article.slug}: {translation.locale}"
-        await record(visit.team.id, visit.actor, Action.TRANSLATION_CORRECTED, subject, article.id)
         await translate_article.send(str(article.id))
     path = f"/articles/{article.id}/{translation.locale}/segments"
     return visit.redirect(path, notice="translation_corrected" if is_changed else None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tortoise.functions import Count, Max
 
-from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
+from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.service import page_through_articles
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.articles.submissions import hash_json
@@ -63,7 +63,7 @@ def _published() -> QuerySet[Article]:
 
 def _translated() -> QuerySet[Translation]:
     return Translation.filter(
-        status=TranslationStatus.TRANSLATED,
+        translated_at__isnull=False,
         is_demonstration=False,
         locale__in=current_backends().settings.locales,
     )
