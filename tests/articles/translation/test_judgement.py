@@ -30,6 +30,10 @@ MISBEHAVIOUR = [
     (f'{SPANISH} [gallery ids="1"]', Fault.ADDRESSES),
     ("Не бегайте больше 3 раз в неделю, пока обувь не сядет хорошо.", Fault.SCRIPT),
     (SOURCE, Fault.ENGLISH),
+    ("Não corra mais de 3 vezes por semana até que os tênis de sua escolha sirvam bem.", Fault.LANGUAGE),
+    ("Non correre più di 3 volte a settimana finché le scarpe scelte non calzano bene.", Fault.LANGUAGE),
+    ("Ne courez pas plus de 3 fois par semaine avant que vos chaussures ne vous aillent.", Fault.LANGUAGE),
+    ("Corre más de 3 veces por semana hasta que las zapatillas que elijas te queden bien.", Fault.NEGATION),
     ("You should not run more than 3 times in a week if the shoes do not fit you.", Fault.ENGLISH),
 ]
 
@@ -52,6 +56,17 @@ TRANSLATIONS = [
         "The color of the shoes is the choice of the runner",
         "en-US",
     ),
+    (SOURCE, "No corri més de 3 vegades per setmana fins que les sabates triades li vagin bé.", "ca"),
+    (SOURCE, "Não corra mais de 3 vezes por semana até que os tênis escolhidos sirvam bem.", "pt-BR"),
+    (SOURCE, "Løp ikke mer enn 3 ganger i uken før skoene du har valgt, sitter godt.", "nb"),
+    (SOURCE, "Nemojte trčati više od 3 puta tjedno dok vam odabrane tenisice dobro ne stoje.", "hr"),
+    (SOURCE, "Nedriñ ket muioc'h eget 3 gwech ar sizhun betek ma vo brav ar botoù ganeoc'h.", "tlh"),
+    ("Ask for the sports shop in the old town", "Pergunte pela loja", "es"),
+    ("The code is not valid", "El código es inválido", "es"),
+    ("Say whether or not the shoes fit well", "Di si las zapatillas te quedan bien", "es"),
+    ("Shoes from Django, PostgreSQL, JavaScript", "Django、PostgreSQL、JavaScriptの靴", "ja"),
+    ("The shops open again in December", "店は12月に再び開きます", "ja"),
+    ("A pair of shoes for each of the runners", "ランナー1人につき靴1足", "ja"),
     (SOURCE, "Loop niet vaker dan 3 keer per week tot de schoenen van je keuze goed zitten.", "nl"),
     (SOURCE, "Lauf nicht öfter als 3 Mal pro Woche, bis die Schuhe deiner Wahl gut passen.", "de"),
     (SOURCE, "Ne trčite više od 3 puta nedeljno dok vam izabrane patike dobro ne stoje.", "sr-Latn"),
@@ -61,6 +76,17 @@ TRANSLATIONS = [
 @pytest.mark.parametrize(("answer", "fault"), MISBEHAVIOUR)
 def test_what_is_no_translation_is_refused(answer: str, fault: Fault) -> None:
     assert find_fault(SOURCE, answer, "es") is fault
+
+
+@pytest.mark.parametrize(
+    ("answer", "target"),
+    [
+        ("在所选鞋子合脚之前，每周跑步请不要超过3次，这样才好。", "ja"),
+        ("選んだ靴が足に合うまで、週に3回以上走らないでください。", "zh"),
+    ],
+)
+def test_languages_of_one_script_are_told_apart(answer: str, target: str) -> None:
+    assert find_fault(SOURCE, answer, target) is Fault.LANGUAGE
 
 
 @pytest.mark.parametrize(("segment", "answer", "target"), TRANSLATIONS)

@@ -77,6 +77,19 @@ class TestJudgement:
         translations = translate_segments(["one <x1/> two"], engine, "en", "es", {}, self.find_fault)
         assert translations.texts == {"one <x1/> two": "one <x1/> DOS"}
 
+    def test_what_most_answers_to_a_request_are_all_are(self) -> None:
+        """Short texts do not show that they are in another language."""
+
+        def find_fault(segment: str, answer: str, target: str) -> str | None:  # noqa: ARG001
+            return "language" if len(segment) > 3 else None
+
+        def refused(*segments: str) -> frozenset[str]:
+            engine = FunctionEngine(str.upper)
+            return translate_segments(segments, engine, "en", "es", {}, find_fault).refused
+
+        assert refused("three", "seven", "one") == {"three", "seven", "one"}
+        assert refused("three", "one") == {"three"}
+
 
 class TestSegmentHash:
     def test_it_is_stable_and_indifferent_to_spaces(self) -> None:

@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from monitoring.articles.translation.codes import plain_text
+from monitoring.articles.translation.language import is_clearly_not
+from monitoring.articles.translation.negation import has_lost_negation
 from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.terms import NO_TERMS, Terms
 
@@ -28,6 +30,8 @@ class Fault(StrEnum):
     REPETITION = "repetition"
     SCRIPT = "script"  # not that of the language
     ENGLISH = "english"  # the source again, or something else in English
+    LANGUAGE = "language"  # clearly another than that of the locale
+    NEGATION = "negation"  # a "not" is lost
     CHATTER = "chatter"  # a refusal, a preamble or a fence
     TERMS = "terms"  # the operator's translation of a term is missing
 
@@ -39,7 +43,7 @@ LONGEST_RATIO = 3.0
 SHORTEST_RATIO, SHORTEST_RATIO_OF_IDEOGRAPHS = 0.4, 0.12
 MORE_CHARACTERS = 40  # of which any translation may be longer
 MOST_ENGLISH = 0.25  # of all words
-FEWEST_IN_SCRIPT = 0.3  # of all letters: names and terms are often Latin
+FEWEST_IN_SCRIPT = 0.3  # of the letters of words that are not in the source
 MOST_REPETITIONS = 5
 LONGEST_REPEATED = 4  # words
 
@@ -49,6 +53,8 @@ _FREQUENT_WORDS = """
     there their what when who would about into than them its these be been has an or if we our i'd don't
 """
 _ENGLISH_WORDS = frozenset(_FREQUENT_WORDS.split())
+
+_WORD = re.compile(r"[A-Za-z0-9]+|[^\W_]")  # a letter of another script is one
 
 _SCRIPTS = {
     **dict.fromkeys(("ru", "uk", "bg", "sr", "mk", "be", "kk", "ky", "mn", "tg", "cyrl"), ("CYRILLIC",)),
@@ -78,12 +84,14 @@ _SCRIPTS = {
 }
 _WITHOUT_SPACES = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR"}
 
-# Numbers that other languages write in another way: ordinals, and times of day.
+# What other languages write with other numbers: ordinals and times of day, and words.
 _REWRITTEN = re.compile(r"\d+(?:st|nd|rd|th)\b|\d{1,2}(?:[:.]\d\d)?\s?[ap]\.?m\b", re.IGNORECASE)
 _NUMBER_WORDS = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
     r"|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|dozens?|half|third|quarter|first|second"
-    r"|fourth|fifth|once|twice|noon|midnight)\b",
+    r"|fourth|fifth|once|twice|noon|midnight"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|(?:sun|mon|tues|wednes|thurs|fri|satur)day)\b",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
@@ -110,7 +118,9 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
         Fault.REPETITION: lambda: _repeats_itself(source, text),
         Fault.SCRIPT: lambda: _is_in_wrong_script(source, text, target),
         Fault.ENGLISH: lambda: not target.startswith("en") and _is_english(source, text),
-        Fault.NUMBERS: lambda: _has_other_numbers(source, text),
+        Fault.LANGUAGE: lambda: _is_in_another_language(text, target),
+        Fault.NUMBERS: lambda: _has_other_numbers(source, text, target),
+        Fault.NEGATION: lambda: has_lost_negation(source, text, target),
         Fault.TERMS: lambda: not terms.into(target).are_heeded(source, text),
     }
     return next((fault for fault, is_broken in rules.items() if is_broken()), None)
@@ -128,8 +138,7 @@ def _is_chatter(source: str, text: str) -> bool:
 def _is_of_wrong_length(source: str, text: str, target: str) -> bool:
     if len(text) > LONGEST_RATIO * len(source) + MORE_CHARACTERS:
         return True
-    is_dense = not _WITHOUT_SPACES.isdisjoint(_scripts_of(target))
-    shortest = SHORTEST_RATIO_OF_IDEOGRAPHS if is_dense else SHORTEST_RATIO
+    shortest = SHORTEST_RATIO_OF_IDEOGRAPHS if _is_without_spaces(target) else SHORTEST_RATIO
     return _count_letters(source) >= FEWEST_LETTERS and len(text) < shortest * len(source)
 
 
@@ -149,7 +158,9 @@ def _most_repetitions(words: list[str]) -> int:
 
 
 def _is_in_wrong_script(source: str, text: str, target: str) -> bool:
-    letters = [char for char in text if char.isalpha()]
+    kept = {word.lower() for word in _WORD.findall(source)}  # names and terms are often Latin
+    words = (word for word in _WORD.findall(text) if word.lower() not in kept)
+    letters = [char for word in words for char in word if char.isalpha()]
     if _count_letters(source) < FEWEST_LETTERS or not letters:
         return False
     in_script = sum(_script_of(char) in _scripts_of(target) for char in letters)
@@ -166,11 +177,19 @@ def _is_english(source: str, text: str) -> bool:
     return len(words) >= FEWEST_WORDS and len(set(english)) > 1 and len(english) >= MOST_ENGLISH * len(words)
 
 
-def _has_other_numbers(source: str, text: str) -> bool:
+def _is_in_another_language(text: str, target: str) -> bool:
+    words = opaque_pattern().sub(" ", text)
+    return is_clearly_not(target, words, has_spaces=not _is_without_spaces(target))
+
+
+def _has_other_numbers(source: str, text: str, target: str) -> bool:
     """Compare digits alone: separators, spaces and the order belong to the language."""
     wanted, found = _digits_of(_REWRITTEN.sub("", source)), _digits_of(text)
     is_rewritten = _REWRITTEN.search(source) or _NUMBER_WORDS.search(source)
-    return bool(wanted - found) or (bool(found - wanted) and not is_rewritten)
+    new = found - wanted
+    if _is_without_spaces(target):
+        del new[1]  # "a" and "per" are often written as 1
+    return bool(wanted - found) or (bool(new) and not is_rewritten)
 
 
 def _digits_of(text: str) -> Counter[int]:
@@ -179,6 +198,10 @@ def _digits_of(text: str) -> Counter[int]:
 
 def _count_letters(text: str) -> int:
     return sum(map(str.isalpha, text))
+
+
+def _is_without_spaces(locale: str) -> bool:
+    return not _WITHOUT_SPACES.isdisjoint(_scripts_of(locale))
 
 
 @lru_cache(maxsize=256)

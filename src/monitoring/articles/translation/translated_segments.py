@@ -19,9 +19,13 @@ from monitoring.articles.translation.engines.protocol import (
     EngineError,
     TransientEngineError,
 )
+from monitoring.articles.translation.judgement import Fault
 
 # Says of a segment, its translation and a locale what is wrong, if anything.
 FindFault = Callable[[str, str, str], str | None]
+
+# What an engine does to all texts of a request, if to most. Short ones alone do not show it.
+_OF_WHOLE_ANSWERS = (Fault.CHATTER, Fault.SCRIPT, Fault.ENGLISH, Fault.LANGUAGE)
 
 # Has work done, perhaps in another thread.
 Submit = Callable[[Callable[[], Any]], Future[Any]]
@@ -168,17 +172,15 @@ class _Asking:
 
     def _without_faults(self, cleaned: Mapping[str, str | None]) -> dict[str, str]:
         """Leave out cleaned answers that are none, and those with a fault, which are counted."""
-        return {
-            segment: text
-            for segment, text in cleaned.items()
-            if text is not None and not self._has_fault(segment, text)
-        }
-
-    def _has_fault(self, segment: str, text: str) -> bool:
-        fault = self._find_fault(segment, text, self._target) if self._find_fault else None
-        if fault:
-            self.faults[fault] += 1
-        return bool(fault)
+        texts = {segment: text for segment, text in cleaned.items() if text is not None}
+        if self._find_fault is None:
+            return texts
+        found = {segment: self._find_fault(segment, text, self._target) for segment, text in texts.items()}
+        for fault in _OF_WHOLE_ANSWERS:
+            if list(found.values()).count(fault) * 2 > len(found):
+                found = {segment: each or fault for segment, each in found.items()}
+        self.faults.update(filter(None, found.values()))
+        return {segment: text for segment, text in texts.items() if not found[segment]}
 
     def _translate_by_runs(self, segments: Sequence[str]) -> dict[str, str]:
         """Translate each run of words between codes by itself. Leave out segments without a good run."""
