@@ -146,10 +146,11 @@ build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requi
 	@$(BIN)/python -m pip --python $(@D)/peers/bin/python install --quiet --require-hashes -r benchmarks/requirements.txt
 	@touch $@
 
-corpus: install-dev  ## Translate specifications, browsers' test data and READMEs, and count what stays intact
+corpus: install-dev  ## Translate others' documents and count what stays intact; judge others' translations
 	PATH="$(abspath $(BIN)):$$PATH" contract-tests/strangers/install
 	benchmarks/corpus/install $(BIN) build/corpus
 	PYTHONPATH=benchmarks:build/corpus/python $(BIN)/python -m corpus.check
+	PYTHONPATH=benchmarks $(BIN)/python -m corpus.judged
 
 coverage: install-dev  ## Measure which lines and branches the embedded suite runs; no threshold
 	.ci/install-servers

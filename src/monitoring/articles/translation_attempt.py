@@ -120,7 +120,7 @@ def _demand_enough(translated: TranslatedArticle) -> None:
     most = current_backends().settings.translation_max_english_percent
     refused, count = translated.refused_count, translated.segment_count
     if refused * 100 > most * count:
-        faults = ", ".join(sorted(translated.faults)) or "markup"
+        faults = ", ".join(sorted(translated.faults))
         raise PermanentEngineError(
             f"{refused} of {count} segments stayed in English, no answer being acceptable ({faults})"
         )

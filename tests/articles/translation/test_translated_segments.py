@@ -77,18 +77,16 @@ class TestJudgement:
         translations = translate_segments(["one <x1/> two"], engine, "en", "es", {}, self.find_fault)
         assert translations.texts == {"one <x1/> two": "one <x1/> DOS"}
 
-    def test_what_most_answers_to_a_request_are_all_are(self) -> None:
-        """Short texts do not show that they are in another language."""
-
+    def test_what_is_wrong_with_all_texts_of_a_request_is_wrong_with_the_short_ones(self) -> None:
         def find_fault(segment: str, answer: str, target: str) -> str | None:  # noqa: ARG001
-            return "language" if len(segment) > 3 else None
+            return "language" if len(answer) > 3 and answer.count("X") * 2 > len(answer) else None
 
         def refused(*segments: str) -> frozenset[str]:
             engine = FunctionEngine(str.upper)
             return translate_segments(segments, engine, "en", "es", {}, find_fault).refused
 
-        assert refused("three", "seven", "one") == {"three", "seven", "one"}
-        assert refused("three", "one") == {"three"}
+        assert refused("xxxx", "xxxxx", "one") == {"xxxx", "xxxxx", "one"}
+        assert refused("xxxx", "three", "seven") == {"xxxx"}
 
 
 class TestSegmentHash:

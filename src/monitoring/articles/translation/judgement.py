@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class Fault(StrEnum):
     """What is wrong with an answer."""
 
+    EMPTY = "empty"  # no words
+    MARKUP = "markup"  # broken codes
     NUMBERS = "numbers"  # one is missing or new
     ADDRESSES = "addresses"  # a new URL, e-mail address, placeholder or shortcode
     LENGTH = "length"  # cut off, or much too long

@@ -24,8 +24,8 @@ from monitoring.articles.translation.judgement import Fault
 # Says of a segment, its translation and a locale what is wrong, if anything.
 FindFault = Callable[[str, str, str], str | None]
 
-# What an engine does to all texts of a request, if to most. Short ones alone do not show it.
-_OF_WHOLE_ANSWERS = (Fault.CHATTER, Fault.SCRIPT, Fault.ENGLISH, Fault.LANGUAGE)
+# What an engine does to all texts of a request. Short ones do not show it alone.
+_OF_WHOLE_ANSWERS = frozenset({Fault.LENGTH, Fault.SCRIPT, Fault.ENGLISH, Fault.LANGUAGE})
 
 # Has work done, perhaps in another thread.
 Submit = Callable[[Callable[[], Any]], Future[Any]]
@@ -153,7 +153,7 @@ class _Asking:
     def translate(self, segments: list[str]) -> dict[str, str]:
         """Return the acceptable translations."""
         answers = self._ask(segments)
-        cleaned = {segment: accepted(segment, answer) for segment, answer in answers.items()}
+        cleaned = self._cleaned(answers)
         learned = self._without_faults(cleaned)
         doubtful = [
             segment for segment, text in cleaned.items() if text is not None and segment not in learned
@@ -162,13 +162,18 @@ class _Asking:
         return learned | self._take_all(self._ask(doubtful)) | self._translate_by_runs(broken)
 
     def take(self, segment: str, answer: object) -> str | None:
-        """Clean an answer, or return None if it must not be used."""
-        return self._take_all({segment: answer}).get(segment)
+        """Clean an answer, or return None if there is none or it must not be used."""
+        return None if answer is None else self._take_all({segment: answer}).get(segment)
 
     def _take_all(self, answers: Mapping[str, object]) -> dict[str, str]:
-        return self._without_faults(
-            {segment: accepted(segment, answer) for segment, answer in answers.items()}
-        )
+        return self._without_faults(self._cleaned(answers))
+
+    def _cleaned(self, answers: Mapping[str, object]) -> dict[str, str | None]:
+        cleaned = {segment: accepted(segment, answer) for segment, answer in answers.items()}
+        for segment, text in cleaned.items():
+            if text is None:
+                self.faults[Fault.MARKUP if has_words(str(answers[segment])) else Fault.EMPTY] += 1
+        return cleaned
 
     def _without_faults(self, cleaned: Mapping[str, str | None]) -> dict[str, str]:
         """Leave out cleaned answers that are none, and those with a fault, which are counted."""
@@ -176,9 +181,10 @@ class _Asking:
         if self._find_fault is None:
             return texts
         found = {segment: self._find_fault(segment, text, self._target) for segment, text in texts.items()}
-        for fault in _OF_WHOLE_ANSWERS:
-            if list(found.values()).count(fault) * 2 > len(found):
-                found = {segment: each or fault for segment, each in found.items()}
+        if sum(fault in _OF_WHOLE_ANSWERS for fault in found.values()) * 3 > len(found):
+            whole = self._find_fault(" ".join(texts), " ".join(texts.values()), self._target)
+            if whole in _OF_WHOLE_ANSWERS:
+                found = {segment: fault or whole for segment, fault in found.items()}
         self.faults.update(filter(None, found.values()))
         return {segment: text for segment, text in texts.items() if not found[segment]}
 
