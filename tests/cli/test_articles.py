@@ -126,6 +126,7 @@ class TestXliff:
         assert (result.exit_code, sentence in result.output) == (1, True)
 
 
+@pytest.mark.usefixtures("article_id")
 @pytest.mark.parametrize("arguments", [[], ["--dry-run"]])
 def test_a_locale_that_nobody_translates_into_is_not_translated_again(arguments: list[str]) -> None:
     result = run("retranslate", "--locale", "tlh", *arguments)
