@@ -101,6 +101,11 @@ ENGINE_CHARACTERS = Counter(
 ENGINE_REQUESTS = Counter(
     "monitoring_engine_requests", "Times the engine was asked for a batch of segments.", ["engine", "locale"]
 )
+SEGMENTS_LEFT_IN_ENGLISH = Counter(
+    "monitoring_segments_left_in_english",
+    "Segments of stored translations that stayed in English, no answer being acceptable.",
+    ["locale"],
+)
 TRANSLATIONS_FINISHED = Counter(
     "monitoring_translations_finished",
     "Translations that came to an end, by outcome: translated or failed.",

@@ -16,7 +16,7 @@ from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from monitoring.backends.assembly import Backends
 
@@ -108,6 +108,17 @@ class TestOutcomes:
         before = reading("translations_finished_total", locale="es", outcome="translated")
         await translate(await deliver())
         assert reading("translations_finished_total", locale="es", outcome="translated") == before + 1
+
+    async def test_count_the_segments_that_stayed_in_english(self) -> None:
+        class Forgetful(ObedientEngine):
+            def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
+                answers = super().translate(segments, source, target)
+                return ["" if answer.endswith("Fit 1.") else answer for answer in answers]
+
+        before = reading("segments_left_in_english_total", locale="es")
+        content = "\n\n".join(f"Fit {number}." for number in range(9))
+        await translate(await deliver(content=content, format="markdown"), Forgetful())
+        assert reading("segments_left_in_english_total", locale="es") == before + 1
 
     async def test_count_a_failure_once_and_a_retry_not_at_all(self) -> None:
         before = reading("translations_finished_total", locale="es", outcome="failed")

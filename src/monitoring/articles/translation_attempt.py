@@ -30,7 +30,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import DatabaseUnavailable, StorageUnavailable
 from monitoring.backends.outage import note_refusal
-from monitoring.metrics import TRANSLATIONS_FINISHED
+from monitoring.metrics import SEGMENTS_LEFT_IN_ENGLISH, TRANSLATIONS_FINISHED
 
 if TYPE_CHECKING:
     from monitoring.articles.claims import TranslationClaim
@@ -154,6 +154,7 @@ async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner:
             await announce_translation(claim.article, claim.row.id)
     if is_ours:
         TRANSLATIONS_FINISHED.labels(locale, TranslationStatus.TRANSLATED).inc()
+        SEGMENTS_LEFT_IN_ENGLISH.labels(locale).inc(translated.refused_count)
     if is_ours and translated.refused_count:
         log.warning(
             "Segments left in English in %s, no answer of the engine being acceptable: %d",

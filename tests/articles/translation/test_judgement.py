@@ -16,6 +16,9 @@ MISBEHAVIOUR = [
     ("Lo siento, no puedo ayudar con la traducción de esa petición 3.", Fault.CHATTER),
     (f"Sure! Here is the translation: {SPANISH}", Fault.CHATTER),
     (f"Translation: {SPANISH}", Fault.CHATTER),
+    (f"Claro, aquí está la traducción: {SPANISH}", Fault.CHATTER),
+    ("No puedo ayudarte a traducir este texto más de 3 veces.", Fault.CHATTER),
+    (f"{SPANISH} Let me know if you need anything else!", Fault.CHATTER),
     (f"```{SPANISH}```", Fault.CHATTER),
     (SPANISH[: len(SOURCE) // 4], Fault.LENGTH),
     (SPANISH * 60, Fault.LENGTH),
@@ -51,6 +54,9 @@ TRANSLATIONS = [
     ("I'm sorry, we are closed", "Lo siento, hemos cerrado", "es"),
     ("No, no, no, no, no, no, no!", "¡No, no, no, no, no, no, no!", "es"),
     ("OK", "De acuerdo", "es"),
+    ("I feel for you", "Lo siento mucho", "es"),
+    ("Translating: a beginners' guide", "Traduction : un guide pour les débutants", "fr"),
+    ("1,500 of 20,250 shoes in 2026", "En 2026, 1500 de 20.250 zapatos", "es"),
     (
         "The colour of the shoes is the choice of the runner",
         "The color of the shoes is the choice of the runner",
@@ -87,6 +93,21 @@ def test_what_is_no_translation_is_refused(answer: str, fault: Fault) -> None:
 )
 def test_languages_of_one_script_are_told_apart(answer: str, target: str) -> None:
     assert find_fault(SOURCE, answer, target) is Fault.LANGUAGE
+
+
+@pytest.mark.parametrize(
+    ("segment", "answer", "target", "fault"),
+    [
+        ("In 2019 the company grew", "En 2091 la empresa creció", "es", Fault.NUMBERS),
+        ("It costs 12 and weighs 43", "Cuesta 21 y pesa 34", "es", Fault.NUMBERS),
+        (SOURCE, "抱歉，我无法帮助您翻译该请求，每周3次。", "zh", Fault.CHATTER),
+        (SOURCE, "3次，" + "选择合脚的鞋子。" * 10, "zh", Fault.REPETITION),
+    ],
+)
+def test_other_answers_that_are_no_translations_are_refused(
+    segment: str, answer: str, target: str, fault: Fault
+) -> None:
+    assert find_fault(segment, answer, target) is fault
 
 
 @pytest.mark.parametrize(("segment", "answer", "target"), TRANSLATIONS)

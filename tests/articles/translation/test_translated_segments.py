@@ -75,7 +75,16 @@ class TestJudgement:
     def test_the_runs_between_codes_are_judged_too(self) -> None:
         engine = FunctionEngine(lambda segment: "DOS" if segment == "two" else "sorry")
         translations = translate_segments(["one <x1/> two"], engine, "en", "es", {}, self.find_fault)
-        assert translations.texts == {"one <x1/> two": "one <x1/> DOS"}
+        assert not translations.learned
+        assert translations.refused == {"one <x1/> two"}
+
+    def test_what_was_put_together_from_runs_is_judged_as_a_whole(self) -> None:
+        def find_fault(segment: str, answer: str, target: str) -> str | None:  # noqa: ARG001
+            return "repetition" if answer.count("DOS") > 1 else None
+
+        engine = FunctionEngine(lambda _: "DOS")
+        translations = translate_segments(["one <x1/> two"], engine, "en", "es", {}, find_fault)
+        assert translations.refused == {"one <x1/> two"}
 
     def test_what_is_wrong_with_all_texts_of_a_request_is_wrong_with_the_short_ones(self) -> None:
         def find_fault(segment: str, answer: str, target: str) -> str | None:  # noqa: ARG001

@@ -48,6 +48,7 @@ MOST_ENGLISH = 0.25  # of all words
 FEWEST_IN_SCRIPT = 0.3  # of the letters of words that are not in the source
 MOST_REPETITIONS = 5
 LONGEST_REPEATED = 4  # words
+LONGEST_REPEATED_WITHOUT_SPACES = 30  # letters
 
 # Words that are frequent in English, and as a group in no other language.
 _FREQUENT_WORDS = """
@@ -96,11 +97,25 @@ _NUMBER_WORDS = re.compile(
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|(?:sun|mon|tues|wednes|thurs|fri|satur)day)\b",
     re.IGNORECASE,
 )
+# How models begin before they translate, up to a colon that is not the source's.
+_PREAMBLE = re.compile(
+    r"(?:sure|certainly|of course|here(?:'s| is| are)|translation|translated text"
+    r"|claro|por supuesto|aquí (?:está|tienes|teniu)|traducción|traducció|aqui está|tradução"
+    r"|bien sûr|voici|traduction|natürlich|gerne|hier ist|übersetzung|certo|ecco|traduzione)\b[^.]{0,80}[:!]"
+    r"|(?:好的|以下|翻译|はい)[^。]{0,40}[:\uff1a]",
+    re.IGNORECASE,
+)
+# How they refuse, and what they add at the end.
 _CHATTER = re.compile(
-    r"^(?:sure|certainly|of course|here(?:'s| is| are)|translation|translated text|traducción|traduction|"
-    r"übersetzung|tradução|traduzione)\b[^.]{0,80}[:!]|^`{3}|`{3}$"
-    r"|\b(?:as an ai|i'm sorry|i am sorry|i can't help|i cannot|lo siento|je suis désolée?|es tut mir leid|"
-    r"desculpe|mi dispiace|ho sento)\b",
+    r"^`{3}|`{3}$"
+    r"|\b(?:as an ai|i'm sorry|i am sorry|i can't help|i cannot"
+    r"|lo siento,? (?:pero|no)|no puedo (?:ayudar|traducir)\w*|como (?:modelo de lenguaje|una ia)"
+    r"|désolée?,? (?:mais|je)|je ne peux pas (?:vous )?(?:aider|traduire)|en tant que (?:modèle|ia)"
+    r"|es tut mir leid,? (?:aber|ich|dabei)|als (?:ki|sprachmodell)"
+    r"|desculpe,? (?:mas|não)|não posso (?:ajudar|traduzir)\w*|como modelo de linguagem"
+    r"|mi dispiace,? (?:ma|non)|non posso (?:aiutar|tradur)\w*|ho sento,? (?:però|no))\b"
+    r"|抱歉\uff0c我|(?:无法|不能)(?:帮助|协助|翻译)|申し訳(?:あり|ござい)ませんが|죄송하지만"
+    r"|(?:let me know if|hope this helps|espero que (?:esto )?(?:te |le )?(?:ayude|sirva))[^.!]{0,60}[.!]?$",
     re.IGNORECASE,
 )
 _SORRY = re.compile(r"\b(?:sorry|apolog|regret|unfortunate|afraid|excuse|cannot|can't|an ai)", re.IGNORECASE)
@@ -117,7 +132,7 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
         Fault.ADDRESSES: lambda: _has_new_addresses(source, text),
         Fault.CHATTER: lambda: _is_chatter(source, text),
         Fault.LENGTH: lambda: _is_of_wrong_length(source, text, target),
-        Fault.REPETITION: lambda: _repeats_itself(source, text),
+        Fault.REPETITION: lambda: _repeats_itself(source, text, target),
         Fault.SCRIPT: lambda: _is_in_wrong_script(source, text, target),
         Fault.ENGLISH: lambda: not target.startswith("en") and _is_english(source, text),
         Fault.LANGUAGE: lambda: _is_in_another_language(text, target),
@@ -134,7 +149,13 @@ def _has_new_addresses(source: str, text: str) -> bool:
 
 
 def _is_chatter(source: str, text: str) -> bool:
+    if _PREAMBLE.match(text) and _count_colons(text) > _count_colons(source):
+        return True
     return bool(_CHATTER.search(text)) and not _CHATTER.search(source) and not _SORRY.search(source)
+
+
+def _count_colons(text: str) -> int:
+    return sum(unicodedata.normalize("NFKC", char) in {":", "!"} for char in text)
 
 
 def _is_of_wrong_length(source: str, text: str, target: str) -> bool:
@@ -144,14 +165,20 @@ def _is_of_wrong_length(source: str, text: str, target: str) -> bool:
     return _count_letters(source) >= FEWEST_LETTERS and len(text) < shortest * len(source)
 
 
-def _repeats_itself(source: str, text: str) -> bool:
-    return _most_repetitions(text.split()) > max(MOST_REPETITIONS, _most_repetitions(source.split()))
+def _repeats_itself(source: str, text: str, target: str) -> bool:
+    phrases = range(1, LONGEST_REPEATED + 1)
+    most = max(MOST_REPETITIONS, _most_repetitions(source.split(), phrases))
+    if _is_without_spaces(target):
+        letters = list(filter(str.isalpha, text))
+        if _most_repetitions(letters, range(2, LONGEST_REPEATED_WITHOUT_SPACES + 1)) > most:
+            return True
+    return _most_repetitions(text.split(), phrases) > most
 
 
-def _most_repetitions(words: list[str]) -> int:
-    """Return how many times in a row the most repeated phrase of up to four words stands."""
+def _most_repetitions(words: list[str], lengths: range) -> int:
+    """Return how many times in a row the most repeated phrase of so many words stands."""
     most = 1
-    for length in range(1, LONGEST_REPEATED + 1):
+    for length in lengths:
         equal_in_a_row = 0
         for place in range(length, len(words)):
             equal_in_a_row = equal_in_a_row + 1 if words[place] == words[place - length] else 0
@@ -185,17 +212,22 @@ def _is_in_another_language(text: str, target: str) -> bool:
 
 
 def _has_other_numbers(source: str, text: str, target: str) -> bool:
-    """Compare digits alone: separators, spaces and the order belong to the language."""
-    wanted, found = _digits_of(_REWRITTEN.sub("", source)), _digits_of(text)
+    """Compare digits alone: separators, spaces and the order of numbers belong to the language."""
+    source_numbers = _REWRITTEN.sub(" ", source)
+    wanted, found = Counter(_digits_of(source_numbers)), Counter(_digits_of(text))
     is_rewritten = _REWRITTEN.search(source) or _NUMBER_WORDS.search(source)
     new = found - wanted
     if _is_without_spaces(target):
-        del new[1]  # "a" and "per" are often written as 1
-    return bool(wanted - found) or (bool(new) and not is_rewritten)
+        del new["1"]  # "a" and "per" are often written as 1
+    if wanted - found or (new and not is_rewritten):
+        return True
+    digits = _digits_of(text)
+    return any(_digits_of(number) not in digits for number in re.findall(r"\d+", source_numbers))
 
 
-def _digits_of(text: str) -> Counter[int]:
-    return Counter(unicodedata.digit(char) for char in text if char.isdecimal())
+def _digits_of(text: str) -> str:
+    """Return the decimal digits of any script, in their order."""
+    return "".join(str(unicodedata.digit(char)) for char in text if char.isdecimal())
 
 
 def _count_letters(text: str) -> int:

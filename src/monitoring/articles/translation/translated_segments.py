@@ -189,21 +189,18 @@ class _Asking:
         return {segment: text for segment, text in texts.items() if not found[segment]}
 
     def _translate_by_runs(self, segments: Sequence[str]) -> dict[str, str]:
-        """Translate each run of words between codes by itself. Leave out segments without a good run."""
+        """Translate each run of words between codes by itself. Leave out segments with a run that fails."""
         pieces = {segment: _pieces(segment) for segment in segments if CODE.search(segment)}
         runs = [run.strip() for parts in pieces.values() for run in parts if has_words(run)]
         taken = self._take_all(self._ask(list(dict.fromkeys(runs))))
-        rebuilt: dict[str, str] = {}
-        for segment, parts in pieces.items():
-            if any(part.strip() in taken for part in parts):
-                joined = "".join(
-                    part.replace(part.strip(), taken[part.strip()]) if part.strip() in taken else part
-                    for part in parts
-                )
-                text = accepted(segment, joined)
-                if text is not None:
-                    rebuilt[segment] = text
-        return rebuilt
+        rebuilt = {
+            segment: "".join(
+                part.replace(part.strip(), taken[part.strip()]) if has_words(part) else part for part in parts
+            )
+            for segment, parts in pieces.items()
+            if all(part.strip() in taken for part in parts if has_words(part))
+        }
+        return self._take_all(rebuilt)
 
     def _ask(self, segments: list[str]) -> dict[str, str]:
         answers = self._engine.translate(segments, self._source, self._target) if segments else []
