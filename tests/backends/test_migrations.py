@@ -76,7 +76,7 @@ async def test_no_migration_loses_an_index_of_the_models(tmp_path: Path) -> None
             "SELECT tbl_name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
         )
     made = {(row["tbl_name"], tuple(re.findall(r'"(\w+)"', row["sql"].rpartition("(")[2]))) for row in rows}
-    assert ("notification_webhooks", ("team_id", "id")) in declared
+    assert ("notification_channels", ("team_id", "id")) in declared
     assert declared <= made
 
 

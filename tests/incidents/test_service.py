@@ -17,7 +17,7 @@ from monitoring.incidents.service import Opening, open_incidents, resolve_incide
 from monitoring.incidents.subjects import KnownMonitor
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.models import NotificationDelivery
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.service import create_channel
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ async def watch(team_id: UUID | None = None) -> KnownMonitor:
     """Create a monitor. Without `team_id`, its team is new and has one webhook."""
     if team_id is None:
         team_id = (await create_team(f"Team {uuid4()}", "free", 10)).id
-        await create_webhook(team_id, {"url": "https://pager.example.com/"})
+        await create_channel(team_id, {"type": "webhook", "url": "https://pager.example.com/"})
     url = "https://shop.example.com/health"
     monitor = await create_monitor(team_id, {"name": "Storefront", "url": url})
     return KnownMonitor(monitor.id, monitor.team_id, monitor.name, monitor.url)

@@ -12,9 +12,19 @@ import pytest
 from backends.dump import dump_database
 from cast import Player, form_team
 from monitoring.notifications.channels.webhook import GONE
-from monitoring.notifications.models import NotificationWebhook
+from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.secrets import read_secrets
 from monitors.conversations import is_problem
-from notifications.conversations import URL, WEBHOOKS, list_ids, path_of, read, register, without_secret
+from notifications.conversations import (
+    CHANNELS,
+    PAGER,
+    URL,
+    list_ids,
+    path_of,
+    read,
+    register,
+    without_secret,
+)
 from running_service import running_service
 
 if TYPE_CHECKING:
@@ -25,7 +35,10 @@ if TYPE_CHECKING:
 
 EVENTS = ["incident.opened", "incident.resolved"]
 KEY = {"Idempotency-Key": "4c1f0f1e-8a0b-4f0e-9c59-3d2d9a1f7b11"}
-BOTH_WRITES = [("PATCH", {"enabled": False}), ("DELETE", None)]
+SECRET_PATH = "/services/T0000/B0000/a-very-secret-token"
+CHAT = {"type": "slack", "url": f"https://hooks.slack.com{SECRET_PATH}"}
+MASKED = "https://hooks.slack.com/********"
+BOTH_WRITES = [("PATCH", {"type": "webhook", "enabled": False}), ("DELETE", None)]
 
 
 class TestCreate:
@@ -42,7 +55,7 @@ class TestCreate:
         }
 
     def test_names_where_the_webhook_is_read(self, alice: Player) -> None:
-        answer = alice.post(WEBHOOKS, json={"url": URL})
+        answer = alice.post(CHANNELS, json=PAGER)
         assert alice.get(answer.headers["Location"]).json() == without_secret(answer.json())
 
     def test_shows_the_secret_once(self, alice: Player) -> None:
@@ -50,8 +63,8 @@ class TestCreate:
         assert webhook["secret"].startswith("whsec_")
         later = [
             alice.get(path_of(webhook)),
-            alice.get(WEBHOOKS),
-            alice.patch(path_of(webhook), json={"name": "Phone"}),
+            alice.get(CHANNELS),
+            alice.patch(path_of(webhook), json={"type": "webhook", "name": "Phone"}),
             alice.post(f"{path_of(webhook)}/test"),
             alice.get(f"{path_of(webhook)}/deliveries"),
         ]
@@ -60,13 +73,13 @@ class TestCreate:
 
     def test_lets_no_cache_keep_the_answer_that_shows_the_secret(self, alice: Player) -> None:
         for _ in range(2):
-            answer = alice.post(WEBHOOKS, json={"url": URL}, headers=KEY)
+            answer = alice.post(CHANNELS, json=PAGER, headers=KEY)
             assert answer.headers["Cache-Control"] == "no-store"
 
     def test_stores_the_secret_encrypted_also_in_the_answer_kept_for_repetitions(
         self, service: RunningService, alice: Player
     ) -> None:
-        secret = alice.post(WEBHOOKS, json={"url": URL}, headers=KEY).json()["secret"]
+        secret = alice.post(CHANNELS, json=PAGER, headers=KEY).json()["secret"]
         stored = service.run(dump_database())
         assert "pager.example.com" in stored
         assert secret.removeprefix("whsec_") not in stored
@@ -75,7 +88,7 @@ class TestCreate:
         assert register(alice)["secret"] != register(alice)["secret"]
 
     def test_repeated_under_its_key_registers_once_and_shows_the_same_secret(self, alice: Player) -> None:
-        first, second = (alice.post(WEBHOOKS, json={"url": URL}, headers=KEY) for _ in range(2))
+        first, second = (alice.post(CHANNELS, json=PAGER, headers=KEY) for _ in range(2))
         assert first.status_code == second.status_code == 201
         assert first.content == second.content
         assert list_ids(alice) == [first.json()["id"]]
@@ -95,22 +108,22 @@ class TestCreate:
         ],
     )
     def test_refuses_what_the_document_does_not_allow(self, alice: Player, fields: dict[str, Any]) -> None:
-        assert alice.post(WEBHOOKS, json={"url": URL, **fields}).status_code == 400
+        assert alice.post(CHANNELS, json={**PAGER, **fields}).status_code == 400
         assert list_ids(alice) == []
 
     def test_is_not_for_keys_that_may_only_read(self, bob: Player, catalogue: Catalogue) -> None:
-        answer = bob.post(WEBHOOKS, json={"url": URL})
+        answer = bob.post(CHANNELS, json=PAGER)
         assert is_problem(answer, catalogue, "insufficient_permissions", scope="monitors:write")
 
     def test_is_not_for_strangers(self, mallory: httpx.Client) -> None:
-        assert mallory.post(WEBHOOKS, json={"url": URL}).status_code == 401
+        assert mallory.post(CHANNELS, json=PAGER).status_code == 401
 
 
 class TestLimit:
     def test_is_20_a_team(self, alice: Player, charlie: Player, catalogue: Catalogue) -> None:
         webhooks = [register(alice) for _ in range(20)]
-        answer = alice.post(WEBHOOKS, json={"url": URL})
-        assert is_problem(answer, catalogue, "notification_webhook_limit_reached")
+        answer = alice.post(CHANNELS, json=PAGER)
+        assert is_problem(answer, catalogue, "notification_channel_limit_reached")
         register(charlie)
         alice.delete(path_of(webhooks[0]))
         register(alice)
@@ -123,7 +136,7 @@ class TestLimit:
             there = stack.enter_context(httpx.Client(base_url=other.base_url, headers=headers, timeout=30))
             with ThreadPoolExecutor(30) as pool:
                 players = islice(cycle([here, there]), 30)
-                answers = list(pool.map(lambda player: player.post(WEBHOOKS, json={"url": URL}), players))
+                answers = list(pool.map(lambda player: player.post(CHANNELS, json=PAGER), players))
             assert sorted(answer.status_code for answer in answers) == [201] * 20 + [409] * 10
             assert len(list_ids(there)) == 20
 
@@ -131,10 +144,10 @@ class TestLimit:
 class TestList:
     def test_is_newest_first_and_paged(self, alice: Player) -> None:
         ids = [register(alice)["id"] for _ in range(5)][::-1]
-        first = alice.get(WEBHOOKS, params={"limit": 2}).json()
-        assert [webhook["id"] for webhook in first["notification_webhooks"]] == ids[:2]
-        second = alice.get(WEBHOOKS, params={"limit": 3, "cursor": first["next_cursor"]}).json()
-        assert [webhook["id"] for webhook in second["notification_webhooks"]] == ids[2:]
+        first = alice.get(CHANNELS, params={"limit": 2}).json()
+        assert [webhook["id"] for webhook in first["notification_channels"]] == ids[:2]
+        second = alice.get(CHANNELS, params={"limit": 3, "cursor": first["next_cursor"]}).json()
+        assert [webhook["id"] for webhook in second["notification_channels"]] == ids[2:]
         assert second["next_cursor"] is None
 
     def test_is_for_bob_too_and_shows_charlie_nothing(
@@ -150,24 +163,26 @@ class TestGet:
         webhook = register(alice)
         assert read(bob, webhook) == without_secret(webhook)
 
-    @pytest.mark.parametrize("webhook_id", ["019a9c3e-5b7a-7c1e-9d42-000000000000", "1", "%7B%7D"])
+    @pytest.mark.parametrize("channel_id", ["019a9c3e-5b7a-7c1e-9d42-000000000000", "1", "%7B%7D"])
     def test_of_an_id_that_nobody_has_is_a_404(
-        self, alice: Player, catalogue: Catalogue, webhook_id: str
+        self, alice: Player, catalogue: Catalogue, channel_id: str
     ) -> None:
-        answer = alice.get(f"{WEBHOOKS}/{webhook_id}")
-        assert is_problem(answer, catalogue, "notification_webhook_not_found")
+        answer = alice.get(f"{CHANNELS}/{channel_id}")
+        assert is_problem(answer, catalogue, "notification_channel_not_found")
 
     def test_of_another_teams_webhook_is_the_same_404(
         self, alice: Player, charlie: Player, catalogue: Catalogue
     ) -> None:
         answer = charlie.get(path_of(register(alice)))
-        assert is_problem(answer, catalogue, "notification_webhook_not_found")
+        assert is_problem(answer, catalogue, "notification_channel_not_found")
 
 
 class TestUpdate:
     def test_changes_what_it_names_and_leaves_the_rest(self, alice: Player) -> None:
         webhook = register(alice, name="Pager")
-        answer = alice.patch(path_of(webhook), json={"events": ["incident.opened"], "enabled": False})
+        answer = alice.patch(
+            path_of(webhook), json={"type": "webhook", "events": ["incident.opened"], "enabled": False}
+        )
         changed = answer.raise_for_status().json()
         assert changed == read(alice, webhook)
         assert changed["updated_at"] > webhook["updated_at"]
@@ -176,14 +191,14 @@ class TestUpdate:
 
     def test_with_null_puts_defaults_back(self, alice: Player) -> None:
         webhook = register(alice, name="Pager", events=["incident.opened"], enabled=False)
-        patch = {"name": None, "events": None, "enabled": None}
+        patch = {"type": "webhook", "name": None, "events": None, "enabled": None}
         headers = {"Content-Type": "application/merge-patch+json"}
         changed = alice.patch(path_of(webhook), json=patch, headers=headers).raise_for_status().json()
         assert (changed["name"], changed["events"], changed["enabled"]) == ("pager.example.com", EVENTS, True)
 
     def test_that_changes_nothing_leaves_the_time_of_the_last_change(self, alice: Player) -> None:
         webhook = register(alice)
-        answer = alice.patch(path_of(webhook), json={"enabled": True, "url": URL})
+        answer = alice.patch(path_of(webhook), json={"type": "webhook", "enabled": True, "url": URL})
         assert answer.json() == without_secret(webhook)
 
     def test_that_enables_forgets_why_the_webhook_was_disabled(
@@ -192,29 +207,32 @@ class TestUpdate:
         webhook = register(alice)
 
         async def disable() -> None:
-            found = NotificationWebhook.filter(id=webhook["id"])
+            found = NotificationChannel.filter(id=webhook["id"])
             await found.update(enabled=False, disabled_reason=GONE)
 
         service.run(disable())
         assert read(alice, webhook)["disabled_reason"] == GONE
-        assert alice.patch(path_of(webhook), json={"name": "Phone"}).json()["disabled_reason"] == GONE
-        changed = alice.patch(path_of(webhook), json={"enabled": True}).json()
+        assert (
+            alice.patch(path_of(webhook), json={"type": "webhook", "name": "Phone"}).json()["disabled_reason"]
+            == GONE
+        )
+        changed = alice.patch(path_of(webhook), json={"type": "webhook", "enabled": True}).json()
         assert (changed["enabled"], changed["disabled_reason"]) == (True, None)
 
     def test_repeated_under_its_key_is_answered_alike(self, alice: Player) -> None:
         webhook = register(alice)
-        first = alice.patch(path_of(webhook), json={"name": "a"}, headers=KEY)
-        alice.patch(path_of(webhook), json={"name": "b"})
-        second = alice.patch(path_of(webhook), json={"name": "a"}, headers=KEY)
+        first = alice.patch(path_of(webhook), json={"type": "webhook", "name": "a"}, headers=KEY)
+        alice.patch(path_of(webhook), json={"type": "webhook", "name": "b"})
+        second = alice.patch(path_of(webhook), json={"type": "webhook", "name": "a"}, headers=KEY)
         assert first.content == second.content
         assert read(alice, webhook)["name"] == "b"
 
     @pytest.mark.parametrize(
         "patch",
-        [{}, {"url": None}, {"url": "http://0x7f.1/"}, {"events": []}, {"name": " "}, {"secret": "x"}],
+        [{"url": None}, {"url": "http://0x7f.1/"}, {"events": []}, {"name": " "}, {"secret": "x"}],
     )
     def test_refuses_what_the_document_does_not_allow(self, alice: Player, patch: dict[str, Any]) -> None:
-        assert alice.patch(path_of(register(alice)), json=patch).status_code == 400
+        assert alice.patch(path_of(register(alice)), json={"type": "webhook", **patch}).status_code == 400
 
 
 class TestDelete:
@@ -222,13 +240,13 @@ class TestDelete:
         webhook, other = register(alice), register(alice)
         answer = alice.delete(path_of(webhook))
         assert (answer.status_code, answer.content) == (204, b"")
-        assert is_problem(alice.get(path_of(webhook)), catalogue, "notification_webhook_not_found")
+        assert is_problem(alice.get(path_of(webhook)), catalogue, "notification_channel_not_found")
         assert list_ids(alice) == [other["id"]]
 
     def test_twice_is_a_404_and_under_its_key_a_repetition(self, alice: Player, catalogue: Catalogue) -> None:
         webhook = register(alice)
         assert [alice.delete(path_of(webhook), headers=KEY).status_code for _ in range(2)] == [204, 204]
-        assert is_problem(alice.delete(path_of(webhook)), catalogue, "notification_webhook_not_found")
+        assert is_problem(alice.delete(path_of(webhook)), catalogue, "notification_channel_not_found")
 
 
 @pytest.mark.parametrize(("method", "body"), BOTH_WRITES)
@@ -246,5 +264,93 @@ class TestEveryWrite:
     ) -> None:
         webhook = register(alice)
         answer = charlie.request(method, path_of(webhook), json=body)
-        assert is_problem(answer, catalogue, "notification_webhook_not_found")
+        assert is_problem(answer, catalogue, "notification_channel_not_found")
         assert read(alice, webhook) == without_secret(webhook)
+
+
+class TestType:
+    def test_says_what_a_channel_is_and_is_shown(self, alice: Player) -> None:
+        pager, chat = register(alice), register(alice, **CHAT)
+        assert (pager["type"], chat["type"]) == ("webhook", "slack")
+        assert (read(alice, chat)["type"], chat["name"]) == ("slack", "hooks.slack.com")
+        assert set(list_ids(alice)) == {pager["id"], chat["id"]}
+
+    @pytest.mark.parametrize(
+        ("body", "problem"),
+        [
+            ({"url": URL}, "type: is required"),
+            ({"type": "fax", "url": URL}, "type: must name a type of channel, such as webhook or slack"),
+            ({"type": ["slack"], "url": URL}, "type: must name a type of channel, such as webhook or slack"),
+            ({"type": "slack"}, "url: is required"),
+            ({"type": "slack", "url": URL, "secret": "a"}, "secret: is not known here"),
+            (
+                {"type": "slack", "url": MASKED},
+                "url: must be an absolute http or https URL without credentials and fragment, and not masked",
+            ),
+            ([], "body: must be an object"),
+        ],
+    )
+    def test_decides_which_fields_there_are(self, alice: Player, body: Any, problem: str) -> None:
+        answer = alice.post(CHANNELS, json=body)
+        assert (answer.status_code, answer.json()) == (400, {"error": problem})
+
+    def test_never_changes(self, alice: Player, catalogue: Catalogue) -> None:
+        chat = register(alice, **CHAT)
+        answer = alice.patch(path_of(chat), json={"type": "discord", "name": "Other"})
+        assert is_problem(answer, catalogue, "notification_channel_type_fixed")
+        assert read(alice, chat) == chat
+
+    def test_is_needed_to_change_a_channel(self, alice: Player) -> None:
+        answer = alice.patch(path_of(register(alice)), json={"name": "Phone"})
+        assert (answer.status_code, answer.json()) == (400, {"error": "type: is required"})
+
+
+class TestSecretAddress:
+    def test_is_never_shown_and_stored_encrypted(self, service: RunningService, alice: Player) -> None:
+        created = alice.post(CHANNELS, json=CHAT, headers=KEY)
+        path = created.headers["Location"]
+        answers = [
+            created,
+            alice.get(path),
+            alice.get(CHANNELS),
+            alice.patch(path, json={"type": "slack", "name": "Ops"}),
+            alice.post(f"{path}/test"),
+            alice.get(f"{path}/deliveries"),
+        ]
+        assert all(answer.is_success for answer in answers)
+        assert created.json()["url"] == MASKED
+        assert not any("very-secret" in answer.text for answer in answers)
+        stored = service.run(dump_database())
+        assert "hooks.slack.com" in stored
+        assert "very-secret" not in stored
+
+    def test_is_kept_by_a_change_that_leaves_it_out(self, service: RunningService, alice: Player) -> None:
+        chat = register(alice, **CHAT)
+        changed = alice.patch(path_of(chat), json={"type": "slack", "name": None, "enabled": False}).json()
+        assert (changed["url"], changed["name"]) == (MASKED, "hooks.slack.com")
+        assert service.run(secrets_of(chat)) == {"url": CHAT["url"]}
+
+    def test_is_replaced_even_if_it_looks_alike(self, service: RunningService, alice: Player) -> None:
+        chat = register(alice, **CHAT)
+        changed = alice.patch(path_of(chat), json={"type": "slack", "url": f"{CHAT['url']}-2"}).json()
+        assert changed["url"] == MASKED
+        assert changed["updated_at"] > chat["updated_at"]
+        assert service.run(secrets_of(chat)) == {"url": f"{CHAT['url']}-2"}
+
+    def test_that_is_sent_again_changes_nothing(self, alice: Player) -> None:
+        chat = register(alice, **CHAT)
+        assert alice.patch(path_of(chat), json=CHAT).json() == chat
+
+    def test_that_no_key_decrypts_can_be_replaced(self, service: RunningService, alice: Player) -> None:
+        chat = register(alice, **CHAT)
+
+        async def lose_the_key() -> None:
+            await NotificationChannel.filter(id=chat["id"]).update(secret="gAAAAA-of-another-key")
+
+        service.run(lose_the_key())
+        assert alice.patch(path_of(chat), json=CHAT).status_code == 200
+        assert service.run(secrets_of(chat)) == {"url": CHAT["url"]}
+
+
+async def secrets_of(channel: dict[str, Any]) -> dict[str, str]:
+    return read_secrets(await NotificationChannel.get(id=channel["id"]))
