@@ -304,7 +304,7 @@ class TestIncidents:
         for finding, event in ((DOWN, "incident.opened"), (UP, "incident.resolved")):
             await Watch.all().update(due_at=NOON, next_check_at=NOON)
             await store(found(await claim_due(NOON, 100), finding), NOON)
-            told = await NotificationDelivery.filter(event=event).select_related("webhook")
+            told = await NotificationDelivery.filter(event=event).select_related("channel")
             assert sorted(_told(each) for each in told) == sorted(
                 (monitor.team_id, str(monitor.id)) for monitor in monitors for _ in range(2)
             )

@@ -97,7 +97,7 @@ class TestOpening:
                 await break_down(monitor)
                 raise ZeroDivisionError
         assert await Incident.filter(monitor_id=monitor.id).count() == 0
-        assert await NotificationDelivery.filter(webhook__team_id=monitor.team_id).count() == 0
+        assert await NotificationDelivery.filter(channel__team_id=monitor.team_id).count() == 0
 
 
 @pytest.mark.usefixtures("_backends")
@@ -107,7 +107,7 @@ class TestOpeningMany:
         assert len(await break_down(monitor)) == 1
         assert await break_down(monitor) == []
         assert await Incident.filter(monitor_id=monitor.id).count() == 1
-        assert await NotificationDelivery.filter(webhook__team_id=monitor.team_id).count() == 1
+        assert await NotificationDelivery.filter(channel__team_id=monitor.team_id).count() == 1
 
     async def test_opens_and_announces_what_is_not_open_yet(self) -> None:
         broken, breaking = await watch(), await watch()

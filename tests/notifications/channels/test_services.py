@@ -1,6 +1,6 @@
 """Channels to other people's services: what each is sent, and what its answers mean.
 
-The services' documentation says which answers there are; `slack.py` and its neighbours name the pages.
+The services document which answers there are. `slack.write` and its neighbours name the pages.
 """
 
 from __future__ import annotations
