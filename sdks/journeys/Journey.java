@@ -26,8 +26,8 @@ import com.example.monitoring.model.MonitorUpdate;
 import com.example.monitoring.model.NotificationDelivery;
 import com.example.monitoring.model.NotificationEvent;
 import com.example.monitoring.model.NotificationType;
+import com.example.monitoring.model.NotificationChannel;
 import com.example.monitoring.model.NotificationChannelCreate;
-import com.example.monitoring.model.NotificationChannelCreated;
 import com.example.monitoring.model.NotificationChannelDisabledError;
 import com.example.monitoring.model.NotificationChannelUpdate;
 import com.example.monitoring.model.ResponseTimes;
@@ -35,6 +35,9 @@ import com.example.monitoring.model.Translation;
 import com.example.monitoring.model.TranslationStatus;
 import com.example.monitoring.model.Uptime;
 import com.example.monitoring.model.UptimeWindow;
+import com.example.monitoring.model.WebhookChannelCreate;
+import com.example.monitoring.model.WebhookChannelCreated;
+import com.example.monitoring.model.WebhookChannelUpdate;
 import com.example.monitoring.model.Window;
 import java.io.IOException;
 import java.time.Duration;
@@ -155,9 +158,13 @@ public final class Journey {
   private static void beToldOfIncidents(ApiClient client) throws ApiException, IOException {
     NotificationsApi notifications = new NotificationsApi(client);
     Set<NotificationEvent> opened = Set.of(NotificationEvent.INCIDENT_OPENED);
-    NotificationChannelCreate wanted =
-        new NotificationChannelCreate().url("https://pager.example.com/hooks").events(opened);
-    NotificationChannelCreated webhook = notifications.createNotificationChannel(wanted, null);
+    WebhookChannelCreate wanted =
+        new WebhookChannelCreate()
+            .type(WebhookChannelCreate.TypeEnum.WEBHOOK)
+            .url("https://pager.example.com/hooks")
+            .events(opened);
+    WebhookChannelCreated webhook =
+        notifications.createNotificationChannel(new NotificationChannelCreate(wanted), null).getWebhookChannelCreated();
     check(webhook.getEvents().equals(opened), "the webhook is told what was asked for");
     check(webhook.getSecret().startsWith("whsec_"), "the secret is that of a webhook");
 
@@ -169,8 +176,11 @@ public final class Journey {
     check(deliveries.size() == 1, "there is one delivery");
     check(deliveries.get(0).getId().equals(sent.getId()), "the message is among the deliveries");
 
-    NotificationChannelUpdate off = new NotificationChannelUpdate().enabled(false);
-    check(!notifications.updateNotificationChannel(webhookId, off, null).getEnabled(), "the webhook is off");
+    NotificationChannelUpdate off =
+        new NotificationChannelUpdate(
+            new WebhookChannelUpdate().type(WebhookChannelUpdate.TypeEnum.WEBHOOK).enabled(false));
+    NotificationChannel disabled = notifications.updateNotificationChannel(webhookId, off, null);
+    check(!disabled.getWebhookChannel().getEnabled(), "the webhook is off");
     String sentence = "Notification channel is disabled";
     ApiException refused = expect(409, sentence, () -> notifications.testNotificationChannel(webhookId, null));
     NotificationChannelDisabledError error =

@@ -123,9 +123,10 @@ async function learnWhatIsDown(): Promise<void> {
 
 async function beToldOfIncidents(): Promise<void> {
   const webhook = await createNotificationChannel({
-    body: { url: "https://pager.example.com/hooks", events: ["incident.opened"] },
+    body: { type: "webhook", url: "https://pager.example.com/hooks", events: ["incident.opened"] },
   });
   assert.deepEqual(webhook.data?.events, ["incident.opened"]);
+  assert(webhook.data.type === "webhook");
   assert(webhook.data.secret.startsWith("whsec_"));
 
   const path = { channel_id: webhook.data.id };
@@ -134,7 +135,7 @@ async function beToldOfIncidents(): Promise<void> {
   const page = await listNotificationDeliveries({ path });
   assert.deepEqual(page.data?.deliveries.map((delivery) => delivery.id), [sent.data.id]);
 
-  const disabled = await updateNotificationChannel({ path, body: { enabled: false } });
+  const disabled = await updateNotificationChannel({ path, body: { type: "webhook", enabled: false } });
   assert.equal(disabled.data?.enabled, false);
   const refused = await testNotificationChannel({ path });
   assert.equal(refused.response?.status, 409);

@@ -143,10 +143,12 @@ func learnWhatIsDown(ctx context.Context, client *monitoring.APIClient) {
 func beToldOfIncidents(ctx context.Context, client *monitoring.APIClient) {
 	notifications := client.NotificationsAPI
 	opened := []monitoring.NotificationEvent{monitoring.NOTIFICATIONEVENT_INCIDENT_OPENED}
-	wanted := monitoring.NewNotificationChannelCreate("https://pager.example.com/hooks")
+	wanted := monitoring.NewWebhookChannelCreate("webhook", "https://pager.example.com/hooks")
 	wanted.SetEvents(opened)
-	webhook, _, err := notifications.CreateNotificationChannel(ctx).NotificationChannelCreate(*wanted).Execute()
+	channel := monitoring.WebhookChannelCreateAsNotificationChannelCreate(wanted)
+	created, _, err := notifications.CreateNotificationChannel(ctx).NotificationChannelCreate(channel).Execute()
 	must(err)
+	webhook := created.WebhookChannelCreated
 	check(reflect.DeepEqual(webhook.Events, opened), "the webhook is told what was asked for")
 	check(strings.HasPrefix(webhook.Secret, "whsec_"), "the secret is that of a webhook")
 
@@ -157,11 +159,12 @@ func beToldOfIncidents(ctx context.Context, client *monitoring.APIClient) {
 	must(err)
 	check(len(page.Deliveries) == 1 && page.Deliveries[0].Id == sent.Id, "the message is among the deliveries")
 
-	off := monitoring.NewNotificationChannelUpdate()
+	off := monitoring.NewWebhookChannelUpdate("webhook")
 	off.SetEnabled(false)
-	disabled, _, err := notifications.UpdateNotificationChannel(ctx, webhook.Id).NotificationChannelUpdate(*off).Execute()
+	change := monitoring.WebhookChannelUpdateAsNotificationChannelUpdate(off)
+	disabled, _, err := notifications.UpdateNotificationChannel(ctx, webhook.Id).NotificationChannelUpdate(change).Execute()
 	must(err)
-	check(!disabled.Enabled, "the webhook is off")
+	check(!disabled.WebhookChannel.Enabled, "the webhook is off")
 	_, _, err = notifications.TestNotificationChannel(ctx, webhook.Id).Execute()
 	var failure *monitoring.GenericOpenAPIError
 	check(errors.As(err, &failure), "nothing is sent to a disabled webhook")

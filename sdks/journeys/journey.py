@@ -46,11 +46,7 @@ from monitoring_client.models import (
     MonitorNotFoundError,
     MonitorStatus,
     MonitorUpdate,
-    NotificationChannel,
-    NotificationChannelCreate,
-    NotificationChannelCreated,
     NotificationChannelDisabledError,
-    NotificationChannelUpdate,
     NotificationDelivery,
     NotificationDeliveryList,
     NotificationEvent,
@@ -60,6 +56,10 @@ from monitoring_client.models import (
     TokenRequest,
     TranslationStatus,
     Uptime,
+    WebhookChannel,
+    WebhookChannelCreate,
+    WebhookChannelCreated,
+    WebhookChannelUpdate,
     Window,
 )
 from monitoring_client.types import UNSET
@@ -159,11 +159,11 @@ def learn_what_is_down(client: AuthenticatedClient) -> None:
 
 
 def be_told_of_incidents(client: AuthenticatedClient) -> None:
-    wanted = NotificationChannelCreate(
-        url="https://pager.example.com/hooks", events=[NotificationEvent.INCIDENT_OPENED]
+    wanted = WebhookChannelCreate(
+        type_="webhook", url="https://pager.example.com/hooks", events=[NotificationEvent.INCIDENT_OPENED]
     )
     webhook = create_notification_channel.sync(client=client, body=wanted)
-    assert isinstance(webhook, NotificationChannelCreated)
+    assert isinstance(webhook, WebhookChannelCreated)
     assert webhook.events == [NotificationEvent.INCIDENT_OPENED]
     assert webhook.secret.startswith("whsec_")
 
@@ -174,9 +174,9 @@ def be_told_of_incidents(client: AuthenticatedClient) -> None:
     assert isinstance(page, NotificationDeliveryList)
     assert [delivery.id for delivery in page.deliveries] == [sent.id]
 
-    off = NotificationChannelUpdate(enabled=False)
+    off = WebhookChannelUpdate(type_="webhook", enabled=False)
     disabled = update_notification_channel.sync(webhook.id, client=client, body=off)
-    assert isinstance(disabled, NotificationChannel)
+    assert isinstance(disabled, WebhookChannel)
     assert not disabled.enabled
     refused = test_notification_channel.sync(webhook.id, client=client)
     assert isinstance(refused, NotificationChannelDisabledError)

@@ -111,7 +111,7 @@ end
 def be_told_of_incidents(client)
   notifications = Monitoring::NotificationsApi.new(client)
   opened = Monitoring::NotificationEvent::INCIDENT_OPENED
-  wanted = Monitoring::NotificationChannelCreate.new(url: "https://pager.example.com/hooks", events: [opened])
+  wanted = Monitoring::WebhookChannelCreate.new(type: "webhook", url: "https://pager.example.com/hooks", events: [opened])
   webhook = notifications.create_notification_channel(wanted)
   check webhook.events == [opened], "the webhook is told what was asked for"
   check webhook.secret.start_with?("whsec_"), "the secret is that of a webhook"
@@ -121,7 +121,7 @@ def be_told_of_incidents(client)
   deliveries = notifications.list_notification_deliveries(webhook.id).deliveries
   check deliveries.map(&:id) == [sent.id], "the message is among the deliveries"
 
-  off = Monitoring::NotificationChannelUpdate.new(enabled: false)
+  off = Monitoring::WebhookChannelUpdate.new(type: "webhook", enabled: false)
   check !notifications.update_notification_channel(webhook.id, off).enabled, "the webhook is off"
   expect(409, Monitoring::NotificationChannelDisabledError, "Notification channel is disabled") do
     notifications.test_notification_channel(webhook.id)

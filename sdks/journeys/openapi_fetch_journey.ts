@@ -118,10 +118,11 @@ async function learnWhatIsDown(headers: Headers): Promise<void> {
 
 async function beToldOfIncidents(headers: Headers): Promise<void> {
   const webhook = await api.POST("/api/notification-channels", {
-    body: { url: "https://pager.example.com/hooks", events: ["incident.opened"] },
+    body: { type: "webhook", url: "https://pager.example.com/hooks", events: ["incident.opened"] },
     headers,
   });
   assert.deepEqual(webhook.data?.events, ["incident.opened"]);
+  assert(webhook.data.type === "webhook");
   assert(webhook.data.secret.startsWith("whsec_"));
 
   const path = { channel_id: webhook.data.id };
@@ -132,7 +133,7 @@ async function beToldOfIncidents(headers: Headers): Promise<void> {
 
   const disabled = await api.PATCH("/api/notification-channels/{channel_id}", {
     params: { path },
-    body: { enabled: false },
+    body: { type: "webhook", enabled: false },
     headers,
   });
   assert.equal(disabled.data?.enabled, false);
