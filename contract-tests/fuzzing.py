@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -27,6 +28,7 @@ from monitoring.auth.service import revoke_key
 from monitoring.incidents.models import Incident
 from monitoring.monitors.service import create_monitor
 from monitoring.monitors.watch import begin_watch
+from monitoring.notifications import handlers as notification_handlers
 from monitoring.notifications import service as notification_service
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.service import create_channel
@@ -78,6 +80,7 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
     """Start a service that sends no notifications, because made-up addresses may be somebody's."""
     with (
         patch.object(worker, "open_sender", lambda _: nullcontext()),
+        patch.object(notification_handlers, "TEST_PATIENCE", timedelta(0)),  # nobody makes the attempt
         patch.object(notification_service, "MAX_CHANNELS_A_TEAM", MANY),
         running_service(folder, **changes) as service,
     ):

@@ -183,7 +183,14 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
         "/api/notification-channels/{channel_id}", type="webhook", enabled=False
     ),
     "notification_channel_type_fixed": lambda operation: [write(operation, type="slack")],
-    "notification_channel_limit_reached": lambda operation: [write(operation)] * 19,  # two exist already
+    "notification_channel_body_too_large": lambda operation: [
+        replace(
+            write(operation, type="custom", body={name: "a" * 600_000}),
+            path="/api/notification-channels/{custom_channel_id}",
+        )
+        for name in ("one", "other")
+    ],
+    "notification_channel_limit_reached": lambda operation: [write(operation)] * 18,  # three exist already
     # Articles
     "article_not_found": lambda operation: [
         good_ask(operation, path=operation.path.replace("{article_id}", "{nothing}"))

@@ -175,6 +175,7 @@ class TestDocument:
         assert closed == {
             "MonitorCreate",
             "MonitorUpdate",
+            "CustomHeader",
             *(
                 member.rpartition("/")[2]
                 for union in ("NotificationChannelCreate", "NotificationChannelUpdate")

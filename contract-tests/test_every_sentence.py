@@ -145,10 +145,11 @@ def set_scene(service: RunningService) -> dict[str, str]:
 
 
 async def create_things(team_id: UUID) -> dict[str, str]:
-    """Return the ids of two monitors, two channels, two deliveries to the first of these, and an incident."""
+    """Return the ids of two monitors, three channels, two deliveries to the first, and an incident."""
     address = {"url": "https://a.example/"}
     monitor, other_monitor = [await create_monitor(team_id, address) for _ in range(2)]
     channel, other_channel = [await create_channel(team_id, {"type": "webhook", **address}) for _ in range(2)]
+    custom = await create_channel(team_id, {"type": "custom", "body": {}, **address})
     delivery, other_delivery = [await queue_test(team_id, channel.id) for _ in range(2)]
     await open_incident(
         monitor, started_at=LONG_AGO, confirmed_at=LONG_AGO, error="timeout", error_message="No answer"
@@ -159,6 +160,7 @@ async def create_things(team_id: UUID) -> dict[str, str]:
         "another_monitor_id": other_monitor,
         "channel_id": channel,
         "another_channel_id": other_channel,
+        "custom_channel_id": custom,
         "delivery_id": delivery,
         "another_delivery_id": other_delivery,
         "incident_id": incident,

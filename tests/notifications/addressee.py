@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
@@ -83,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         if status != 204:
             self.wfile.write(body)
 
-    do_GET = do_POST  # noqa: N815 - http.server's own
+    do_GET = do_PUT = do_POST  # noqa: N815 - http.server's own
 
     def log_message(self, *_: object) -> None:
         """Be silent."""
@@ -101,10 +101,10 @@ async def create(given: Mapping[str, Any]) -> NotificationChannel:
 
 
 async def announce_to(
-    webhook: NotificationChannel, subject: Mapping[str, Any] | None = None
+    webhook: NotificationChannel, subject: Mapping[str, Any] | None = None, event: str = "incident.opened"
 ) -> NotificationDelivery:
-    """Tell a webhook's team that an incident opened, and return the delivery to this webhook."""
-    delivery_ids = await announce([opening(webhook.team_id, subject)])
+    """Tell a channel's team of an event, and return the delivery to this channel."""
+    delivery_ids = await announce([replace(opening(webhook.team_id, subject), event=event)])
     return await NotificationDelivery.get(id__in=delivery_ids, channel_id=webhook.id)
 
 

@@ -38,7 +38,45 @@ KEY = {"Idempotency-Key": "4c1f0f1e-8a0b-4f0e-9c59-3d2d9a1f7b11"}
 SECRET_PATH = "/services/T0000/B0000/a-very-secret-token"
 CHAT = {"type": "slack", "url": f"https://hooks.slack.com{SECRET_PATH}"}
 MASKED = "https://hooks.slack.com/********"
+TICKETS = {"type": "custom", "url": "https://api.example.com/tickets", "body": {}}
+MASKED_API = "https://api.example.com/********"
 BOTH_WRITES = [("PATCH", {"type": "webhook", "enabled": False}), ("DELETE", None)]
+
+# What is given, and what of it is shown.
+TOKENS = [
+    (
+        {"type": "telegram", "bot_token": f"110201543:{'A' * 35}", "chat_id": "-1001234567890"},
+        {"name": "Telegram", "bot_token": "********", "chat_id": "-1001234567890"},
+    ),
+    (
+        {"type": "pagerduty", "routing_key": "R" * 32},
+        {"name": "PagerDuty", "routing_key": "********", "region": "us"},
+    ),
+    (
+        {"type": "opsgenie", "api_key": "e" * 36, "region": "jira"},
+        {"name": "Opsgenie", "api_key": "********", "region": "jira"},
+    ),
+    (
+        {"type": "ntfy", "url": "https://ntfy.sh", "topic": "ours"},
+        {"name": "ntfy.sh", "url": "https://ntfy.sh", "topic": "********", "token": None},
+    ),
+    (
+        {"type": "ntfy", "url": "https://ntfy.sh", "topic": "ours", "token": "tk_1"},
+        {"topic": "********", "token": "********"},
+    ),
+    (
+        {"type": "pushover", "app_token": "a" * 30, "user_key": "u" * 30},
+        {"name": "Pushover", "app_token": "********", "user_key": "********"},
+    ),
+    (
+        {"type": "custom", "url": "https://api.example.com/a?key=b", "body": {"a": "{{title}}"}},
+        {"url": MASKED_API, "method": "POST", "headers": [], "body": {"a": "{{title}}"}},
+    ),
+    (
+        {**TICKETS, "headers": [{"name": "X-Key", "value": "secret"}]},
+        {"name": "api.example.com", "headers": [{"name": "X-Key", "value": "********"}]},
+    ),
+]
 
 
 class TestCreate:
@@ -354,3 +392,61 @@ class TestSecretAddress:
 
 async def secrets_of(channel: dict[str, Any]) -> dict[str, str]:
     return read_secrets(await NotificationChannel.get(id=channel["id"]))
+
+
+class TestTokens:
+    @pytest.mark.parametrize(("given", "shown"), TOKENS)
+    def test_are_masked_and_a_change_of_something_else_keeps_them(
+        self, service: RunningService, alice: Player, given: dict[str, Any], shown: dict[str, Any]
+    ) -> None:
+        created = alice.post(CHANNELS, json=given).raise_for_status().json()
+        assert created.items() >= shown.items()
+        secrets = service.run(secrets_of(created))
+        assert secrets.items() <= given.items()
+        patch = {"type": given["type"], "events": ["incident.opened"]}
+        changed = alice.patch(path_of(created), json=patch).raise_for_status().json()
+        assert changed == {**created, "events": ["incident.opened"], "updated_at": changed["updated_at"]}
+        assert service.run(secrets_of(created)) == secrets
+
+    @pytest.mark.parametrize(
+        ("given", "problem"),
+        [
+            ({**TICKETS, "body": "{"}, "body: must be an object"),
+            (
+                {**TICKETS, "headers": [{"name": "Host", "value": "a"}]},
+                (
+                    "headers.0.name: must be 1 to 64 letters, digits or hyphens, "
+                    "and not a header that the service sets itself, such as Host"
+                ),
+            ),
+            (
+                {"type": "pagerduty", "routing_key": "********"},
+                "routing_key: must be the 32 letters and digits of an integration key",
+            ),
+            (
+                {"type": "telegram", "bot_token": "a-token", "chat_id": "1"},
+                (
+                    "bot_token: must be the token of a bot, "
+                    "such as 110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0"
+                ),
+            ),
+        ],
+    )
+    def test_that_are_malformed_are_named(self, alice: Player, given: Any, problem: str) -> None:
+        answer = alice.post(CHANNELS, json=given)
+        assert (answer.status_code, answer.json()) == (400, {"error": problem})
+
+    def test_that_are_optional_can_be_removed(self, service: RunningService, alice: Player) -> None:
+        topic = {"type": "ntfy", "url": "https://ntfy.sh", "topic": "ours"}
+        channel = alice.post(CHANNELS, json={**topic, "token": "tk_1"}).json()
+        changed = alice.patch(path_of(channel), json={"type": "ntfy", "token": None}).json()
+        assert changed["token"] is None
+        assert service.run(secrets_of(channel)) == {"topic": "ours"}
+        assert alice.patch(path_of(channel), json={"type": "ntfy", "token": None}).json() == changed
+
+
+class TestCustomBody:
+    def test_changes_as_a_merge_patch_says(self, alice: Player) -> None:
+        channel = alice.post(CHANNELS, json={**TICKETS, "body": {"a": {"b": 1, "c": 2}, "d": 3}}).json()
+        patch = {"type": "custom", "body": {"a": {"b": None, "e": 4}}}
+        assert alice.patch(path_of(channel), json=patch).json()["body"] == {"a": {"c": 2, "e": 4}, "d": 3}

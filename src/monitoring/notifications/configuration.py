@@ -44,7 +44,10 @@ def default_configuration(channel_type: str) -> Mapping[str, Json]:
 
 
 def secret_fields(channel_type: str) -> Mapping[str, str]:
-    """Return the fields that answers mask, with how: `address` leaves the host, `whole` nothing."""
+    """Return the fields that answers mask, with how.
+
+    `address` leaves the host of an address, `values` the names in a list of headers, `whole` nothing.
+    """
     return read_notes(_schema_of(channel_type), "x-secret")
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from monitoring.backends.encrypted_columns import Encrypted
+    from monitoring.contract.document import Json
     from monitoring.notifications.configuration import Configuration
 
 
@@ -27,13 +28,13 @@ def read_secret(channel: NotificationChannel) -> str:
     return decrypt(channel.secret)
 
 
-def read_secrets(channel: NotificationChannel) -> dict[str, str]:
+def read_secrets(channel: NotificationChannel) -> dict[str, Json]:
     """Return the secret fields of a channel of any other type. Raises `UndecryptableError`."""
-    secrets: dict[str, str] = orjson.loads(decrypt(channel.secret))
+    secrets: dict[str, Json] = orjson.loads(decrypt(channel.secret))
     return secrets
 
 
-def store_secrets(secrets: Mapping[str, str]) -> str:
+def store_secrets(secrets: Mapping[str, Json]) -> str:
     """Write secret fields as they are stored."""
     return encrypt(orjson.dumps(secrets).decode())
 
@@ -52,8 +53,10 @@ async def encrypt_channel_secrets() -> Encrypted:
     return await encrypt_column(NotificationChannel.all(), "secret")
 
 
-def _mask(value: str, how: str) -> str:
+def _mask(value: Json, how: str) -> Json:
     if how == "address":
         parts = urlsplit(value)
         return f"{parts.scheme}://{parts.netloc}/{MASK}"
+    if how == "values":
+        return [{**each, "value": MASK} for each in value]
     return MASK

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import orjson
+
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
 from monitoring.backends.encryption import UndecryptableError
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Json
 
 MAX_CHANNELS_A_TEAM = 20
+
+# Of a custom channel, however many patches led to it. A request brings no more at once, by default.
+MAX_BODY_BYTES = 1_048_576
 
 
 async def list_channels(team_id: UUID, limit: int, after_id: UUID | None) -> Page[NotificationChannel]:
@@ -64,7 +69,7 @@ async def update_channel(team_id: UUID, channel_id: UUID, patch: Mapping[str, Js
     """Apply a merge patch. A patch that changes nothing leaves `updated_at` as it is.
 
     Disabling gives up the deliveries that wait. Enabling forgets why the channel was disabled. Raises Problem
-    if the patch is for channels of another type.
+    if the patch is for channels of another type, or leads to too large a body.
     """
     async with transaction():
         locked = NotificationChannel.select_for_update(no_key=True)
@@ -73,7 +78,10 @@ async def update_channel(team_id: UUID, channel_id: UUID, patch: Mapping[str, Js
             raise Problem("notification_channel_type_fixed")
         before = configuration_of(channel)
         defaults = default_configuration(channel.type)
-        after = mask_secrets(change(before, patch, defaults, CHANNELS[channel.type].default_name))
+        changed = mask_secrets(change(before, patch, defaults, CHANNELS[channel.type].default_name))
+        after = {name: changed.get(name) for name in before}
+        if len(orjson.dumps(after.get("body"))) > MAX_BODY_BYTES:
+            raise Problem("notification_channel_body_too_large")
         has_new_secrets = _renew_secrets(channel, _secrets_in(patch))
         if has_new_secrets or after != before:
             channel.update_from_dict(columns_of(after))

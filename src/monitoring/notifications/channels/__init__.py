@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitoring.notifications.channels import (
+    custom,
     discord,
     google_chat,
     mattermost,
     microsoft_teams,
+    ntfy,
+    opsgenie,
+    pagerduty,
+    pushover,
     slack,
+    telegram,
     webhook,
 )
 from monitoring.notifications.channels.services import Service
@@ -27,4 +33,10 @@ CHANNELS: Mapping[str, Channel] = {
     "microsoft_teams": Service("Microsoft Teams", microsoft_teams.write),
     "google_chat": Service("Google Chat", google_chat.write),
     "mattermost": Service("Mattermost", mattermost.write),
+    "telegram": Service("Telegram", telegram.write),
+    "pagerduty": Service("PagerDuty", pagerduty.write),
+    "opsgenie": Service("Opsgenie", opsgenie.write),
+    "ntfy": Service("ntfy", ntfy.write),
+    "pushover": Service("Pushover", pushover.write),
+    "custom": Service("The server", custom.write),
 }

@@ -23,16 +23,18 @@ class Post:
 
     url: str
     body: bytes
+    method: str = "POST"
     headers: Mapping[str, str] = field(default_factory=dict)
     keeps_answer: bool = False
 
 
-async def post_json(sender: Sender, post: Post) -> Exchange:
-    """Post JSON. Redirects are not followed. Raises OSError if this machine cannot send at all."""
+async def send_json(sender: Sender, post: Post) -> Exchange:
+    """Send JSON. Redirects are not followed. Raises OSError if this machine cannot send at all."""
+    has_a_type = any(name.lower() == "content-type" for name in post.headers)
     request = OutboundRequest(
-        method="POST",
+        method=post.method,
         url=post.url,
-        headers={"Content-Type": "application/json", **post.headers},
+        headers=post.headers if has_a_type else {"Content-Type": "application/json", **post.headers},
         body=post.body,
         timeout_seconds=TIMEOUT_SECONDS,
         keep_body=post.keeps_answer,

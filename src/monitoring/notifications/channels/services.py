@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from monitoring.auth.names import MAX_NAME_CHARACTERS, name_after_host
 from monitoring.backends.current import current_backends
 from monitoring.backends.encryption import UndecryptableError
-from monitoring.notifications.channels.posting import judge_answer, post_json
+from monitoring.notifications.channels.posting import judge_answer, send_json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.channels.wording import word
 from monitoring.notifications.secrets import read_secrets, store_secrets
@@ -85,7 +85,7 @@ class Service:
             return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
         message = word(delivery.payload, current_backends().settings.base_url)
         post = self.write(message, {"url": receiver.url, **receiver.settings, **secrets})
-        return judge(await post_json(sender, post), self.name, secrets.values())
+        return judge(await send_json(sender, post), self.name, _texts_in(secrets))
 
 
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
@@ -124,6 +124,14 @@ def _quote(body: bytes, secrets: Iterable[str]) -> str:
     line = "".join(each if each.isprintable() else " " for each in text)
     said = " ".join(line.split())[:MOST_SAID_CHARACTERS]
     return f": {said}" if said else ""
+
+
+def _texts_in(secrets: Json) -> list[str]:
+    """Return every text of the secret fields, of which some are lists of objects."""
+    if isinstance(secrets, str):
+        return [secrets]
+    inner = secrets.values() if isinstance(secrets, dict) else secrets
+    return [text for each in inner for text in _texts_in(each)]
 
 
 def _parts(secret: str) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import orjson
@@ -41,7 +42,7 @@ class Message:
     """An event in plain text. `link` leads to its subject in the app.
 
     `subject_id` is the same for the opening and the end of an incident, and for all events of an article. A
-    test has none.
+    test has none. `source` is the host of what was watched, or of this service.
     """
 
     event: str
@@ -49,7 +50,18 @@ class Message:
     title: str
     text: str
     link: str
+    source: str
     subject_id: UUID | None = None
+
+    @property
+    def key(self) -> str:
+        """The key by which services recognise messages about one subject."""
+        return str(self.subject_id or self.event)
+
+    @property
+    def ends_subject(self) -> bool:
+        """Whether this ends what an earlier message about the subject began."""
+        return self.event == "incident.resolved"
 
 
 def word(payload: str, base_url: str) -> Message:
@@ -66,6 +78,7 @@ def _say_opened(event: str, subject: Mapping[str, Json], base_url: str) -> Messa
         title=f"{monitor['name']} is down",
         text=f"{incident['error_message']}. Down since {_moment(incident['started_at'])}.",
         link=_link_monitor(base_url, monitor),
+        source=_host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
     )
 
@@ -81,6 +94,7 @@ def _say_resolved(event: str, subject: Mapping[str, Json], base_url: str) -> Mes
         title=f"{monitor['name']} {how}",
         text=f"It was down for {lasted}, since {_moment(incident['started_at'])}.",
         link=_link_monitor(base_url, monitor),
+        source=_host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
     )
 
@@ -100,6 +114,7 @@ def _say_article(event: str, subject: Mapping[str, Json], base_url: str) -> Mess
         title=f"“{article['title']}” {what}",
         text=f"{locale}{reason}Revision {article['revision']}.",
         link=f"{base_url}/app/articles/{article['id']}",
+        source=_host_of(base_url),
         subject_id=UUID(article["id"]),
     )
 
@@ -112,11 +127,16 @@ def _say_test(event: str, subject: Mapping[str, Json], base_url: str) -> Message
         title="A test notification",
         text="Notifications of your team arrive here.",
         link=f"{base_url}/app",
+        source=_host_of(base_url),
     )
 
 
 def _link_monitor(base_url: str, monitor: Mapping[str, Json]) -> str:
     return f"{base_url}/app/monitors/{monitor['id']}"
+
+
+def _host_of(url: str) -> str:
+    return urlsplit(url).netloc
 
 
 def _moment(timestamp: str) -> str:
