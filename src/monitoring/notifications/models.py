@@ -31,7 +31,7 @@ class NotificationChannel(Model):
     # Empty where a type has none.
     url = fields.CharField(max_length=2048)
     # The fields that only this type has.
-    settings: JsonTextField[dict[str, Any]] = JsonTextField(default=dict, db_default="{}")
+    settings: JsonTextField[dict[str, Any]] = JsonTextField(default=dict, db_default={})
     events: JsonTextField[list[str]] = JsonTextField()
     enabled = fields.BooleanField()
     disabled_reason = fields.CharField(max_length=255, null=True)

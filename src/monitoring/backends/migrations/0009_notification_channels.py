@@ -100,7 +100,7 @@ class Migration(migrations.Migration):
         ops.AddField(
             model_name="NotificationChannel",
             name="settings",
-            field=JsonTextField(default=dict, db_default="{}", generated=False, null=False, unique=False),
+            field=JsonTextField(default=dict, db_default={}, generated=False, null=False, unique=False),
         ),
         ops.AlterModelOptions(
             name="NotificationChannel",
