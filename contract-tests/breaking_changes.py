@@ -33,6 +33,11 @@ def find_breaking_changes(released: Mapping[str, Json], current: Mapping[str, Js
     return list(dict.fromkeys(_find(whole(released), whole(current))))
 
 
+def is_breaking(released: Mapping[str, Json], current: Mapping[str, Json]) -> bool:
+    """Say whether there is a change that breaks; it stops at the first."""
+    return next(_find(whole(released), whole(current)), None) is not None
+
+
 def may_break(released_version: str, current_version: str) -> bool:
     """Say whether the major version moved, or below 1.0.0 the minor one (semantic versioning)."""
     before, now = _major_and_minor(released_version), _major_and_minor(current_version)

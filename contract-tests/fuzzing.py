@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -27,9 +28,10 @@ from monitoring.auth.service import revoke_key
 from monitoring.incidents.models import Incident
 from monitoring.monitors.service import create_monitor
 from monitoring.monitors.watch import begin_watch
+from monitoring.notifications import handlers as notification_handlers
 from monitoring.notifications import service as notification_service
 from monitoring.notifications.deliveries import queue_test
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.service import create_channel
 from promises import EXAMPLE_IDS, OPERATIONS, PUBLISHED
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
@@ -80,7 +82,8 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
     """Start a service that sends no notifications, because made-up addresses may be somebody's."""
     with (
         patch.object(worker, "open_sender", lambda _: nullcontext()),
-        patch.object(notification_service, "MAX_WEBHOOKS_A_TEAM", MANY),
+        patch.object(notification_handlers, "TEST_PATIENCE", timedelta(0)),  # nobody makes the attempt
+        patch.object(notification_service, "MAX_CHANNELS_A_TEAM", MANY),
         running_service(folder, **changes) as service,
     ):
         yield service
@@ -182,9 +185,10 @@ async def create_the_documents_things(team_id: UUID) -> None:
     await monitor.save(force_create=True)
     for row in begin_watch(monitor, monitor.created_at):
         await row.save()
-    webhook = (await create_webhook(team_id, ADDRESS)).clone(pk=UUID(EXAMPLE_IDS["webhook_id"]))
-    await webhook.save(force_create=True)
-    delivery = await queue_test(team_id, webhook.id)
+    channel = await create_channel(team_id, {"type": "webhook", **ADDRESS})
+    channel = channel.clone(pk=UUID(EXAMPLE_IDS["channel_id"]))
+    await channel.save(force_create=True)
+    delivery = await queue_test(team_id, channel.id)
     await delivery.clone(pk=UUID(EXAMPLE_IDS["delivery_id"])).save(force_create=True)
     await Incident.create(
         id=UUID(EXAMPLE_IDS["incident_id"]),

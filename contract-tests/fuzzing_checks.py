@@ -59,29 +59,31 @@ STRANGER = httpx.Client(
 )
 
 # The things that the document's examples name exist and are never deleted: examples are sent most often.
-THINGS = {"monitor_id", "webhook_id", "delivery_id", "incident_id"}
+THINGS = {"monitor_id", "channel_id", "delivery_id", "incident_id"}
 
 # Operations whose success reveals something of ours, and the parameters with its ids.
 TELL_IDS = {
     "create_monitor": {"monitor_id"},
     "get_incident": {"incident_id"},
-    "create_notification_webhook": {"webhook_id"},
-    "test_notification_webhook": {"webhook_id", "delivery_id"},
+    "create_notification_channel": {"channel_id"},
+    "test_notification_channel": {"channel_id", "delivery_id"},
 }
 
 # Operations whose success makes something, and the parameter that takes its id.
 MAKE = {
     "create_monitor": "monitor_id",
-    "create_notification_webhook": "webhook_id",
+    "create_notification_channel": "channel_id",
     "deliver_article": "article_id",
 }
 
 # Things made outside of stories, by the parameter that takes their id. Requests may read or delete them.
-MADE: dict[str, list[str]] = {"article_id": [], "monitor_id": [], "webhook_id": []}
+MADE: dict[str, list[str]] = {"article_id": [], "monitor_id": [], "channel_id": []}
 
 SERIAL_NUMBERS = count(1)
 
-TAKE_OVER = {"name": "Mine"}  # a body that only updates read
+# Bodies that only updates read.
+TAKE_OVER = {"name": "Mine"}
+TAKE_OVER_A_CHANNEL = {"type": "webhook", "name": "Mine"}
 
 # Errors that come before authentication.
 BEFORE_SECURITY = {"malformed_request", "method_not_allowed", "not_found"}
@@ -99,8 +101,8 @@ def before_call(_: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> Non
             case.headers["If-Match"] = "*"
         if not is_in_a_story:
             case.path_parameters.update(_find_existing(case.path_parameters))
-    if _disables_a_webhook(case) and case.path_parameters["webhook_id"] == EXAMPLE_IDS["webhook_id"]:
-        case.path_parameters["webhook_id"] = (MADE["webhook_id"] or [str(uuid4())])[-1]  # others send to it
+    if _disables_a_channel(case) and case.path_parameters["channel_id"] == EXAMPLE_IDS["channel_id"]:
+        case.path_parameters["channel_id"] = (MADE["channel_id"] or [str(uuid4())])[-1]  # others send to it
     if operation_id in TELL_IDS and is_in_a_story:
         case.headers.pop("Idempotency-Key", None)  # the first answer may name what was deleted since
     if case.operation.method == "delete":
@@ -247,7 +249,8 @@ def _answer_about_nobodys(operation_id: str) -> tuple[int, bytes]:
 
 
 def _ask_as_stranger(operation: Operation, ids: Mapping[str, str]) -> httpx.Response:
-    return STRANGER.request(operation.method, operation.path.format_map(ids), json=TAKE_OVER)
+    body = TAKE_OVER_A_CHANNEL if "channel_id" in ids else TAKE_OVER
+    return STRANGER.request(operation.method, operation.path.format_map(ids), json=body)
 
 
 def _ids_taken(operation: Operation) -> set[str]:
@@ -274,9 +277,9 @@ def _is_in_a_story(case: Case[Any]) -> bool:
     return case.meta is not None and case.meta.phase.name == "stateful"
 
 
-def _disables_a_webhook(case: Case[Any]) -> bool:
+def _disables_a_channel(case: Case[Any]) -> bool:
     return (
-        _operation_of(case).operation_id == "update_notification_webhook"
+        _operation_of(case).operation_id == "update_notification_channel"
         and isinstance(case.body, dict)
         and case.body.get("enabled") is False
     )

@@ -15,7 +15,7 @@ from monitoring.checks.cursors import encode_moment
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Incident
 from monitoring.monitors.health import State
-from monitoring.notifications.models import NotificationWebhook
+from monitoring.notifications.models import NotificationChannel
 from planting import Lie
 from seams import Seam, lying, refusing
 
@@ -46,17 +46,17 @@ def with_a_cursor_too_early(truth: Any) -> Any:
 
 def with_its_secret(truth: Any) -> Any:
     @wraps(truth)
-    def lie(webhook: NotificationWebhook) -> Any:
-        return {**truth(webhook), "secret": webhook.secret}
+    def lie(channel: NotificationChannel) -> Any:
+        return {**truth(channel), "secret": channel.secret}
 
     return lie
 
 
 def enabled_or_not(truth: Any) -> Any:
     @wraps(truth)
-    async def lie(team_id: UUID, webhook_id: UUID) -> Any:
-        await NotificationWebhook.filter(id=webhook_id).update(enabled=True)
-        return await truth(team_id, webhook_id)
+    async def lie(team_id: UUID, channel_id: UUID) -> Any:
+        await NotificationChannel.filter(id=channel_id).update(enabled=True)
+        return await truth(team_id, channel_id)
 
     return lie
 
@@ -154,50 +154,50 @@ ABOUT_CHECKS = [
         "AssertionError",
     ),
     Lie(
-        "Another team's webhook can be read",
-        (Seam("notifications.get_webhook", of_any_team(NotificationWebhook)),),
-        f"{INCIDENTS}::TestNotificationWebhook::test_is_not_there_for_another_team",
+        "Another team's channel can be read",
+        (Seam("notifications.get_channel", of_any_team(NotificationChannel)),),
+        f"{INCIDENTS}::TestNotificationChannel::test_is_not_there_for_another_team",
         "{200, 404}",
     ),
     Lie(
         "A webhook's secret is told again, and answers are not validated",
-        (UNVALIDATED, Seam("notifications.represent_webhook", with_its_secret)),
-        f"{INCIDENTS}::TestNotificationWebhook::test_tells_its_secret_once",
+        (UNVALIDATED, Seam("notifications.represent_channel", with_its_secret)),
+        f"{INCIDENTS}::TestNotificationChannel::test_tells_its_secret_once",
         "('secret' was unexpected)",
     ),
     Lie(
-        "A team can have one webhook more",
-        (Seam("notifications.service.MAX_WEBHOOKS_A_TEAM", lambda limit: limit + 1),),
-        f"{SAYS}[create_notification_webhook-notification_webhook_limit_reached]",
+        "A team can have one channel more",
+        (Seam("notifications.service.MAX_CHANNELS_A_TEAM", lambda limit: limit + 1),),
+        f"{SAYS}[create_notification_channel-notification_channel_limit_reached]",
         "201 is not 409",
     ),
     Lie(
-        "A test is promised to a webhook that is disabled",
+        "A test is promised to a channel that is disabled",
         (Seam("notifications.queue_test", enabled_or_not),),
-        f"{SAYS}[test_notification_webhook-notification_webhook_disabled]",
+        f"{SAYS}[test_notification_channel-notification_channel_disabled]",
         "202 is not 409",
     ),
     Lie(
-        "A delivery that is not there is called a webhook",
+        "A delivery that is not there is called a channel",
         (
             Seam(
                 "notifications.redeliver",
-                refusing("notification_delivery_not_found", Problem("notification_webhook_not_found")),
+                refusing("notification_delivery_not_found", Problem("notification_channel_not_found")),
             ),
         ),
         f"{SAYS}[redeliver_notification-notification_delivery_not_found]",
-        "'Notification webhook not found' does not match '^Notification delivery not found$'",
+        "'Notification channel not found' does not match '^Notification delivery not found$'",
     ),
     Lie(
         "What is sent again is another message",
         (Seam("notifications.sign", lying(asked=lambda _: {"message_id": uuid4()})),),
-        f"{INCIDENTS}::TestNotificationWebhook::test_lives_until_it_is_deleted",
+        f"{INCIDENTS}::TestNotificationChannel::test_lives_until_it_is_deleted",
         "AssertionError",
     ),
     Lie(
         "Notifications are signed with a secret that nobody was told",
         (Seam("notifications.sign", lying(asked=lambda given: {"secret": given["secret"][:-4] + "AAA="})),),
-        f"{INCIDENTS}::TestNotificationWebhook::test_lives_until_it_is_deleted",
+        f"{INCIDENTS}::TestNotificationChannel::test_lives_until_it_is_deleted",
         "No matching signature found",
     ),
 ]

@@ -74,7 +74,7 @@ IN_THE_DOCUMENT = [
         "A link takes the id of one thing for that of another",
         (
             Change(
-                "/components/links/RedeliverNotification/parameters/delivery_id", "$request.path.webhook_id"
+                "/components/links/RedeliverNotification/parameters/delivery_id", "$request.path.channel_id"
             ),
         ),
         f"{JOURNEYS}::TestLinks::test_a_link_leads_to_the_same_thing",
@@ -169,7 +169,7 @@ IN_WHAT_IS_PUBLISHED = [
     Lie(
         "Notifications have no field that says what happened when",
         (Change(f"{SCHEMAS}/Notification/required", renamed("timestamp", "happened_at")),),
-        f"{INCIDENTS}::TestNotificationWebhook::test_lives_until_it_is_deleted",
+        f"{INCIDENTS}::TestNotificationChannel::test_lives_until_it_is_deleted",
         "'happened_at' is a required property",
         only_published=True,
     ),

@@ -71,8 +71,10 @@ def good_ask(
 
 
 def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
-    """Create or change a monitor or a notification webhook."""
+    """Create or change a monitor or a notification channel."""
     needed = {"url": "https://a.example/"} if operation.method == "post" else {}
+    if operation.path.startswith("/api/notification-channels"):
+        needed["type"] = "webhook"
     return good_ask(operation, *headers, body=json.dumps(needed | fields).encode())
 
 
@@ -103,7 +105,7 @@ def ask_for_nothing(operation: Operation) -> list[Ask]:
     return [good_ask(operation, path=LAST_ID.sub("{nothing}", operation.path))]
 
 
-def rest_before(path: str, **resting: bool) -> Callable[[Operation], list[Ask]]:
+def rest_before(path: str, **resting: bool | str) -> Callable[[Operation], list[Ask]]:
     """Pause something first, so that it is paused when the operation needs it."""
     patch = Ask("PATCH", path, (ALICE, "Content-Type: application/json"), json.dumps(resting).encode())
     return lambda operation: [patch, good_ask(operation)]
@@ -175,10 +177,20 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "monitor_paused": rest_before("/api/monitors/{monitor_id}", paused=True),
     # Incidents and notifications
     "incident_not_found": ask_for_nothing,
-    "notification_webhook_not_found": ask_for_nothing,
+    "notification_channel_not_found": ask_for_nothing,
     "notification_delivery_not_found": ask_for_nothing,
-    "notification_webhook_disabled": rest_before("/api/notification-webhooks/{webhook_id}", enabled=False),
-    "notification_webhook_limit_reached": lambda operation: [write(operation)] * 19,  # two exist already
+    "notification_channel_disabled": rest_before(
+        "/api/notification-channels/{channel_id}", type="webhook", enabled=False
+    ),
+    "notification_channel_type_fixed": lambda operation: [write(operation, type="slack")],
+    "notification_channel_body_too_large": lambda operation: [
+        replace(
+            write(operation, type="custom", body={name: "a" * 600_000}),
+            path="/api/notification-channels/{custom_channel_id}",
+        )
+        for name in ("one", "other")
+    ],
+    "notification_channel_limit_reached": lambda operation: [write(operation)] * 18,  # three exist already
     # Articles
     "article_not_found": lambda operation: [
         good_ask(operation, path=operation.path.replace("{article_id}", "{nothing}"))

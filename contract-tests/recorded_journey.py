@@ -106,15 +106,17 @@ def watch_a_monitor(recorder: Recorder, server: UnsteadyServer) -> None:
 
 
 def register_a_webhook(recorder: Recorder, server: UnsteadyServer) -> None:
-    webhooks = "/api/notification-webhooks"
-    created = recorder.expect(201, "POST", webhooks, json={"url": server.url, "events": ["incident.opened"]})
+    webhooks = "/api/notification-channels"
+    created = recorder.expect(
+        201, "POST", webhooks, json={"type": "webhook", "url": server.url, "events": ["incident.opened"]}
+    )
     path = f"{webhooks}/{created['id']}"
     recorder.expect(200, "GET", webhooks)
     recorder.expect(200, "GET", path)
     delivery = recorder.expect(202, "POST", f"{path}/test")
     wait_until(lambda: recorder.expect(200, "GET", f"{path}/deliveries")["deliveries"][0]["delivered_at"])
     recorder.expect(202, "POST", f"{path}/deliveries/{delivery['id']}/redeliver")
-    recorder.expect(200, "PATCH", path, json={"enabled": False})
+    recorder.expect(200, "PATCH", path, json={"type": "webhook", "enabled": False})
     recorder.expect(409, "POST", f"{path}/test")
     recorder.expect(204, "DELETE", path)
     recorder.expect(404, "GET", path)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from breaking_changes import CURRENT, METHODS, RELEASED, find_breaking_changes, main, may_break, read
+from breaking_changes import (
+    CURRENT,
+    METHODS,
+    RELEASED,
+    find_breaking_changes,
+    is_breaking,
+    main,
+    may_break,
+    read,
+)
 from places import GONE, changed
 from schema_changes import Way
 
@@ -286,7 +295,7 @@ class TestChanges:
         released, current = read(CURRENT), read(CURRENT)
         for holder, key in list(parts(current)):
             part = holder.pop(key)
-            assert find_breaking_changes(released, current), part
+            assert is_breaking(released, current), part
             holder.insert(key, part) if isinstance(holder, list) else holder.update({key: part})
 
     def test_the_document_does_not_break_itself(self) -> None:
@@ -337,7 +346,7 @@ class TestRelease:
         is_the_release = CURRENT.read_bytes() == RELEASED.read_bytes()
         assert is_the_release or read(RELEASED)["info"]["version"] != read(CURRENT)["info"]["version"]
 
-    @pytest.mark.parametrize("path", read(RELEASED)["paths"])
+    @pytest.mark.parametrize("path", sorted(read(RELEASED)["paths"].keys() & read(CURRENT)["paths"].keys()))
     def test_the_command_notices_when_a_released_path_is_taken_out(
         self, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -68,12 +68,12 @@ FROZEN_OPERATION_IDS = [
     "get_response_times",
     "list_incidents",
     "get_incident",
-    "list_notification_webhooks",
-    "create_notification_webhook",
-    "get_notification_webhook",
-    "update_notification_webhook",
-    "delete_notification_webhook",
-    "test_notification_webhook",
+    "list_notification_channels",
+    "create_notification_channel",
+    "get_notification_channel",
+    "update_notification_channel",
+    "delete_notification_channel",
+    "test_notification_channel",
     "list_notification_deliveries",
     "redeliver_notification",
     "deliver_article",
@@ -126,6 +126,7 @@ def _texts(node: ast.AST) -> Iterator[str]:
 def fields_written_three_times() -> list[tuple[str, str]]:
     """Name the fields of `Thing`, `ThingCreate` and `ThingUpdate`, for each such thing."""
     kinds = [name for name in SCHEMAS if {f"{name}Create", f"{name}Update"} <= SCHEMAS.keys()]
+    kinds = [name for name in kinds if "oneOf" not in SCHEMAS[name]]  # its members are such things
     return [(kind, field) for kind in kinds for field in SCHEMAS[f"{kind}Create"]["properties"]]
 
 
@@ -176,9 +177,13 @@ class TestDocument:
         assert closed == {
             "MonitorCreate",
             "MonitorUpdate",
-            "NotificationWebhookCreate",
-            "NotificationWebhookUpdate",
             "SegmentCorrection",
+            "CustomHeader",
+            *(
+                member.rpartition("/")[2]
+                for union in ("NotificationChannelCreate", "NotificationChannelUpdate")
+                for member in SCHEMAS[union]["discriminator"]["mapping"].values()
+            ),
         }
 
     def test_every_key_is_text_to_readers_of_yaml_1_1(self) -> None:

@@ -25,7 +25,7 @@ from monitoring.contract.endpoint import Endpoint
 from monitoring.incidents.models import Incident
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.deliveries import queue_test
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.service import create_channel
 from promises import DOCUMENT, OPERATIONS
 from provocations import NOWHERE, PROVOCATIONS, good_ask
 from real_servers import running_postgres
@@ -148,11 +148,12 @@ def set_scene(service: RunningService) -> dict[str, str]:
 
 
 async def create_things(team_id: UUID) -> dict[str, str]:
-    """Return the ids of two monitors, two webhooks, two deliveries to the first of these, and others."""
+    """Return the ids of two monitors, three channels, two deliveries to the first, and others."""
     address = {"url": "https://a.example/"}
     monitor, other_monitor = [await create_monitor(team_id, address) for _ in range(2)]
-    webhook, other_webhook = [await create_webhook(team_id, address) for _ in range(2)]
-    delivery, other_delivery = [await queue_test(team_id, webhook.id) for _ in range(2)]
+    channel, other_channel = [await create_channel(team_id, {"type": "webhook", **address}) for _ in range(2)]
+    custom = await create_channel(team_id, {"type": "custom", "body": {}, **address})
+    delivery, other_delivery = [await queue_test(team_id, channel.id) for _ in range(2)]
     await open_incident(
         monitor, started_at=LONG_AGO, confirmed_at=LONG_AGO, error="timeout", error_message="No answer"
     )
@@ -174,8 +175,9 @@ async def create_things(team_id: UUID) -> dict[str, str]:
     things = {
         "monitor_id": monitor,
         "another_monitor_id": other_monitor,
-        "webhook_id": webhook,
-        "another_webhook_id": other_webhook,
+        "channel_id": channel,
+        "another_channel_id": other_channel,
+        "custom_channel_id": custom,
         "delivery_id": delivery,
         "another_delivery_id": other_delivery,
         "incident_id": incident,

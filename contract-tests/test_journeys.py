@@ -48,8 +48,8 @@ IDS = {
     "Article": "article_id",
     "Monitor": "monitor_id",
     "NotificationDelivery": "delivery_id",
-    "NotificationWebhook": "webhook_id",
-    "NotificationWebhookCreated": "webhook_id",
+    "NotificationChannel": "channel_id",
+    "NotificationChannelCreated": "channel_id",
     "Segment": "segment_id",
 }
 

@@ -25,8 +25,8 @@ CREATE, READ, UPDATE = (OPERATIONS[f"{verb}_monitor"] for verb in ("create", "ge
 LIST_CHECKS = OPERATIONS["list_checks"]
 DELIVER = OPERATIONS["deliver_article"]
 READ_INCIDENT = OPERATIONS["get_incident"]
-REGISTER, REPLACE = OPERATIONS["create_notification_webhook"], OPERATIONS["update_notification_webhook"]
-TEST, REDELIVER = OPERATIONS["test_notification_webhook"], OPERATIONS["redeliver_notification"]
+REGISTER, REPLACE = OPERATIONS["create_notification_channel"], OPERATIONS["update_notification_channel"]
+TEST, REDELIVER = OPERATIONS["test_notification_channel"], OPERATIONS["redeliver_notification"]
 LIST_DELIVERIES = OPERATIONS["list_notification_deliveries"]
 RECEIVED = promises.DOCUMENT.root["webhooks"]["notification"]["post"]
 
@@ -58,7 +58,7 @@ class TestWatchedServer:
     def test_breaks_and_heals_and_all_of_it_is_told(
         self, traveller: Traveller, server: UnsteadyServer
     ) -> None:
-        webhook = traveller.call(REGISTER, {"url": server.url})
+        webhook = traveller.call(REGISTER, {"type": "webhook", "url": server.url})
         created = traveller.call(CREATE, {"url": server.url, "interval_seconds": INTERVAL_SECONDS})
         statuses = [created.answer.json["status"], wait_for_status(traveller, created, "up")]
         server.is_broken = True
@@ -136,7 +136,9 @@ class TestWatchedServer:
     def test_is_broken_no_more_when_its_monitor_is_deleted(
         self, traveller: Traveller, server: UnsteadyServer
     ) -> None:
-        webhook = traveller.call(REGISTER, {"url": server.url, "events": ["incident.resolved"]})
+        webhook = traveller.call(
+            REGISTER, {"type": "webhook", "url": server.url, "events": ["incident.resolved"]}
+        )
         server.is_broken = True
         created = traveller.call(CREATE, {"url": server.url, "failure_threshold": 1})
         wait_for_status(traveller, created, "down")
@@ -150,9 +152,9 @@ class TestWatchedServer:
         assert traveller.call(READ_INCIDENT, incident_id=incident["id"]).answer.json == told
 
 
-class TestNotificationWebhook:
+class TestNotificationChannel:
     def test_lives_until_it_is_deleted(self, traveller: Traveller, server: UnsteadyServer) -> None:
-        registered = traveller.call(REGISTER, {"url": server.url, "name": "Pager"})
+        registered = traveller.call(REGISTER, {"type": "webhook", "url": server.url, "name": "Pager"})
         tested = traveller.follow(link_of(REGISTER, TEST.operation_id), registered)
         wait_until(lambda: deliveries_to(traveller, registered, status="delivered"))
         again = traveller.follow(link_of(TEST, REDELIVER.operation_id), tested)
@@ -163,7 +165,9 @@ class TestNotificationWebhook:
         first, second = server.notifications
         assert first[0]["webhook-id"] == second[0]["webhook-id"] == delivery["id"]
         assert verify(registered, *first) == verify(registered, *second)
-        off = traveller.follow(link_of(REGISTER, REPLACE.operation_id), registered, {"enabled": False})
+        off = traveller.follow(
+            link_of(REGISTER, REPLACE.operation_id), registered, {"type": "webhook", "enabled": False}
+        )
         assert off.answer.json == without_secret(registered) | {
             "enabled": False,
             "updated_at": off.answer.json["updated_at"],
@@ -173,7 +177,7 @@ class TestNotificationWebhook:
             traveller.follow(link_of(TEST, REDELIVER.operation_id), tested),
         ]
         assert [each.answer.status for each in refused] == [409, 409]
-        gone = traveller.follow(link_of(REGISTER, "delete_notification_webhook"), registered)
+        gone = traveller.follow(link_of(REGISTER, "delete_notification_channel"), registered)
         after = traveller.follow(link_of(REGISTER, LIST_DELIVERIES.operation_id), registered)
         assert (gone.answer.status, after.answer.status) == (204, 404)
         assert len(server.notifications) == 2
@@ -182,7 +186,7 @@ class TestNotificationWebhook:
         self, traveller: Traveller, server: UnsteadyServer
     ) -> None:
         events = ["article.translated", "article.unpublished"]
-        registered = traveller.call(REGISTER, {"url": server.url, "events": events})
+        registered = traveller.call(REGISTER, {"type": "webhook", "url": server.url, "events": events})
         named = {"article": {"id": str(uuid4())}}
         accepted = traveller.call(DELIVER, {"article": named["article"] | {"title": "Fit first"}}).answer.json
         expected = len(accepted["locales"])
@@ -197,15 +201,15 @@ class TestNotificationWebhook:
 
     def test_tells_its_secret_once(self, traveller: Traveller) -> None:
         registered = traveller.call(REGISTER)
-        read_again = traveller.follow(link_of(REGISTER, "get_notification_webhook"), registered)
-        listed = traveller.call(OPERATIONS["list_notification_webhooks"]).answer.json
+        read_again = traveller.follow(link_of(REGISTER, "get_notification_channel"), registered)
+        listed = traveller.call(OPERATIONS["list_notification_channels"]).answer.json
         assert read_again.answer.json == without_secret(registered)
-        assert listed["notification_webhooks"] == [without_secret(registered)]
+        assert listed["notification_channels"] == [without_secret(registered)]
 
     def test_is_not_there_for_another_team(
         self, traveller: Traveller, watching_service: RunningService, server: UnsteadyServer
     ) -> None:
-        registered = traveller.call(REGISTER, {"url": server.url})
+        registered = traveller.call(REGISTER, {"type": "webhook", "url": server.url})
         tested = traveller.follow(link_of(REGISTER, TEST.operation_id), registered)
         with setting_out(watching_service) as charlie:
             theirs = [
@@ -214,10 +218,10 @@ class TestNotificationWebhook:
                 if link.source == REGISTER
             ]
             theirs.append(charlie.follow(link_of(TEST, REDELIVER.operation_id), tested).answer.status)
-            listed = charlie.call(OPERATIONS["list_notification_webhooks"]).answer.json
+            listed = charlie.call(OPERATIONS["list_notification_channels"]).answer.json
         assert set(theirs) == {404}
-        assert listed["notification_webhooks"] == []
-        still = traveller.follow(link_of(REGISTER, "get_notification_webhook"), registered)
+        assert listed["notification_channels"] == []
+        still = traveller.follow(link_of(REGISTER, "get_notification_channel"), registered)
         assert still.answer.json == without_secret(registered)
 
 
@@ -259,8 +263,8 @@ def incidents_of(traveller: Traveller, created: Exchange) -> list[Any]:
 
 
 def deliveries_to(traveller: Traveller, registered: Exchange, **wanted: str) -> list[Any]:
-    webhook_id = registered.answer.json["id"]
-    listed = traveller.call(LIST_DELIVERIES, webhook_id=webhook_id, **wanted).answer.json
+    channel_id = registered.answer.json["id"]
+    listed = traveller.call(LIST_DELIVERIES, channel_id=channel_id, **wanted).answer.json
     deliveries: list[Any] = listed["deliveries"]
     return deliveries
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LISTS = {
     "list_checks": ("checks", "checked_at"),
     "list_incidents": ("incidents", "id"),
-    "list_notification_webhooks": ("notification_webhooks", "id"),
+    "list_notification_channels": ("notification_channels", "id"),
     "list_notification_deliveries": ("deliveries", "id"),
     "list_articles": ("articles", "id"),
     "list_translation_segments": ("segments", "source"),
@@ -72,16 +72,16 @@ class FilledLists:
         monitors = [traveller.call(OPERATIONS["create_monitor"]) for _ in range(2)]
         monitor_id, other_monitor_id = (each.answer.json["id"] for each in monitors)
         service.run(check(monitor_id))
-        service.run(break_and_heal(monitor_id, other_monitor_id))  # before any webhook exists
-        webhooks = [traveller.call(OPERATIONS["create_notification_webhook"]) for _ in range(ROWS)]
-        webhook_id = webhooks[0].answer.json["id"]
-        test = OPERATIONS["test_notification_webhook"]
-        *_, tested = [traveller.call(test, webhook_id=webhook_id) for _ in range(ROWS)]
+        service.run(break_and_heal(monitor_id, other_monitor_id))  # before any channel exists
+        channels = [traveller.call(OPERATIONS["create_notification_channel"]) for _ in range(ROWS)]
+        channel_id = channels[0].answer.json["id"]
+        test = OPERATIONS["test_notification_channel"]
+        *_, tested = [traveller.call(test, channel_id=channel_id) for _ in range(ROWS)]
         service.run(give_up(tested.answer.json["id"]))
         self.ids = {
             "monitor_id": monitor_id,
             "other_monitor_id": other_monitor_id,
-            "webhook_id": webhook_id,
+            "channel_id": channel_id,
             "locale": "es",
         }
         tags = {"every_tag": str(uuid4()), "newest_tag": str(uuid4()), "other_tag": str(uuid4())}

@@ -84,7 +84,7 @@ class Watcher:
 
     def begin(self) -> None:
         """Create the webhook and a monitor for each page."""
-        self._create("create_notification_webhook", {"url": f"{self._site.url}/told"})
+        self._create("create_notification_channel", {"type": "webhook", "url": f"{self._site.url}/told"})
         for path, page in self._site.pages.items():
             monitor = self._create(
                 "create_monitor",

@@ -33,7 +33,10 @@ JAVA_OPTIONS = (
     f"invokerPackage={JAVA_PACKAGE},apiPackage={JAVA_PACKAGE}.api,modelPackage={JAVA_PACKAGE}.model,"
     "useJakartaEe=true,openApiNullable=false"  # Debian has no jackson-databind-nullable
 )
-GO_OPTIONS = "packageName=monitoring,withGoMod=false,enumClassPrefix=true,generateUnmarshalJSON=false"
+GO_OPTIONS = (
+    "packageName=monitoring,withGoMod=false,enumClassPrefix=true,"
+    "disallowAdditionalPropertiesIfNotPresent=false,useOneOfDiscriminatorLookup=true"
+)
 RUBY_OPTIONS = "gemName=monitoring,moduleName=Monitoring"
 PYDANTIC_OPTIONS = (
     "--output-model-type pydantic_v2.BaseModel --use-annotated --set-default-enum-member --formatters builtin"

@@ -77,7 +77,7 @@ def test_no_type_is_made_up(expected: Expected) -> None:
     assert expected.read().types - expected.around() <= schema_names()
 
 
-def test_what_a_notification_webhook_receives_has_its_types(expected: Expected) -> None:
+def test_what_a_notification_channel_receives_has_its_types(expected: Expected) -> None:
     """No answer refers to these types: only what stands under `webhooks` does."""
     assert expected.read().types >= {"Notification", "NotificationSubject", "NotificationMonitor"}
 

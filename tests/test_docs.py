@@ -19,7 +19,7 @@ from monitoring.contract.document import load_document
 from monitoring.incidents.models import Incident
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.deliveries import queue_test
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.service import create_channel
 from running_service import WEBHOOK_SECRET
 
 if TYPE_CHECKING:
@@ -115,13 +115,13 @@ async def create_things(team_id: UUID) -> dict[str, str]:
     """Make one of everything that follows from checks. Return ids by the names of parameters."""
     address = {"url": "https://a.example/"}
     monitor = await create_monitor(team_id, address)
-    webhook = await create_webhook(team_id, address)
-    delivery = await queue_test(team_id, webhook.id)
+    channel = await create_channel(team_id, {"type": "webhook", **address})
+    delivery = await queue_test(team_id, channel.id)
     now = monitor.created_at
     await open_incident(monitor, started_at=now, confirmed_at=now, error="timeout", error_message="No answer")
     things = {
         "monitor_id": monitor,
-        "webhook_id": webhook,
+        "channel_id": channel,
         "delivery_id": delivery,
         "incident_id": await Incident.get(monitor_id=monitor.id),
     }

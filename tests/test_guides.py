@@ -162,7 +162,7 @@ def outline(answer: dict[str, Any]) -> dict[str, Any]:
 class TestNotifications:
     """Compares what the guide says about messages with one that the service sends."""
 
-    PAGE = "notification-webhooks"
+    PAGE = "notification-channels"
 
     def test_the_retries_are_those_that_there_are(self) -> None:
         page = (GUIDES / f"{self.PAGE}.md").read_text()
@@ -237,8 +237,8 @@ def receive_a_test_message(folder: Path, base_url: str) -> tuple[str, dict[str, 
         credentials = {"client_id": client_id, "client_secret": client_secret}
         token = client.post("/api/oauth/token", data=credentials).json()["access_token"]
         client.headers["Authorization"] = f"Bearer {token}"
-        webhook = client.post("/api/notification-webhooks", json={"url": url}).json()
-        client.post(f"/api/notification-webhooks/{webhook['id']}/test").raise_for_status()
+        webhook = client.post("/api/notification-channels", json={"type": "webhook", "url": url}).json()
+        client.post(f"/api/notification-channels/{webhook['id']}/test").raise_for_status()
         wait_until(lambda: received)
     return webhook["secret"], *received[0]
 

@@ -15,7 +15,7 @@ from monitoring.backends.encryption import generate_encryption_key
 from monitoring.monitors.models import Monitor
 from monitors.conversations import MONITORS, create, path_of
 from notifications.addressee import Addressee
-from notifications.conversations import WEBHOOKS
+from notifications.conversations import CHANNELS
 from service_process import Installation, wait_until
 from temporary_backends import temporary_backends
 
@@ -104,9 +104,9 @@ def _drive(keeper: SecretKeeper, stranger: Addressee) -> Sequence[str]:
     keeper.answers.pop()  # it is the one that may show the token
     client.headers["Authorization"] = f"Bearer {token}"
     again = {"Idempotency-Key": "4c1f0f1e-8a0b-4f0e-9c59-3d2d9a1f7b11"}
-    webhook = client.post(WEBHOOKS, json={"url": stranger.url}, headers=again).json()
+    webhook = client.post(CHANNELS, json={"type": "webhook", "url": stranger.url}, headers=again).json()
     keeper.answers.pop()
-    client.post(f"{WEBHOOKS}/{webhook['id']}/test")
+    client.post(f"{CHANNELS}/{webhook['id']}/test")
     monitor = create(
         client,
         name="a-distinctive-name",

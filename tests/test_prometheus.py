@@ -130,8 +130,8 @@ def use(base_url: str, credentials: dict[str, str], addressee: Addressee) -> Non
         client.headers["Authorization"] = f"Bearer {token}"
         monitor = {"name": "This service", "url": f"{base_url}/health", "interval_seconds": 30}
         client.post("/api/monitors", json=monitor).raise_for_status()
-        webhook = {"name": "Pager", "url": addressee.url}
-        registered = client.post("/api/notification-webhooks", json=webhook).raise_for_status()
+        webhook = {"type": "webhook", "name": "Pager", "url": addressee.url}
+        registered = client.post("/api/notification-channels", json=webhook).raise_for_status()
         client.post(f"{registered.headers['Location']}/test").raise_for_status()
         article = {"article": {"id": "art_1", "title": "Shoes", "content": "They are fit."}}
         for secret, status in ((WEBHOOK_SECRET, 202), ("wrong", 401), ("wrong", 429)):

@@ -9,13 +9,13 @@ const REMEMBERED = {
   'Exchange client credentials for a bearer token': ['bearerToken', 'access_token'],
   'Create a monitor': ['monitor_id', 'id'],
   'List incidents': ['incident_id', 'incidents[0]?.id'],
-  'Register a notification webhook': ['webhook_id', 'id'],
+  'Create a notification channel': ['channel_id', 'id'],
   'Send a test notification': ['delivery_id', 'id'],
   'Submit an article': ['article_id', 'article_id'],
   "List a translation's segments": ['segment_id', 'segments[0].id'],
 };
 const AT_THE_END = [
-  'Change a notification webhook', 'Delete a notification webhook', 'Delete a monitor', 'Delete an article', 'Revoke a token',
+  'Change a notification channel', 'Delete a notification channel', 'Delete a monitor', 'Delete an article', 'Revoke a token',
 ];
 const SENT_IN_FORMS = { client_id: '{{client_id}}', client_secret: '{{client_secret}}', token: '{{bearerToken}}' };
 

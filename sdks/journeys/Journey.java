@@ -26,15 +26,18 @@ import com.example.monitoring.model.MonitorUpdate;
 import com.example.monitoring.model.NotificationDelivery;
 import com.example.monitoring.model.NotificationEvent;
 import com.example.monitoring.model.NotificationType;
-import com.example.monitoring.model.NotificationWebhookCreate;
-import com.example.monitoring.model.NotificationWebhookCreated;
-import com.example.monitoring.model.NotificationWebhookDisabledError;
-import com.example.monitoring.model.NotificationWebhookUpdate;
+import com.example.monitoring.model.NotificationChannel;
+import com.example.monitoring.model.NotificationChannelCreate;
+import com.example.monitoring.model.NotificationChannelDisabledError;
+import com.example.monitoring.model.NotificationChannelUpdate;
 import com.example.monitoring.model.ResponseTimes;
 import com.example.monitoring.model.Translation;
 import com.example.monitoring.model.TranslationStatus;
 import com.example.monitoring.model.Uptime;
 import com.example.monitoring.model.UptimeWindow;
+import com.example.monitoring.model.WebhookChannelCreate;
+import com.example.monitoring.model.WebhookChannelCreated;
+import com.example.monitoring.model.WebhookChannelUpdate;
 import com.example.monitoring.model.Window;
 import java.io.IOException;
 import java.time.Duration;
@@ -155,29 +158,36 @@ public final class Journey {
   private static void beToldOfIncidents(ApiClient client) throws ApiException, IOException {
     NotificationsApi notifications = new NotificationsApi(client);
     Set<NotificationEvent> opened = Set.of(NotificationEvent.INCIDENT_OPENED);
-    NotificationWebhookCreate wanted =
-        new NotificationWebhookCreate().url("https://pager.example.com/hooks").events(opened);
-    NotificationWebhookCreated webhook = notifications.createNotificationWebhook(wanted, null);
+    WebhookChannelCreate wanted =
+        new WebhookChannelCreate()
+            .type(WebhookChannelCreate.TypeEnum.WEBHOOK)
+            .url("https://pager.example.com/hooks")
+            .events(opened);
+    WebhookChannelCreated webhook =
+        notifications.createNotificationChannel(new NotificationChannelCreate(wanted), null).getWebhookChannelCreated();
     check(webhook.getEvents().equals(opened), "the webhook is told what was asked for");
     check(webhook.getSecret().startsWith("whsec_"), "the secret is that of a webhook");
 
     UUID webhookId = webhook.getId();
-    NotificationDelivery sent = notifications.testNotificationWebhook(webhookId, null);
+    NotificationDelivery sent = notifications.testNotificationChannel(webhookId, null);
     check(sent.getEvent() == NotificationType.TEST, "the message is a test");
     List<NotificationDelivery> deliveries =
         notifications.listNotificationDeliveries(webhookId, null, null, null).getDeliveries();
     check(deliveries.size() == 1, "there is one delivery");
     check(deliveries.get(0).getId().equals(sent.getId()), "the message is among the deliveries");
 
-    NotificationWebhookUpdate off = new NotificationWebhookUpdate().enabled(false);
-    check(!notifications.updateNotificationWebhook(webhookId, off, null).getEnabled(), "the webhook is off");
-    String sentence = "Notification webhook is disabled";
-    ApiException refused = expect(409, sentence, () -> notifications.testNotificationWebhook(webhookId, null));
-    NotificationWebhookDisabledError error =
-        client.getObjectMapper().readValue(refused.getResponseBody(), NotificationWebhookDisabledError.class);
+    NotificationChannelUpdate off =
+        new NotificationChannelUpdate(
+            new WebhookChannelUpdate().type(WebhookChannelUpdate.TypeEnum.WEBHOOK).enabled(false));
+    NotificationChannel disabled = notifications.updateNotificationChannel(webhookId, off, null);
+    check(!disabled.getWebhookChannel().getEnabled(), "the webhook is off");
+    String sentence = "Notification channel is disabled";
+    ApiException refused = expect(409, sentence, () -> notifications.testNotificationChannel(webhookId, null));
+    NotificationChannelDisabledError error =
+        client.getObjectMapper().readValue(refused.getResponseBody(), NotificationChannelDisabledError.class);
     check(error.getError().equals(sentence), "the error has its type");
 
-    notifications.deleteNotificationWebhook(webhookId, null);
+    notifications.deleteNotificationChannel(webhookId, null);
   }
 
   private static void followAnArticle() throws ApiException, InterruptedException {

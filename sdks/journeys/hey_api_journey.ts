@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   checkMonitorNow,
   createMonitor,
-  createNotificationWebhook,
+  createNotificationChannel,
   deleteMonitor,
-  deleteNotificationWebhook,
+  deleteNotificationChannel,
   deliverArticle,
   getArticle,
   getMonitor,
@@ -17,10 +17,10 @@ import {
   listIncidents,
   listMonitors,
   listNotificationDeliveries,
-  testNotificationWebhook,
+  testNotificationChannel,
   updateMonitor,
-  updateNotificationWebhook,
-  type NotificationWebhookDisabledError,
+  updateNotificationChannel,
+  type NotificationChannelDisabledError,
 } from "./monitoring/index.js";
 import { client } from "./monitoring/client.gen.js";
 
@@ -122,26 +122,27 @@ async function learnWhatIsDown(): Promise<void> {
 }
 
 async function beToldOfIncidents(): Promise<void> {
-  const webhook = await createNotificationWebhook({
-    body: { url: "https://pager.example.com/hooks", events: ["incident.opened"] },
+  const webhook = await createNotificationChannel({
+    body: { type: "webhook", url: "https://pager.example.com/hooks", events: ["incident.opened"] },
   });
   assert.deepEqual(webhook.data?.events, ["incident.opened"]);
+  assert(webhook.data.type === "webhook");
   assert(webhook.data.secret.startsWith("whsec_"));
 
-  const path = { webhook_id: webhook.data.id };
-  const sent = await testNotificationWebhook({ path });
+  const path = { channel_id: webhook.data.id };
+  const sent = await testNotificationChannel({ path });
   assert.equal(sent.data?.event, "test");
   const page = await listNotificationDeliveries({ path });
   assert.deepEqual(page.data?.deliveries.map((delivery) => delivery.id), [sent.data.id]);
 
-  const disabled = await updateNotificationWebhook({ path, body: { enabled: false } });
+  const disabled = await updateNotificationChannel({ path, body: { type: "webhook", enabled: false } });
   assert.equal(disabled.data?.enabled, false);
-  const refused = await testNotificationWebhook({ path });
+  const refused = await testNotificationChannel({ path });
   assert.equal(refused.response?.status, 409);
-  const error: NotificationWebhookDisabledError | undefined = refused.error;
-  assert.equal(error?.error, "Notification webhook is disabled");
+  const error: NotificationChannelDisabledError | undefined = refused.error;
+  assert.equal(error?.error, "Notification channel is disabled");
 
-  const deleted = await deleteNotificationWebhook({ path });
+  const deleted = await deleteNotificationChannel({ path });
   assert.equal(deleted.response?.status, 204);
 }
 

@@ -143,32 +143,35 @@ func learnWhatIsDown(ctx context.Context, client *monitoring.APIClient) {
 func beToldOfIncidents(ctx context.Context, client *monitoring.APIClient) {
 	notifications := client.NotificationsAPI
 	opened := []monitoring.NotificationEvent{monitoring.NOTIFICATIONEVENT_INCIDENT_OPENED}
-	wanted := monitoring.NewNotificationWebhookCreate("https://pager.example.com/hooks")
+	wanted := monitoring.NewWebhookChannelCreate("webhook", "https://pager.example.com/hooks")
 	wanted.SetEvents(opened)
-	webhook, _, err := notifications.CreateNotificationWebhook(ctx).NotificationWebhookCreate(*wanted).Execute()
+	channel := monitoring.WebhookChannelCreateAsNotificationChannelCreate(wanted)
+	created, _, err := notifications.CreateNotificationChannel(ctx).NotificationChannelCreate(channel).Execute()
 	must(err)
+	webhook := created.WebhookChannelCreated
 	check(reflect.DeepEqual(webhook.Events, opened), "the webhook is told what was asked for")
 	check(strings.HasPrefix(webhook.Secret, "whsec_"), "the secret is that of a webhook")
 
-	sent, _, err := notifications.TestNotificationWebhook(ctx, webhook.Id).Execute()
+	sent, _, err := notifications.TestNotificationChannel(ctx, webhook.Id).Execute()
 	must(err)
 	check(sent.Event == monitoring.NOTIFICATIONTYPE_TEST, "the message is a test")
 	page, _, err := notifications.ListNotificationDeliveries(ctx, webhook.Id).Execute()
 	must(err)
 	check(len(page.Deliveries) == 1 && page.Deliveries[0].Id == sent.Id, "the message is among the deliveries")
 
-	off := monitoring.NewNotificationWebhookUpdate()
+	off := monitoring.NewWebhookChannelUpdate("webhook")
 	off.SetEnabled(false)
-	disabled, _, err := notifications.UpdateNotificationWebhook(ctx, webhook.Id).NotificationWebhookUpdate(*off).Execute()
+	change := monitoring.WebhookChannelUpdateAsNotificationChannelUpdate(off)
+	disabled, _, err := notifications.UpdateNotificationChannel(ctx, webhook.Id).NotificationChannelUpdate(change).Execute()
 	must(err)
-	check(!disabled.Enabled, "the webhook is off")
-	_, _, err = notifications.TestNotificationWebhook(ctx, webhook.Id).Execute()
+	check(!disabled.WebhookChannel.Enabled, "the webhook is off")
+	_, _, err = notifications.TestNotificationChannel(ctx, webhook.Id).Execute()
 	var failure *monitoring.GenericOpenAPIError
 	check(errors.As(err, &failure), "nothing is sent to a disabled webhook")
-	refused, ok := failure.Model().(monitoring.NotificationWebhookDisabledError)
-	check(ok && refused.Error == "Notification webhook is disabled", "the error says why")
+	refused, ok := failure.Model().(monitoring.NotificationChannelDisabledError)
+	check(ok && refused.Error == "Notification channel is disabled", "the error says why")
 
-	_, err = notifications.DeleteNotificationWebhook(ctx, webhook.Id).Execute()
+	_, err = notifications.DeleteNotificationChannel(ctx, webhook.Id).Execute()
 	must(err)
 }
 

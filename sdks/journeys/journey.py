@@ -21,11 +21,11 @@ from monitoring_client.api.monitors import (
     update_monitor,
 )
 from monitoring_client.api.notifications import (
-    create_notification_webhook,
-    delete_notification_webhook,
+    create_notification_channel,
+    delete_notification_channel,
     list_notification_deliveries,
-    test_notification_webhook,
-    update_notification_webhook,
+    test_notification_channel,
+    update_notification_channel,
 )
 from monitoring_client.models import (
     AccessToken,
@@ -46,20 +46,20 @@ from monitoring_client.models import (
     MonitorNotFoundError,
     MonitorStatus,
     MonitorUpdate,
+    NotificationChannelDisabledError,
     NotificationDelivery,
     NotificationDeliveryList,
     NotificationEvent,
     NotificationType,
-    NotificationWebhook,
-    NotificationWebhookCreate,
-    NotificationWebhookCreated,
-    NotificationWebhookDisabledError,
-    NotificationWebhookUpdate,
     ResponseTimes,
     SubmissionStatus,
     TokenRequest,
     TranslationStatus,
     Uptime,
+    WebhookChannel,
+    WebhookChannelCreate,
+    WebhookChannelCreated,
+    WebhookChannelUpdate,
     Window,
 )
 from monitoring_client.types import UNSET
@@ -159,30 +159,30 @@ def learn_what_is_down(client: AuthenticatedClient) -> None:
 
 
 def be_told_of_incidents(client: AuthenticatedClient) -> None:
-    wanted = NotificationWebhookCreate(
-        url="https://pager.example.com/hooks", events=[NotificationEvent.INCIDENT_OPENED]
+    wanted = WebhookChannelCreate(
+        type_="webhook", url="https://pager.example.com/hooks", events=[NotificationEvent.INCIDENT_OPENED]
     )
-    webhook = create_notification_webhook.sync(client=client, body=wanted)
-    assert isinstance(webhook, NotificationWebhookCreated)
+    webhook = create_notification_channel.sync(client=client, body=wanted)
+    assert isinstance(webhook, WebhookChannelCreated)
     assert webhook.events == [NotificationEvent.INCIDENT_OPENED]
     assert webhook.secret.startswith("whsec_")
 
-    sent = test_notification_webhook.sync(webhook.id, client=client)
+    sent = test_notification_channel.sync(webhook.id, client=client)
     assert isinstance(sent, NotificationDelivery)
     assert sent.event is NotificationType.TEST
     page = list_notification_deliveries.sync(webhook.id, client=client)
     assert isinstance(page, NotificationDeliveryList)
     assert [delivery.id for delivery in page.deliveries] == [sent.id]
 
-    off = NotificationWebhookUpdate(enabled=False)
-    disabled = update_notification_webhook.sync(webhook.id, client=client, body=off)
-    assert isinstance(disabled, NotificationWebhook)
+    off = WebhookChannelUpdate(type_="webhook", enabled=False)
+    disabled = update_notification_channel.sync(webhook.id, client=client, body=off)
+    assert isinstance(disabled, WebhookChannel)
     assert not disabled.enabled
-    refused = test_notification_webhook.sync(webhook.id, client=client)
-    assert isinstance(refused, NotificationWebhookDisabledError)
-    assert refused.error == "Notification webhook is disabled"
+    refused = test_notification_channel.sync(webhook.id, client=client)
+    assert isinstance(refused, NotificationChannelDisabledError)
+    assert refused.error == "Notification channel is disabled"
 
-    deleted = delete_notification_webhook.sync_detailed(webhook.id, client=client)
+    deleted = delete_notification_channel.sync_detailed(webhook.id, client=client)
     assert deleted.status_code is HTTPStatus.NO_CONTENT
 
 

@@ -111,23 +111,23 @@ end
 def be_told_of_incidents(client)
   notifications = Monitoring::NotificationsApi.new(client)
   opened = Monitoring::NotificationEvent::INCIDENT_OPENED
-  wanted = Monitoring::NotificationWebhookCreate.new(url: "https://pager.example.com/hooks", events: [opened])
-  webhook = notifications.create_notification_webhook(wanted)
+  wanted = Monitoring::WebhookChannelCreate.new(type: "webhook", url: "https://pager.example.com/hooks", events: [opened])
+  webhook = notifications.create_notification_channel(wanted)
   check webhook.events == [opened], "the webhook is told what was asked for"
   check webhook.secret.start_with?("whsec_"), "the secret is that of a webhook"
 
-  sent = notifications.test_notification_webhook(webhook.id)
+  sent = notifications.test_notification_channel(webhook.id)
   check sent.event == Monitoring::NotificationType::TEST, "the message is a test"
   deliveries = notifications.list_notification_deliveries(webhook.id).deliveries
   check deliveries.map(&:id) == [sent.id], "the message is among the deliveries"
 
-  off = Monitoring::NotificationWebhookUpdate.new(enabled: false)
-  check !notifications.update_notification_webhook(webhook.id, off).enabled, "the webhook is off"
-  expect(409, Monitoring::NotificationWebhookDisabledError, "Notification webhook is disabled") do
-    notifications.test_notification_webhook(webhook.id)
+  off = Monitoring::WebhookChannelUpdate.new(type: "webhook", enabled: false)
+  check !notifications.update_notification_channel(webhook.id, off).enabled, "the webhook is off"
+  expect(409, Monitoring::NotificationChannelDisabledError, "Notification channel is disabled") do
+    notifications.test_notification_channel(webhook.id)
   end
 
-  notifications.delete_notification_webhook(webhook.id)
+  notifications.delete_notification_channel(webhook.id)
 end
 
 def follow_an_article

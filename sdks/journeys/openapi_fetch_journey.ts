@@ -7,7 +7,7 @@ import type { components, paths } from "./monitoring.js";
 type Monitor = components["schemas"]["Monitor"];
 type CheckError = components["schemas"]["CheckError"];
 type NotificationType = components["schemas"]["NotificationType"];
-type NotificationWebhookDisabledError = components["schemas"]["NotificationWebhookDisabledError"];
+type NotificationChannelDisabledError = components["schemas"]["NotificationChannelDisabledError"];
 type Headers = { Authorization: string };
 
 const { BASE_URL: baseUrl, CLIENT_ID = "", CLIENT_SECRET = "", WEBHOOK_SECRET = "" } = process.env;
@@ -117,31 +117,32 @@ async function learnWhatIsDown(headers: Headers): Promise<void> {
 }
 
 async function beToldOfIncidents(headers: Headers): Promise<void> {
-  const webhook = await api.POST("/api/notification-webhooks", {
-    body: { url: "https://pager.example.com/hooks", events: ["incident.opened"] },
+  const webhook = await api.POST("/api/notification-channels", {
+    body: { type: "webhook", url: "https://pager.example.com/hooks", events: ["incident.opened"] },
     headers,
   });
   assert.deepEqual(webhook.data?.events, ["incident.opened"]);
+  assert(webhook.data.type === "webhook");
   assert(webhook.data.secret.startsWith("whsec_"));
 
-  const path = { webhook_id: webhook.data.id };
-  const sent = await api.POST("/api/notification-webhooks/{webhook_id}/test", { params: { path }, headers });
+  const path = { channel_id: webhook.data.id };
+  const sent = await api.POST("/api/notification-channels/{channel_id}/test", { params: { path }, headers });
   assert.equal(sent.data?.event, "test" satisfies NotificationType);
-  const page = await api.GET("/api/notification-webhooks/{webhook_id}/deliveries", { params: { path }, headers });
+  const page = await api.GET("/api/notification-channels/{channel_id}/deliveries", { params: { path }, headers });
   assert.deepEqual(page.data?.deliveries.map((delivery) => delivery.id), [sent.data.id]);
 
-  const disabled = await api.PATCH("/api/notification-webhooks/{webhook_id}", {
+  const disabled = await api.PATCH("/api/notification-channels/{channel_id}", {
     params: { path },
-    body: { enabled: false },
+    body: { type: "webhook", enabled: false },
     headers,
   });
   assert.equal(disabled.data?.enabled, false);
-  const refused = await api.POST("/api/notification-webhooks/{webhook_id}/test", { params: { path }, headers });
+  const refused = await api.POST("/api/notification-channels/{channel_id}/test", { params: { path }, headers });
   assert.equal(refused.response.status, 409);
-  const error: NotificationWebhookDisabledError | undefined = refused.error;
-  assert.equal(error?.error, "Notification webhook is disabled");
+  const error: NotificationChannelDisabledError | undefined = refused.error;
+  assert.equal(error?.error, "Notification channel is disabled");
 
-  const deleted = await api.DELETE("/api/notification-webhooks/{webhook_id}", { params: { path }, headers });
+  const deleted = await api.DELETE("/api/notification-channels/{channel_id}", { params: { path }, headers });
   assert.equal(deleted.response.status, 204);
 }
 

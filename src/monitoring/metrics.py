@@ -123,7 +123,7 @@ OLDEST_UNTRANSLATED_SECONDS = _gauge_of_the_service(
 )
 NOTIFICATION_ATTEMPTS = Counter(
     "monitoring_notification_attempts",
-    "Notifications sent to webhooks, by outcome: delivered, retried or failed.",
+    "Notifications sent to channels, by outcome: delivered, retried or failed.",
     ["outcome"],
 )
 PENDING_NOTIFICATIONS = _gauge_of_the_service(

@@ -18,11 +18,11 @@ from monitoring.app.monitor_form import (
     write_new_form,
 )
 from monitoring.app.monitor_words import ERRORS, GROUPS, LABELS, STATUSES
+from monitoring.backends.encryption import MASK
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.monitors.configuration import default_configuration
-from monitoring.monitors.credentials import MASK
 from monitoring.monitors.rules import change, complete
 from monitors.configurations import URL, configuration_with, creations
 

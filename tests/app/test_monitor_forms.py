@@ -13,9 +13,9 @@ from cast import form_team
 from monitoring.app.monitor_form import place_problem, write_form
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.audit.service import list_entries
+from monitoring.backends.encryption import MASK
 from monitoring.contract.problems import Problem
 from monitoring.monitors.configuration import sent_configuration_of
-from monitoring.monitors.credentials import MASK
 from monitoring.monitors.service import get_monitor
 from monitors.configurations import configuration_with
 from monitors.conversations import MONITORS, URL, create, list_ids, path_of, read

@@ -14,8 +14,8 @@ from monitoring.articles.models import PublicationStatus
 from monitoring.articles.translation.engines import PermanentEngineError
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.auth.service import create_team
-from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.service import create_channel
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -43,23 +43,23 @@ async def backends(tmp_path: Path) -> AsyncIterator[Backends]:
 
 
 @pytest.fixture
-async def webhook(backends: Backends) -> NotificationWebhook:  # noqa: ARG001 - it has to be open
+async def webhook(backends: Backends) -> NotificationChannel:  # noqa: ARG001 - it has to be open
     """Register a webhook of a team that may read articles, beside two that are told nothing of them."""
     writers, others = [await create_team(name, "free", 10) for name in ("Writers", "Others")]
-    address = {"url": "https://site.example.com/hooks"}
-    await create_webhook(writers.id, address)
-    await create_webhook(others.id, address | {"events": EVERYTHING})
-    return await create_webhook(writers.id, address | {"events": EVERYTHING})
+    address = {"type": "webhook", "url": "https://site.example.com/hooks"}
+    await create_channel(writers.id, address)
+    await create_channel(others.id, address | {"events": EVERYTHING})
+    return await create_channel(writers.id, address | {"events": EVERYTHING})
 
 
-async def messages_to(webhook: NotificationWebhook) -> list[dict[str, Any]]:
+async def messages_to(webhook: NotificationChannel) -> list[dict[str, Any]]:
     """Return what is to be sent to this webhook, and see that nothing is to be sent to any other."""
     deliveries = await NotificationDelivery.all().order_by("id")
-    assert {delivery.webhook_id for delivery in deliveries} <= {webhook.id}
+    assert {delivery.channel_id for delivery in deliveries} <= {webhook.id}
     return [orjson.loads(delivery.payload) for delivery in deliveries]
 
 
-async def test_every_translation_that_is_stored_is_announced(webhook: NotificationWebhook) -> None:
+async def test_every_translation_that_is_stored_is_announced(webhook: NotificationChannel) -> None:
     article = await deliver("Shoes", slug="shoes")
     await translate(article)
     messages = await messages_to(webhook)
@@ -71,7 +71,7 @@ async def test_every_translation_that_is_stored_is_announced(webhook: Notificati
 
 
 async def test_a_translation_that_is_not_stored_is_not_announced(
-    webhook: NotificationWebhook, tmp_path: Path
+    webhook: NotificationChannel, tmp_path: Path
 ) -> None:
     article = await deliver()
     await claim_translation(article.id)  # the other one stays with a worker that does nothing
@@ -81,7 +81,7 @@ async def test_a_translation_that_is_not_stored_is_not_announced(
 
 
 async def test_a_translation_that_is_given_up_is_announced_with_its_reason(
-    webhook: NotificationWebhook,
+    webhook: NotificationChannel,
 ) -> None:
     def refuse(_: str) -> None:
         raise PermanentEngineError("Not today")
@@ -93,7 +93,7 @@ async def test_a_translation_that_is_given_up_is_announced_with_its_reason(
 
 
 async def test_a_translation_whose_workers_were_killed_is_announced_as_failed(
-    webhook: NotificationWebhook,
+    webhook: NotificationChannel,
 ) -> None:
     article = await deliver()
     while await claim_translation(article.id):
@@ -108,7 +108,7 @@ async def test_a_translation_whose_workers_were_killed_is_announced_as_failed(
 
 @pytest.mark.parametrize("status", [PublicationStatus.UNPUBLISHED, PublicationStatus.DELETED])
 async def test_an_article_that_is_taken_back_is_announced_once(
-    webhook: NotificationWebhook, status: PublicationStatus
+    webhook: NotificationChannel, status: PublicationStatus
 ) -> None:
     article = await deliver("Shoes", slug="shoes")
     for _ in range(2):

@@ -71,7 +71,7 @@ SELECT
     CASE WHEN n % 500 <> 7 THEN now() END, CASE WHEN n % 500 <> 7 THEN 'recovered' END, 'timeout', 'No answer'
 FROM generate_series(1, 30000) n;
 
-INSERT INTO notification_webhooks (id, team_id, name, url, events, enabled, secret, created_at, updated_at)
+INSERT INTO notification_channels (id, team_id, name, url, events, enabled, secret, created_at, updated_at)
 SELECT
     id_of(n), id_of(n), 'Pager', 'https://pager.example.com/', '["incident.opened", "incident.resolved"]', true,
     'whsec_', now(), now()
@@ -79,7 +79,7 @@ FROM generate_series(1, 2000) n;
 
 -- The first 20 are due, the last thousand are old.
 INSERT INTO notification_deliveries (
-    id, webhook_id, event, payload, status, attempts, due_at, created_at
+    id, channel_id, event, payload, status, attempts, due_at, created_at
 )
 SELECT
     id_of(n), id_of(1 + n % 2000), 'incident.opened', '{}', CASE WHEN n <= 20 THEN 'pending' ELSE 'delivered' END, 0,

@@ -11,11 +11,15 @@ import pytest
 from tortoise.exceptions import IntegrityError
 
 from backends.garden_models import Bed, Plant
+from monitoring.auth.service import create_team
 from monitoring.backends.assembly import open_backends
-from monitoring.backends.database import migrate
+from monitoring.backends.database import migrate, transaction
 from monitoring.backends.database_clients import configuration
 from monitoring.backends.schema import detected_changes, make_migrations
-from temporary_backends import make_settings
+from monitoring.notifications.configuration import configuration_of
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.service import create_channel
+from temporary_backends import make_settings, temporary_backends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +80,7 @@ async def test_no_migration_loses_an_index_of_the_models(tmp_path: Path) -> None
             "SELECT tbl_name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
         )
     made = {(row["tbl_name"], tuple(re.findall(r'"(\w+)"', row["sql"].rpartition("(")[2]))) for row in rows}
-    assert ("notification_webhooks", ("team_id", "id")) in declared
+    assert ("notification_channels", ("team_id", "id")) in declared
     assert declared <= made
 
 
@@ -136,3 +140,58 @@ async def _migrated_settings(folder: Path) -> Settings:
     settings = make_settings(folder)
     assert await migrate(settings, GARDEN) == ["0001_first_garden"]
     return settings
+
+
+async def test_what_was_a_webhook_is_a_channel(tmp_path: Path) -> None:
+    """The columns that are new say so of rows that lack them."""
+    async with temporary_backends(tmp_path) as backends:
+        team = await create_team("Acme", "free", 10)
+        address = "https://a.example/"
+        webhook = await create_channel(team.id, {"type": "webhook", "url": address})
+        connection = backends.database.context.db()
+        known = "team_id, name, url, events, enabled, secret, created_at, updated_at"
+        await NotificationChannel.filter(id=webhook.id).update(name="Old")
+        await connection.execute_script(
+            "CREATE TABLE kept AS SELECT * FROM notification_channels; DELETE FROM notification_channels;"  # noqa: S608
+            f" INSERT INTO notification_channels (id, {known}) SELECT id, {known} FROM kept;"
+        )
+        assert configuration_of(await NotificationChannel.get(name="Old")) == {
+            "type": "webhook",
+            "name": "Old",
+            "url": address,
+            "events": ["incident.opened", "incident.resolved"],
+            "enabled": True,
+        }
+
+
+@pytest.mark.production("on SQLite there is one process, which is replaced as a whole")
+async def test_processes_of_the_release_before_still_notify_webhooks(tmp_path: Path) -> None:
+    """They know `notification_webhooks`, and the column `webhook_id` of deliveries. Drop this with both."""
+    async with temporary_backends(tmp_path) as backends:
+        team = await create_team("Acme", "free", 10)
+        url = "https://a.example/"
+        webhook = await create_channel(team.id, {"type": "webhook", "url": url})
+        await create_channel(team.id, {"type": "slack", "url": url})
+        connection = backends.database.context.db()
+        async with transaction():
+            rows = await connection.execute_query_dict(
+                "SELECT id FROM notification_webhooks WHERE team_id = $1 FOR KEY SHARE", [team.id]
+            )
+            assert [row["id"] for row in rows] == [webhook.id]
+            for column in ("webhook_id", "channel_id"):
+                await connection.execute_query(
+                    f"INSERT INTO notification_deliveries"  # noqa: S608 - ours
+                    f" (id, {column}, event, payload, status, attempts, created_at)"
+                    " VALUES (gen_random_uuid(), $1, 'test', '{}', 'pending', 0, now())",
+                    [webhook.id],
+                )
+        assert await NotificationDelivery.filter(channel_id=webhook.id).count() == 2
+        told = "SELECT count(*) AS told FROM notification_deliveries WHERE webhook_id = $1"
+        assert (await connection.execute_query_dict(told, [webhook.id]))[0]["told"] == 2
+        await connection.execute_query(
+            "INSERT INTO notification_webhooks"
+            " (id, team_id, name, url, events, enabled, secret, created_at, updated_at)"
+            " VALUES (gen_random_uuid(), $1, 'Old', $2, '[]', true, 's', now(), now())",
+            [team.id, url],
+        )
+        assert (await NotificationChannel.get(name="Old")).type == "webhook"

@@ -54,7 +54,7 @@ from monitoring.members.sessions import end_sessions, find_session
 from monitoring.monitors import reading
 from monitoring.monitors import service as monitors
 from monitoring.monitors.reading import MonitorFilter
-from monitoring.notifications import service as webhooks
+from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.deliveries import list_deliveries
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
@@ -230,8 +230,8 @@ def list_to_read(
     return lambda: list_articles(ArticleFilter(**wanted, updated_since=since), 50, after_id)
 
 
-async def list_deliveries_of_a_webhook() -> None:
-    await list_deliveries(await webhooks.get_webhook(CROWDED_TEAM, CROWDED_TEAM), None, 50, None)
+async def list_deliveries_of_a_channel() -> None:
+    await list_deliveries(await channels.get_channel(CROWDED_TEAM, CROWDED_TEAM), None, 50, None)
 
 
 async def act() -> Reply:
@@ -287,8 +287,8 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "list incidents of a monitor": list_incidents(SOME_MONITOR),
     "list open incidents": list_incidents(state="open"),
     "get an incident": lambda: incidents.get_incident(CROWDED_TEAM, SOME_MONITOR),
-    "list webhooks": lambda: webhooks.list_webhooks(CROWDED_TEAM, 50, None),
-    "list deliveries": list_deliveries_of_a_webhook,
+    "list channels": lambda: channels.list_channels(CROWDED_TEAM, 50, None),
+    "list deliveries": list_deliveries_of_a_channel,
     "sweep notifications": sweep_notifications,
     "delete old deliveries": lambda: delete_old_deliveries(datetime.now(UTC)),
     "act once": lambda: act_once(CROWDED_TEAM, "a new key", ("request",), act),

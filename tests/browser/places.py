@@ -70,6 +70,10 @@ PLACES = {
     "api-key-revoke": Place("/settings/api-keys/{acme.keys[deploy]}/revoke"),
     "api-key-rotation": Place("/settings/api-keys/rotation"),
     "api-key-rotation-of-one": Place("/settings/api-keys/rotation?old={acme.keys[deploy]}"),
+    "channels": Place("/settings/notifications"),
+    "channel-choose": Place("/settings/notifications/new"),
+    "channel-new": Place("/settings/notifications/new?type=custom"),
+    "channel-delete": Place("/settings/notifications/{acme.channels[chat]}/delete"),
     "members": Place("/settings/members"),
     "member": Place(_MEMBER),
     "member-reset": Place(f"{_MEMBER}/reset-code"),
@@ -112,6 +116,12 @@ PLACES = {
     ),
     "api-key-revoke-refused": Place(
         "/settings/api-keys/{acme.keys[deploy]}/revoke", ({"understood": ""},), 400
+    ),
+    "channel-new-refused": Place(
+        "/settings/notifications/new?type=pagerduty", ({"routing_key": "a key"},), 400
+    ),
+    "channel-created": Place(
+        "/settings/notifications/new?type=webhook", ({"url": "https://pager.acme.example/hooks"},)
     ),
     "member-invited": Place("/settings/members/invite", ({"email": "frank@acme.example"},)),
     "member-invite-refused": Place("/settings/members/invite", ({"email": "{acme.member.email}"},), 400),

@@ -11,9 +11,9 @@ from cryptography.fernet import Fernet
 from checks.rounds import HOUR, MINUTE, NOON, SECOND, claim_one, ids_of, make_due
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import Backends, open_backends
+from monitoring.backends.encryption import MASK
 from monitoring.checks.claims import LEASE_MARGIN, claim_due, give_back
 from monitoring.checks.probes.http import Expectation, HttpProbe
-from monitoring.monitors.credentials import MASK
 from monitoring.monitors.health import Health, Outcome, State
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.service import create_monitor, delete_monitor, update_monitor

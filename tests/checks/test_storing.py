@@ -35,7 +35,7 @@ from monitoring.monitors.health import GRACE, Outcome
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.service import delete_monitor, update_monitor
 from monitoring.notifications.models import NotificationDelivery
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.service import create_channel
 from monitoring.outbound.stopwatch import Timings
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ class TestIncidents:
     async def test_one_that_is_open_already_goes_on_and_is_told_to_nobody_again(self) -> None:
         """After a restore, a watch may know less than the incidents."""
         [monitor] = await make_due(failure_threshold=1, recovery_threshold=1)
-        await create_webhook(monitor.team_id, {"url": "https://hooks.example.com/"})
+        await create_channel(monitor.team_id, {"type": "webhook", "url": "https://hooks.example.com/"})
         await open_incident(
             monitor, started_at=NOON - HOUR, confirmed_at=NOON, error="timeout", error_message="No answer"
         )
@@ -290,7 +290,7 @@ class TestIncidents:
 
     async def test_are_told_to_the_teams_webhooks_once_each(self) -> None:
         [monitor] = await make_due(failure_threshold=1, recovery_threshold=1)
-        await create_webhook(monitor.team_id, {"url": "https://hooks.example.com/"})
+        await create_channel(monitor.team_id, {"type": "webhook", "url": "https://hooks.example.com/"})
         await check_every_minute([DOWN, DOWN, UP, UP])
         deliveries = await NotificationDelivery.all().order_by("id")
         assert [each.event for each in deliveries] == ["incident.opened", "incident.resolved"]
@@ -300,11 +300,11 @@ class TestIncidents:
         monitors = [*await make_due(20, **thresholds), *await make_due(20, **thresholds)]
         for team_id in {monitor.team_id for monitor in monitors}:
             for _ in range(2):
-                await create_webhook(team_id, {"url": "https://hooks.example.com/"})
+                await create_channel(team_id, {"type": "webhook", "url": "https://hooks.example.com/"})
         for finding, event in ((DOWN, "incident.opened"), (UP, "incident.resolved")):
             await Watch.all().update(due_at=NOON, next_check_at=NOON)
             await store(found(await claim_due(NOON, 100), finding), NOON)
-            told = await NotificationDelivery.filter(event=event).select_related("webhook")
+            told = await NotificationDelivery.filter(event=event).select_related("channel")
             assert sorted(_told(each) for each in told) == sorted(
                 (monitor.team_id, str(monitor.id)) for monitor in monitors for _ in range(2)
             )
@@ -315,7 +315,9 @@ class TestIncidents:
         counts = []
         for size in (1, 30):
             monitors = await make_due(size, failure_threshold=1, recovery_threshold=1)
-            await create_webhook(monitors[0].team_id, {"url": "https://hooks.example.com/"})
+            await create_channel(
+                monitors[0].team_id, {"type": "webhook", "url": "https://hooks.example.com/"}
+            )
             counts.append([await self._count_statements(finding, own_log) for finding in (DOWN, UP)])
             await Watch.all().update(due_at=None)
         assert counts == [[4, 4], [4, 4]]
@@ -327,7 +329,7 @@ class TestIncidents:
         own_log.clear()
         with own_log.at_level(logging.DEBUG, "tortoise.db_client"):
             await store(outcomes, NOON)
-        tables = ("incidents", "notification_webhooks", "notification_deliveries")
+        tables = ("incidents", "notification_channels", "notification_deliveries")
         return sum(any(table in message for table in tables) for message in own_log.messages)
 
     async def test_what_cannot_be_stored_leaves_nothing_of_the_batch_behind(
@@ -346,4 +348,4 @@ class TestIncidents:
 
 
 def _told(delivery: NotificationDelivery) -> tuple[UUID, str]:
-    return delivery.webhook.team_id, orjson.loads(delivery.payload)["data"]["monitor"]["id"]
+    return delivery.channel.team_id, orjson.loads(delivery.payload)["data"]["monitor"]["id"]

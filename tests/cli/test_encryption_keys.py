@@ -17,9 +17,9 @@ from monitoring.idempotency.models import IdempotencyKey
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.request_headers import read_headers
 from monitoring.monitors.service import create_monitor
-from monitoring.notifications.models import NotificationWebhook
+from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.secrets import read_secret
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.service import create_channel
 from monitoring.settings import read_settings
 from temporary_backends import ENCRYPTION_KEY, SIGNING_KEY, temporary_backends
 
@@ -60,17 +60,17 @@ def inside(folder: Path, work: Coroutine[Any, Any, Any], **settings: Any) -> Any
     return asyncio.run(do())
 
 
-async def keep_secrets() -> tuple[Monitor, NotificationWebhook]:
+async def keep_secrets() -> tuple[Monitor, NotificationChannel]:
     team = await create_team(f"Team {uuid4()}", "free", 10)
     url = "https://shop.example.com/"
     return (
         await create_monitor(team.id, {"url": url, "request_headers": HEADERS}),
-        await create_webhook(team.id, {"url": url}),
+        await create_channel(team.id, {"type": "webhook", "url": url}),
     )
 
 
 async def read_secrets() -> tuple[dict[str, str], str]:
-    monitor, webhook = await Monitor.get(), await NotificationWebhook.get()
+    monitor, webhook = await Monitor.get(), await NotificationChannel.get()
     return read_headers(monitor.request_headers, monitor.encrypted_headers), read_secret(webhook)
 
 
@@ -91,11 +91,11 @@ class TestApply:
         monkeypatch.setenv("ENCRYPTION_KEYS", f"{NEW_KEY},{ENCRYPTION_KEY}")
         assert apply() == (
             0,
-            {"monitors": 1, "notification_webhooks": 1, "stored_answers": 0, "unreadable": 0},
+            {"monitors": 1, "notification_channels": 1, "stored_answers": 0, "unreadable": 0},
         )
         assert apply() == (
             0,
-            {"monitors": 0, "notification_webhooks": 0, "stored_answers": 0, "unreadable": 0},
+            {"monitors": 0, "notification_channels": 0, "stored_answers": 0, "unreadable": 0},
         )
         assert inside(tmp_path, read_secrets(), encryption_keys=NEW_KEY) == kept
 
@@ -104,7 +104,7 @@ class TestApply:
             monitor, webhook = await keep_secrets()
             plain = read_secret(webhook)
             await Monitor.all().update(request_headers=HEADERS, encrypted_headers=None)
-            await NotificationWebhook.all().update(secret=plain)
+            await NotificationChannel.all().update(secret=plain)
             await IdempotencyKey.create(
                 team_id=monitor.team_id,
                 key="a",
@@ -120,7 +120,7 @@ class TestApply:
         assert secret in inside(tmp_path, dump_database())
         assert apply() == (
             0,
-            {"monitors": 1, "notification_webhooks": 1, "stored_answers": 1, "unreadable": 0},
+            {"monitors": 1, "notification_channels": 1, "stored_answers": 1, "unreadable": 0},
         )
         stored = inside(tmp_path, dump_database())
         assert secret not in stored

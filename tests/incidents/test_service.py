@@ -17,7 +17,7 @@ from monitoring.incidents.service import Opening, open_incidents, resolve_incide
 from monitoring.incidents.subjects import KnownMonitor
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.models import NotificationDelivery
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.service import create_channel
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ async def watch(team_id: UUID | None = None) -> KnownMonitor:
     """Create a monitor. Without `team_id`, its team is new and has one webhook."""
     if team_id is None:
         team_id = (await create_team(f"Team {uuid4()}", "free", 10)).id
-        await create_webhook(team_id, {"url": "https://pager.example.com/"})
+        await create_channel(team_id, {"type": "webhook", "url": "https://pager.example.com/"})
     url = "https://shop.example.com/health"
     monitor = await create_monitor(team_id, {"name": "Storefront", "url": url})
     return KnownMonitor(monitor.id, monitor.team_id, monitor.name, monitor.url)
@@ -97,7 +97,7 @@ class TestOpening:
                 await break_down(monitor)
                 raise ZeroDivisionError
         assert await Incident.filter(monitor_id=monitor.id).count() == 0
-        assert await NotificationDelivery.filter(webhook__team_id=monitor.team_id).count() == 0
+        assert await NotificationDelivery.filter(channel__team_id=monitor.team_id).count() == 0
 
 
 @pytest.mark.usefixtures("_backends")
@@ -107,7 +107,7 @@ class TestOpeningMany:
         assert len(await break_down(monitor)) == 1
         assert await break_down(monitor) == []
         assert await Incident.filter(monitor_id=monitor.id).count() == 1
-        assert await NotificationDelivery.filter(webhook__team_id=monitor.team_id).count() == 1
+        assert await NotificationDelivery.filter(channel__team_id=monitor.team_id).count() == 1
 
     async def test_opens_and_announces_what_is_not_open_yet(self) -> None:
         broken, breaking = await watch(), await watch()

@@ -10,7 +10,7 @@ import pytest
 from cast import Player, form_team
 from monitoring.auth.models import Team
 from monitoring.auth.service import change_plan
-from monitoring.monitors.credentials import MASK
+from monitoring.backends.encryption import MASK
 from monitoring.monitors.models import Monitor
 from monitors.conversations import MONITORS, URL, create, is_problem, path_of
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from monitoring.backends.encryption import MASK
 from monitoring.contract.document import published_document
-from monitoring.monitors.credentials import MASK, is_credential, unmask
+from monitoring.monitors.credentials import is_credential, unmask
 
 # Put together here, so that no scanner takes them for keys that leaked.
 RANDOM = "9f8B7c6D5e4F3a2B1c0D"

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from backends.dump import dump_database
-from monitoring.monitors.credentials import MASK
+from monitoring.backends.encryption import MASK
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.request_headers import encrypt_request_headers, read_headers
 from monitors.conversations import MONITORS, URL, create, is_problem, path_of, read

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 from hypothesis import given, reject
 
+from monitoring.backends.encryption import MASK
 from monitoring.contract.problems import Problem
 from monitoring.monitors.configuration import default_configuration
-from monitoring.monitors.credentials import MASK
 from monitoring.monitors.rules import change, complete, status_after
 from monitors.configurations import configuration_with, creations, patches
 

@@ -15,7 +15,7 @@ from monitoring.monitors.representations import represent_monitor
 from monitoring.monitors.service import create_monitor, delete_monitor, get_monitor, update_monitor
 from monitoring.monitors.watch import CHANGE_DELAY
 from monitoring.notifications.models import NotificationDelivery
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.service import create_channel
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class TestPausing:
         assert (watch.due_at, paused.status) == (None, "paused")
 
     async def test_ends_an_open_incident_and_tells_it(self, team: Team) -> None:
-        await create_webhook(team.id, {"url": "https://pager.example.com/"})
+        await create_channel(team.id, {"type": "webhook", "url": "https://pager.example.com/"})
         monitor = await create_monitor(team.id, {"url": URL})
         await _break(monitor)
         await update_monitor(team.id, monitor.id, {"paused": True})
@@ -154,7 +154,7 @@ class TestChange:
 
 class TestDeletion:
     async def test_ends_an_open_incident_first_and_tells_it(self, team: Team) -> None:
-        await create_webhook(team.id, {"url": "https://pager.example.com/"})
+        await create_channel(team.id, {"type": "webhook", "url": "https://pager.example.com/"})
         monitor = await create_monitor(team.id, {"url": URL})
         await _break(monitor)
         await delete_monitor(team.id, monitor.id)

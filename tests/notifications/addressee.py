@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
@@ -14,8 +14,8 @@ from monitoring.auth.service import create_team
 from monitoring.backends.current import current_backends
 from monitoring.notifications.channels.sending import open_sender
 from monitoring.notifications.deliveries import Announcement, announce
-from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.service import create_channel
 from monitoring.notifications.tasks import deliver_notification
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Addressee(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_port}/hooks"
         self.received: list[Received] = []
-        self.answers: deque[int] = deque()
+        self.answers: deque[int | tuple[int, bytes]] = deque()
         self.location = f"http://127.0.0.1:{self.server_port}/elsewhere"
         self.has_received = threading.Event()
         self.may_answer = threading.Event()
@@ -74,32 +74,38 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.received.append(Received(self.command, self.path, headers, body))
         self.server.has_received.set()
         assert self.server.may_answer.wait(timeout=30)
-        status = self.server.answers.popleft() if self.server.answers else 204
+        answer = self.server.answers.popleft() if self.server.answers else 204
+        status, body = answer if isinstance(answer, tuple) else (answer, b"something")
         self.send_response(status)
         self.send_header("Location", self.server.location)
-        self.send_header("Content-Length", "0" if status == 204 else "9")
+        self.send_header("Content-Length", "0" if status == 204 else str(len(body)))
         self.end_headers()
         if status != 204:
-            self.wfile.write(b"something")
+            self.wfile.write(body)
 
-    do_GET = do_POST  # noqa: N815 - http.server's own
+    do_GET = do_PUT = do_POST  # noqa: N815 - http.server's own
 
     def log_message(self, *_: object) -> None:
         """Be silent."""
 
 
-async def register(url: str, **fields: Any) -> NotificationWebhook:
+async def register(url: str, **fields: Any) -> NotificationChannel:
     """Register a webhook of a team that no other test knows."""
+    return await create({"type": "webhook", "url": url, **fields})
+
+
+async def create(given: Mapping[str, Any]) -> NotificationChannel:
+    """Create a channel of a team that no other test knows."""
     team = await create_team(f"Team {uuid4()}", "free", 10)
-    return await create_webhook(team.id, {"url": url, **fields})
+    return await create_channel(team.id, given)
 
 
 async def announce_to(
-    webhook: NotificationWebhook, subject: Mapping[str, Any] | None = None
+    webhook: NotificationChannel, subject: Mapping[str, Any] | None = None, event: str = "incident.opened"
 ) -> NotificationDelivery:
-    """Tell a webhook's team that an incident opened, and return the delivery to this webhook."""
-    delivery_ids = await announce([opening(webhook.team_id, subject)])
-    return await NotificationDelivery.get(id__in=delivery_ids, webhook_id=webhook.id)
+    """Tell a channel's team of an event, and return the delivery to this channel."""
+    delivery_ids = await announce([replace(opening(webhook.team_id, subject), event=event)])
+    return await NotificationDelivery.get(id__in=delivery_ids, channel_id=webhook.id)
 
 
 def opening(team_id: UUID, subject: Mapping[str, Any] | None = None) -> Announcement:

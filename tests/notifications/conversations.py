@@ -1,4 +1,4 @@
-"""Steps that many tests share: register a webhook, read it, list its deliveries."""
+"""Steps that many tests share: create a channel, read it, list its deliveries."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
 
     from running_service import RunningService
 
-WEBHOOKS = "/api/notification-webhooks"
+CHANNELS = "/api/notification-channels"
 URL = "https://pager.example.com/hooks/monitoring"
+PAGER = {"type": "webhook", "url": URL}
 
 
 def register(player: httpx.Client, **fields: Any) -> dict[str, Any]:
-    """Register a webhook and return it with its secret."""
-    answer = player.post(WEBHOOKS, json={"url": URL, **fields})
+    """Create a channel, a webhook unless its fields say otherwise, and return it with its secret."""
+    answer = player.post(CHANNELS, json={**PAGER, **fields})
     assert answer.status_code == 201, answer.text
     webhook: dict[str, Any] = answer.json()
     return webhook
 
 
 def path_of(webhook: dict[str, Any]) -> str:
-    return f"{WEBHOOKS}/{webhook['id']}"
+    return f"{CHANNELS}/{webhook['id']}"
 
 
 def without_secret(webhook: dict[str, Any]) -> dict[str, Any]:
@@ -44,8 +45,8 @@ def read(player: httpx.Client, webhook: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_ids(player: httpx.Client, **query: Any) -> list[str]:
-    page = player.get(WEBHOOKS, params=query).raise_for_status().json()
-    return [webhook["id"] for webhook in page["notification_webhooks"]]
+    page = player.get(CHANNELS, params=query).raise_for_status().json()
+    return [webhook["id"] for webhook in page["notification_channels"]]
 
 
 def list_deliveries(player: httpx.Client, webhook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:

@@ -15,10 +15,10 @@ from standardwebhooks import Webhook
 from monitoring.notifications.channels.webhook import UNREADABLE
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.deliveries import queue_test, redeliver
-from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.rules import MAX_ATTEMPTS
 from monitoring.notifications.secrets import read_secret
-from monitoring.notifications.service import delete_webhook, update_webhook
+from monitoring.notifications.service import delete_channel, update_channel
 from monitoring.notifications.tasks import deliver_notification
 from monitoring.outbound.exchanges import Exchange
 from notifications.addressee import Addressee, announce_to, deliver, make_due, register, work
@@ -85,7 +85,7 @@ class TestMessage:
         self, addressee: Addressee, caplog: pytest.LogCaptureFixture
     ) -> None:
         webhook = await register(addressee.url)
-        await NotificationWebhook.filter(id=webhook.id).update(
+        await NotificationChannel.filter(id=webhook.id).update(
             secret=Fernet(Fernet.generate_key()).encrypt(b"a").decode()
         )
         delivery = await deliver(await announce_to(webhook))
@@ -220,7 +220,7 @@ class TestAnswer410:
         delivery = await deliver(await announce_to(webhook))
         assert (delivery.status, delivery.attempts, delivery.status_code) == ("failed", 1, 410)
         assert delivery.error_message == "Answered 410"
-        disabled = await NotificationWebhook.get(id=webhook.id)
+        disabled = await NotificationChannel.get(id=webhook.id)
         assert not disabled.enabled
         assert disabled.disabled_reason == (
             "The server answered 410, which says that it wants no more notifications"
@@ -228,7 +228,7 @@ class TestAnswer410:
         assert disabled.updated_at > webhook.updated_at
         waiting = await NotificationDelivery.get(id=waiting.id)
         assert (waiting.status, waiting.attempts, waiting.due_at) == ("failed", 0, None)
-        assert waiting.error_message == "The webhook was disabled"
+        assert waiting.error_message == "The channel was disabled"
 
     async def test_leaves_a_webhook_alone_that_has_moved_meanwhile(self, addressee: Addressee) -> None:
         addressee.answers.append(410)
@@ -236,10 +236,12 @@ class TestAnswer410:
         webhook = await register(addressee.url)
         delivering = asyncio.create_task(deliver(await announce_to(webhook)))
         await asyncio.to_thread(addressee.has_received.wait, 30)
-        await update_webhook(webhook.team_id, webhook.id, {"url": "https://new.example.com/"})
+        await update_channel(
+            webhook.team_id, webhook.id, {"type": "webhook", "url": "https://new.example.com/"}
+        )
         addressee.may_answer.set()
         assert (await delivering).status == "failed"
-        assert (await NotificationWebhook.get(id=webhook.id)).enabled
+        assert (await NotificationChannel.get(id=webhook.id)).enabled
 
 
 @pytest.mark.usefixtures("backends")
@@ -247,15 +249,15 @@ class TestDisabledOrDeletedWebhook:
     async def test_is_sent_nothing_even_if_something_is_left_to_send(self, addressee: Addressee) -> None:
         webhook = await register(addressee.url)
         delivery = await announce_to(webhook)
-        await NotificationWebhook.filter(id=webhook.id).update(enabled=False)
+        await NotificationChannel.filter(id=webhook.id).update(enabled=False)
         delivery = await deliver(delivery)
-        assert (delivery.status, delivery.error_message) == ("failed", "The webhook was disabled")
+        assert (delivery.status, delivery.error_message) == ("failed", "The channel was disabled")
         assert addressee.received == []
 
     async def test_loses_its_deliveries_when_it_is_deleted(self, addressee: Addressee) -> None:
         webhook = await register(addressee.url)
         delivery = await announce_to(webhook)
-        await delete_webhook(webhook.team_id, webhook.id)
+        await delete_channel(webhook.team_id, webhook.id)
         assert await NotificationDelivery.get_or_none(id=delivery.id) is None
         assert await claim_delivery(delivery.id) is None
 
@@ -264,10 +266,10 @@ class TestDisabledOrDeletedWebhook:
         webhook = await register(addressee.url)
         working = asyncio.create_task(work(await announce_to(webhook)))
         await asyncio.to_thread(addressee.has_received.wait, 30)
-        await delete_webhook(webhook.team_id, webhook.id)
+        await delete_channel(webhook.team_id, webhook.id)
         addressee.may_answer.set()
         await working
-        assert await NotificationDelivery.filter(webhook_id=webhook.id).count() == 0
+        assert await NotificationDelivery.filter(channel_id=webhook.id).count() == 0
 
 
 @pytest.mark.usefixtures("backends")

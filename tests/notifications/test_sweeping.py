@@ -15,7 +15,7 @@ from monitoring.notifications import sweeping
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
-from monitoring.notifications.turns import MOST_AT_ONCE_A_WEBHOOK
+from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL
 from notifications.addressee import HAPPENED_AT, announce_to, deliver, make_due, register
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ class TestSweep:
         crowded, other = await register(URL), await register(URL)
         waiting = [await announce_to(crowded) for _ in range(10)]
         last = await announce_to(other)
-        assert await sweep_notifications() == MOST_AT_ONCE_A_WEBHOOK + 1
-        assert set(sent) == {str(each.id) for each in [*waiting[:MOST_AT_ONCE_A_WEBHOOK], last]}
+        assert await sweep_notifications() == MOST_AT_ONCE_A_CHANNEL + 1
+        assert set(sent) == {str(each.id) for each in [*waiting[:MOST_AT_ONCE_A_CHANNEL], last]}
 
     async def test_takes_the_longest_waiting_first_and_waits_while_workers_have_enough_to_do(
         self, monkeypatch: pytest.MonkeyPatch
@@ -125,6 +125,6 @@ class TestOldDeliveries:
         assert await delete_old_deliveries(after_30_days) == 0
         await NotificationDelivery.filter(id=fresh.id).update(created_at=HAPPENED_AT + timedelta(seconds=1))
         assert await delete_old_deliveries(after_30_days + timedelta(seconds=1)) == len(old)
-        assert [delivery.id for delivery in await NotificationDelivery.filter(webhook_id=webhook.id)] == [
+        assert [delivery.id for delivery in await NotificationDelivery.filter(channel_id=webhook.id)] == [
             fresh.id
         ]

@@ -10,10 +10,10 @@ import pytest
 from monitoring.notifications.channels.sending import open_sender
 from monitoring.notifications.claims import NO_ROOM_WAIT, claim_delivery
 from monitoring.notifications.deliveries import announce, queue_test
-from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
-from monitoring.notifications.service import create_webhook
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.service import create_channel
 from monitoring.notifications.tasks import nudge
-from monitoring.notifications.turns import MOST_AT_ONCE_A_TEAM, MOST_AT_ONCE_A_WEBHOOK, call_next
+from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL, MOST_AT_ONCE_A_TEAM, call_next
 from notifications.addressee import Addressee, announce_to, make_due, opening, register
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 URL = "https://pager.example.com/hooks"
 
 
-async def register_beside(webhook: NotificationWebhook) -> NotificationWebhook:
+async def register_beside(webhook: NotificationChannel) -> NotificationChannel:
     """Register another webhook of the same team."""
-    return await create_webhook(webhook.team_id, {"url": URL})
+    return await create_channel(webhook.team_id, {"type": "webhook", "url": URL})
 
 
-async def queue_for(webhook: NotificationWebhook, count: int) -> list[UUID]:
+async def queue_for(webhook: NotificationChannel, count: int) -> list[UUID]:
     return [(await queue_test(webhook.team_id, webhook.id)).id for _ in range(count)]
 
 
@@ -44,12 +44,12 @@ async def claim_all(delivery_ids: list[UUID]) -> list[UUID]:
 class TestRoom:
     async def test_of_a_webhook_is_for_two(self) -> None:
         delivery_ids = await queue_for(await register(URL), 4)
-        assert await claim_all(delivery_ids) == delivery_ids[:MOST_AT_ONCE_A_WEBHOOK]
+        assert await claim_all(delivery_ids) == delivery_ids[:MOST_AT_ONCE_A_CHANNEL]
 
     async def test_of_a_webhook_is_for_two_of_twenty_claims_at_once(self) -> None:
         delivery_ids = await queue_for(await register(URL), 20)
         claims = await asyncio.gather(*map(claim_delivery, delivery_ids))
-        assert len([claim for claim in claims if claim]) == MOST_AT_ONCE_A_WEBHOOK
+        assert len([claim for claim in claims if claim]) == MOST_AT_ONCE_A_CHANNEL
 
     async def test_of_a_team_is_for_five(self) -> None:
         webhook = await register(URL)
@@ -129,10 +129,10 @@ async def test_of_many_announcements_as_many_are_nudged_as_may_be_sent_at_once()
     webhook = await register(URL)
     other = await register_beside(webhook)
     nudged = await announce([opening(webhook.team_id)] * 10)
-    webhook_ids = [each.webhook_id for each in await NotificationDelivery.filter(id__in=nudged)]
-    assert len(webhook_ids) == 2 * MOST_AT_ONCE_A_WEBHOOK
-    assert webhook_ids.count(webhook.id) == webhook_ids.count(other.id)
-    assert await NotificationDelivery.filter(webhook_id=webhook.id).count() == 10
+    channel_ids = [each.channel_id for each in await NotificationDelivery.filter(id__in=nudged)]
+    assert len(channel_ids) == 2 * MOST_AT_ONCE_A_CHANNEL
+    assert channel_ids.count(webhook.id) == channel_ids.count(other.id)
+    assert await NotificationDelivery.filter(channel_id=webhook.id).count() == 10
 
 
 @asynccontextmanager
@@ -154,13 +154,13 @@ class TestWorker:
         hanging = await register(addressee.url)
         for _ in range(40):
             await queue_test(hanging.team_id, hanging.id)
-        waiting = await NotificationDelivery.filter(webhook_id=hanging.id)
+        waiting = await NotificationDelivery.filter(channel_id=hanging.id)
         with Addressee() as healthy:
             async with working(backends):
                 await nudge([each.id for each in waiting])
                 await nudge([(await announce_to(await register(healthy.url))).id])
                 assert await asyncio.to_thread(healthy.has_received.wait, 10)
-        assert 1 <= len(addressee.received) <= MOST_AT_ONCE_A_WEBHOOK
+        assert 1 <= len(addressee.received) <= MOST_AT_ONCE_A_CHANNEL
 
     async def test_sends_all_of_a_large_outage_without_a_sweep(
         self, backends: Backends, addressee: Addressee

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route, Router
 
-from monitoring.app import monitor_filter, monitor_form
+from monitoring.app import channel_form, monitor_filter, monitor_form
 from monitoring.app.errors import ErrorPages
 from monitoring.app.pages import (
     account,
     articles,
     audit_log,
+    channels,
     corrections,
     join,
     keys,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 NAME = "app"  # stands in metrics and the access log, where API requests have their operation
 
-SUBJECTS = (sign_in, join, monitors, articles, corrections, keys, members, account, audit_log, plan)
+SUBJECTS = (sign_in, join, monitors, articles, corrections, keys, channels, members, account, audit_log, plan)
 
 
 class App:
@@ -47,7 +48,7 @@ class App:
     def __init__(self, settings: Settings, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._pages = Pages(settings)
-        for form in (monitor_filter, monitor_form):
+        for form in (channel_form, monitor_filter, monitor_form):
             form.judge()
         routes = [route for subject in SUBJECTS for route in subject.ROUTES]
         router = Router([*routes, *self._own_routes()], redirect_slashes=False)

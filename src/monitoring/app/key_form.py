@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 SCOPE_WORDS = {
     "monitors:read": (
         "Read",
-        "See monitors, their checks, uptime and incidents, and notification webhooks with their deliveries.",
+        "See monitors, their checks, uptime and incidents, and notification channels with their deliveries.",
     ),
     "monitors:write": (
         "Change",
-        "Create, change, pause, check and delete monitors and notification webhooks.",
+        "Create, change, pause, check and delete monitors and notification channels.",
     ),
     "articles:read": (
         "Read articles",

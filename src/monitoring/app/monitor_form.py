@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from monitoring.app.document_rules import document_rules
 from monitoring.app.monitor_words import HINTS, LABELS
+from monitoring.backends.encryption import MASK
 from monitoring.contract.document import published_document
 from monitoring.contract.schemas import types_of
 from monitoring.monitors.configuration import default_configuration
-from monitoring.monitors.credentials import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

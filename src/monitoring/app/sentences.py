@@ -8,6 +8,7 @@ from monitoring.members.refusals import SENTENCES
 
 NOTICES = {
     "api_key_revoked": "The API key is revoked. Its tokens are refused from now on.",
+    "channel_deleted": "The channel is deleted. Nothing is sent to it any more.",
     "check_requested": "A check is requested. Its result will appear here in a moment.",
     "invitation_withdrawn": "The invitation is withdrawn. Its code no longer works.",
     "member_removed": "The member is removed and signed out everywhere.",
@@ -30,6 +31,7 @@ NOTICES = {
 
 REFUSALS = {
     **SENTENCES,
+    "channel_form_spent": "This form has already created a channel. Send it again to create another.",
     "codes_broken": "Keep each mark of the English text, such as <g1>, once, with words inside its pair.",
     "form_spent": "This form has already created a monitor. Send it again to create another.",
     "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",

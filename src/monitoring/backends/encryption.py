@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
+# What answers say instead of text that is kept encrypted.
+MASK = "********"
+
 # How every Fernet token begins: its version, and the first bytes of a time in this millennium.
 _TOKEN_START = "gAAAAA"  # noqa: S105 - it says nothing about a key
 

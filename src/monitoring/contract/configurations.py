@@ -23,12 +23,23 @@ def field_names(schema_name: str) -> Collection[str]:
     return _fields_of(schema_name).keys()
 
 
-@cache
 def read_defaults(schema_name: str) -> Mapping[str, Json]:
     """Return the default of every field that has one in the document."""
-    return {
-        name: schema["default"] for name, schema in _fields_of(schema_name).items() if "default" in schema
-    }
+    return read_notes(schema_name, "default")
+
+
+@cache
+def read_notes(schema_name: str, keyword: str) -> Mapping[str, Json]:
+    """Return what a keyword says of every field of a schema that has it."""
+    return {name: schema[keyword] for name, schema in _fields_of(schema_name).items() if keyword in schema}
+
+
+@cache
+def member_of(union_name: str, kind: str) -> str:
+    """Return the name of the schema that a union of the document has for a value of its discriminator."""
+    union = published_document().root["components"]["schemas"][union_name]
+    reference: str = union["discriminator"]["mapping"][kind]
+    return reference.rpartition("/")[2]
 
 
 def complete(

@@ -39,6 +39,10 @@ class Sentences:
             field, template.format_map({name: _words(fact) for name, fact in facts.items()})
         )
 
+    def wrong_kind(self, union: Node, field: str) -> Problem:
+        """Say of the field that chooses among the schemas of a union that it names none of them."""
+        return _invalid_field(field, union["x-problem"])
+
     def explain(self, error: ValidationError, schema: Node, root_field: str) -> Problem:
         """Turn a validation error into `invalid_field`; `root_field` names the value as a whole."""
         keyword, facts = error.kind.name, error.kind.as_dict()

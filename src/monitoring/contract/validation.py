@@ -21,10 +21,13 @@ class Validation:
 
     def __init__(self, document: Document) -> None:
         self.sentences = Sentences(document)
+        self._document = document
         self._registry = Registry([(DOCUMENT_URI, dict(document.root))], draft=jsonschema_rs.Draft202012)
 
     def request_check(self, schema: Node, root_field: str) -> Check:
         """Return a check that raises `invalid_field` for the first thing wrong."""
+        if "discriminator" in (union := self._document.follow(schema)):
+            return self._union_check(union, root_field)
         validator = self._compile(schema)
 
         def check(value: Json) -> None:
@@ -32,6 +35,30 @@ class Validation:
                 validator.validate(value)
             except ValidationError as error:
                 raise self.sentences.explain(error, schema, root_field) from None
+
+        return check
+
+    def _union_check(self, union: Node, root_field: str) -> Check:
+        """Return a check by the one schema that the discriminator chooses, so that it can name what is wrong.
+
+        Each schema of a union demands its own value of the discriminator. So no other one could take what
+        this one refuses.
+        """
+        name = union["discriminator"]["propertyName"]
+        checks = {
+            value: self.request_check({"$ref": reference}, root_field)
+            for value, reference in union["discriminator"]["mapping"].items()
+        }
+
+        def check(value: Json) -> None:
+            if not isinstance(value, dict):
+                raise self.sentences.invalid_field(root_field, "type", types="an object")
+            if name not in value:
+                raise self.sentences.invalid_field(name, "required")
+            kind = value[name]
+            if not isinstance(kind, str) or kind not in checks:
+                raise self.sentences.wrong_kind(union, name)
+            checks[kind](value)
 
         return check
 

@@ -1,15 +1,17 @@
-"""Which request headers are credentials, and the mask that stands for their values. Pure."""
+"""Which request headers are credentials, and where the mask stands for their values. Pure.
+
+A patch that says the mask keeps what is stored.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from monitoring.backends.encryption import MASK
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-# What answers say instead of a credential. A patch that says it keeps what is stored.
-MASK = "********"
 
 # Parts of the names of headers that carry credentials, such as Authorization, Cookie and X-Api-Key.
 _NAME = re.compile("auth|cookie|credential|jwt|key|passw|pwd|secret|session|signature|token", re.IGNORECASE)

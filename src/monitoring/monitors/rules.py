@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitoring.auth.names import name_after_host
+from monitoring.backends.encryption import MASK
 from monitoring.contract import configurations
 from monitoring.contract.problems import Problem
-from monitoring.monitors.credentials import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

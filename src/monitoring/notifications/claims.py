@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from monitoring.backends.database import transaction
 from monitoring.backends.leases import Claim, begin_attempt, is_due
-from monitoring.notifications.models import DeliveryStatus, NotificationDelivery, NotificationWebhook
-from monitoring.notifications.rules import MAX_ATTEMPTS, WEBHOOK_DISABLED, WORKER_STOPPED
+from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
+from monitoring.notifications.rules import CHANNEL_DISABLED, MAX_ATTEMPTS, WORKER_STOPPED
 from monitoring.notifications.turns import has_room
 
 if TYPE_CHECKING:
@@ -30,17 +30,17 @@ NO_ROOM_WAIT = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class DeliveryClaim(Claim[NotificationDelivery]):
-    """The right to send a delivery to its webhook."""
+    """The right to send a delivery to its channel."""
 
     when_given_back: ClassVar[Mapping[str, object]] = {"nudged_at": None}
 
-    webhook: NotificationWebhook
+    channel: NotificationChannel
 
 
 async def claim_delivery(delivery_id: UUID) -> DeliveryClaim | None:
-    """Claim a delivery and count the attempt. Returns None if it is not due, or its webhook is disabled.
+    """Claim a delivery and count the attempt. Returns None if it is not due, or its channel is disabled.
 
-    Returns None too while its webhook or its team has no room for another attempt: the delivery is then due
+    Returns None too while its channel or its team has no room for another attempt: the delivery is then due
     some seconds later. A delivery that has used up its attempts, because each time its worker was killed,
     ends as failed here.
     """
@@ -52,23 +52,23 @@ async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
     now = datetime.now(UTC)
     due = NotificationDelivery.filter(is_due(now), id=delivery_id)
     async with transaction():
-        found = await due.only("webhook_id").first()
+        found = await due.only("channel_id").first()
         if found is None:
             return None
-        # The webhook is locked before its deliveries, as everywhere, so that claims are counted one by one.
-        webhook = await NotificationWebhook.select_for_update(no_key=True).get_or_none(id=found.webhook_id)
+        # The channel is locked before its deliveries, as everywhere, so that claims are counted one by one.
+        channel = await NotificationChannel.select_for_update(no_key=True).get_or_none(id=found.channel_id)
         delivery = await due.select_for_update(skip_locked=True).first()
-        if webhook is None or delivery is None:
+        if channel is None or delivery is None:
             return None
-        if not webhook.enabled or delivery.attempts >= MAX_ATTEMPTS:
+        if not channel.enabled or delivery.attempts >= MAX_ATTEMPTS:
             delivery.status, delivery.due_at, delivery.claim = DeliveryStatus.FAILED, None, None
-            delivery.error_message = WORKER_STOPPED if webhook.enabled else WEBHOOK_DISABLED
+            delivery.error_message = WORKER_STOPPED if channel.enabled else CHANNEL_DISABLED
             await delivery.save()
             return None
-        if not await has_room(webhook, now):
+        if not await has_room(channel, now):
             delivery.due_at = now + NO_ROOM_WAIT * (1 + random.random())  # noqa: S311 - jitter is no secret
             delivery.claim = delivery.nudged_at = None
             await delivery.save()
             return None
         await begin_attempt(delivery, claim_id, now + LEASE)
-    return DeliveryClaim(claim_id, delivery, webhook)
+    return DeliveryClaim(claim_id, delivery, channel)

@@ -1,27 +1,55 @@
-"""What a client decides about a webhook: the document's NotificationWebhookCreate, and its defaults."""
+"""What a client decides about a channel: the fields that the document has for its type, and defaults."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from monitoring.contract.configurations import Configuration, read_configuration, read_defaults
+from monitoring.contract.configurations import (
+    Configuration,
+    field_names,
+    member_of,
+    read_defaults,
+    read_notes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from monitoring.contract.document import Json
-    from monitoring.notifications.models import NotificationWebhook
+    from monitoring.notifications.models import NotificationChannel
 
-__all__ = ["Configuration", "configuration_of", "default_configuration"]
+__all__ = ["Configuration", "columns_of", "configuration_of", "default_configuration", "secret_fields"]
 
-_SCHEMA = "NotificationWebhookCreate"
-
-
-def configuration_of(webhook: NotificationWebhook) -> Configuration:
-    """Read a webhook's configuration, in the order of the document."""
-    return read_configuration(webhook, _SCHEMA)
+# Fields with a column of their own. Those that only some types have are in the column `settings`.
+_COLUMNS = ("type", "name", "url", "events", "enabled")
 
 
-def default_configuration() -> Mapping[str, Json]:
-    """Return the default of every field that has one. The name's default depends on the channel."""
-    return read_defaults(_SCHEMA)
+def configuration_of(channel: NotificationChannel) -> Configuration:
+    """Read a channel's configuration as answers show it, in the order of the document."""
+    shown = {name: getattr(channel, name) for name in _COLUMNS} | channel.settings
+    return {name: shown.get(name) for name in field_names(_schema_of(channel.type))}
+
+
+def columns_of(configuration: Configuration) -> dict[str, Any]:
+    """Return the columns that keep a configuration as answers show it."""
+    settings = {name: value for name, value in configuration.items() if name not in _COLUMNS}
+    return {"url": "", **{name: configuration[name] for name in _COLUMNS if name in configuration}} | {
+        "settings": settings
+    }
+
+
+def default_configuration(channel_type: str) -> Mapping[str, Json]:
+    """Return the default of every field that has one. The name's default depends on the type."""
+    return read_defaults(_schema_of(channel_type))
+
+
+def secret_fields(channel_type: str) -> Mapping[str, str]:
+    """Return the fields that answers mask, with how.
+
+    `address` leaves the host of an address, `values` the names in a list of headers, `whole` nothing.
+    """
+    return read_notes(_schema_of(channel_type), "x-secret")
+
+
+def _schema_of(channel_type: str) -> str:
+    return member_of("NotificationChannelCreate", channel_type)

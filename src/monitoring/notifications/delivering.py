@@ -11,7 +11,7 @@ from monitoring.backends.database import transaction
 from monitoring.metrics import NOTIFICATION_ATTEMPTS
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.deliveries import end_waiting_deliveries
-from monitoring.notifications.models import DeliveryStatus, NotificationWebhook
+from monitoring.notifications.models import DeliveryStatus, NotificationChannel
 from monitoring.notifications.rules import conclude
 
 if TYPE_CHECKING:
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> None:
     """Send a claimed delivery and store what came of it, unless the claim was lost meanwhile."""
-    delivery, webhook = claim.row, claim.webhook
-    channel = CHANNELS[webhook.type]
+    delivery, kind = claim.row, CHANNELS[claim.channel.type]
     try:
-        result = await channel.send(delivery, webhook, sender, datetime.now(UTC))
+        result = await kind.send(delivery, claim.channel, sender, datetime.now(UTC))
     except (asyncio.CancelledError, OSError):
         await claim.give_back()
         raise
@@ -38,7 +37,7 @@ async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> None:
 async def _store(claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion, now: datetime) -> None:
     async with transaction():
         if result.disabled_reason:
-            await _disable(claim.webhook, result.disabled_reason, now)
+            await _disable(claim.channel, result.disabled_reason, now)
         await claim.end(
             status=conclusion.status,
             status_code=result.status_code,
@@ -49,8 +48,8 @@ async def _store(claim: DeliveryClaim, result: AttemptResult, conclusion: Conclu
         )
 
 
-async def _disable(webhook: NotificationWebhook, reason: str, now: datetime) -> None:
-    """Turn off a webhook because its server asked for that, unless the webhook has another URL by now."""
-    asked = NotificationWebhook.filter(id=webhook.id, url=webhook.url, enabled=True)
+async def _disable(channel: NotificationChannel, reason: str, now: datetime) -> None:
+    """Turn off a channel because the other side asked for that, unless the channel was changed meanwhile."""
+    asked = NotificationChannel.filter(id=channel.id, updated_at=channel.updated_at, enabled=True)
     if await asked.update(enabled=False, disabled_reason=reason, updated_at=now):
-        await end_waiting_deliveries(webhook.id)
+        await end_waiting_deliveries(channel.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -12,11 +13,11 @@ from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.service import act_once
 from monitoring.notifications import deliveries, service
 from monitoring.notifications.representations import (
-    represent_created_webhook,
+    represent_channel,
+    represent_channels,
+    represent_created_channel,
     represent_deliveries,
     represent_delivery,
-    represent_webhook,
-    represent_webhooks,
 )
 from monitoring.notifications.tasks import nudge
 
@@ -27,93 +28,98 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Json
 
 
-async def list_notification_webhooks(*, caller: Caller, limit: int, cursor: str | None = None) -> Reply:
-    """Answer a page of the team's webhooks."""
+# How long a test waits for a worker, and for the other side, which has longer than that to answer.
+TEST_PATIENCE = timedelta(seconds=10)
+
+
+async def list_notification_channels(*, caller: Caller, limit: int, cursor: str | None = None) -> Reply:
+    """Answer a page of the team's channels."""
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_webhooks(await service.list_webhooks(caller.team_id, limit, after_id)))
+    return Reply(represent_channels(await service.list_channels(caller.team_id, limit, after_id)))
 
 
-async def create_notification_webhook(
+async def create_notification_channel(
     body: Json, caller: Caller, idempotency_key: str | None = None
 ) -> Reply:
-    """Register a webhook, once. No other answer holds its secret."""
+    """Create a channel, once. No other answer holds the secret of a webhook."""
 
     async def create() -> Reply:
-        webhook = await service.create_webhook(caller.team_id, body)
-        location = f"/api/notification-webhooks/{webhook.id}"
-        return Reply(represent_created_webhook(webhook), 201, {"Location": location, **NO_STORE})
+        channel = await service.create_channel(caller.team_id, body)
+        location = f"/api/notification-channels/{channel.id}"
+        return Reply(represent_created_channel(channel), 201, {"Location": location, **NO_STORE})
 
-    request = ("create_notification_webhook", body)
+    request = ("create_notification_channel", body)
     return await act_once(caller.team_id, idempotency_key, request, create)
 
 
-async def get_notification_webhook(webhook_id: str, caller: Caller) -> Reply:
-    """Answer one webhook."""
-    return Reply(represent_webhook(await service.get_webhook(caller.team_id, UUID(webhook_id))))
+async def get_notification_channel(channel_id: str, caller: Caller) -> Reply:
+    """Answer one channel."""
+    return Reply(represent_channel(await service.get_channel(caller.team_id, UUID(channel_id))))
 
 
-async def update_notification_webhook(
-    webhook_id: str, body: Json, caller: Caller, idempotency_key: str | None = None
+async def update_notification_channel(
+    channel_id: str, body: Json, caller: Caller, idempotency_key: str | None = None
 ) -> Reply:
-    """Change a webhook, once."""
+    """Change a channel, once."""
 
     async def update() -> Reply:
-        return Reply(represent_webhook(await service.update_webhook(caller.team_id, UUID(webhook_id), body)))
+        return Reply(represent_channel(await service.update_channel(caller.team_id, UUID(channel_id), body)))
 
-    request = ("update_notification_webhook", webhook_id, body)
+    request = ("update_notification_channel", channel_id, body)
     return await act_once(caller.team_id, idempotency_key, request, update)
 
 
-async def delete_notification_webhook(
-    webhook_id: str, caller: Caller, idempotency_key: str | None = None
+async def delete_notification_channel(
+    channel_id: str, caller: Caller, idempotency_key: str | None = None
 ) -> Reply:
-    """Delete a webhook, once."""
+    """Delete a channel, once."""
 
     async def delete() -> Reply:
-        await service.delete_webhook(caller.team_id, UUID(webhook_id))
+        await service.delete_channel(caller.team_id, UUID(channel_id))
         return Reply.empty()
 
-    request = ("delete_notification_webhook", webhook_id)
+    request = ("delete_notification_channel", channel_id)
     return await act_once(caller.team_id, idempotency_key, request, delete)
 
 
-async def test_notification_webhook(  # the document names it so: it is no test
-    webhook_id: str,
+async def test_notification_channel(  # the document names it so: it is no test
+    channel_id: str,
     caller: Caller,
     request: Request,
     idempotency_key: str | None = None,  # noqa: PT028
 ) -> Reply:
-    """Queue a test notification, once."""
+    """Queue a test notification, once, and answer with what came of the first attempt."""
     await _count(request, caller)
 
     async def queue() -> Reply:
-        delivery = await deliveries.queue_test(caller.team_id, UUID(webhook_id))
-        return Reply(represent_delivery(delivery), 202)
+        return Reply(represent_delivery(await deliveries.queue_test(caller.team_id, UUID(channel_id))))
 
-    asked = ("test_notification_webhook", webhook_id)
-    return await _nudged(await act_once(caller.team_id, idempotency_key, asked, queue))
+    asked = ("test_notification_channel", channel_id)
+    queued = await _nudged(await act_once(caller.team_id, idempotency_key, asked, queue))
+    tried = await deliveries.wait_for_attempt(UUID(queued.json_value()["id"]), TEST_PATIENCE)
+    return Reply(represent_delivery(tried)) if tried else queued
 
 
 async def list_notification_deliveries(
-    webhook_id: str, *, caller: Caller, limit: int, cursor: str | None = None, status: str | None = None
+    channel_id: str, *, caller: Caller, limit: int, cursor: str | None = None, status: str | None = None
 ) -> Reply:
-    """Answer a page of a webhook's deliveries."""
-    webhook = await service.get_webhook(caller.team_id, UUID(webhook_id))
+    """Answer a page of a channel's deliveries."""
+    channel = await service.get_channel(caller.team_id, UUID(channel_id))
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_deliveries(await deliveries.list_deliveries(webhook, status, limit, after_id)))
+    return Reply(represent_deliveries(await deliveries.list_deliveries(channel, status, limit, after_id)))
 
 
 async def redeliver_notification(
-    webhook_id: str, delivery_id: str, caller: Caller, request: Request, idempotency_key: str | None = None
+    channel_id: str, delivery_id: str, caller: Caller, request: Request, idempotency_key: str | None = None
 ) -> Reply:
     """Send a delivery again, once."""
     await _count(request, caller)
 
     async def queue() -> Reply:
-        delivery = await deliveries.redeliver(caller.team_id, UUID(webhook_id), UUID(delivery_id))
+        delivery = await deliveries.redeliver(caller.team_id, UUID(channel_id), UUID(delivery_id))
         return Reply(represent_delivery(delivery), 202)
 
-    asked = ("redeliver_notification", webhook_id, delivery_id)
+    asked = ("redeliver_notification", channel_id, delivery_id)
     return await _nudged(await act_once(caller.team_id, idempotency_key, asked, queue))
 
 

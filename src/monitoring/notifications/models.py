@@ -1,9 +1,9 @@
-"""Notification webhooks, and their deliveries."""
+"""Notification channels, and their deliveries."""
 
 from __future__ import annotations
 
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tortoise import fields
 from tortoise.models import Model
@@ -18,17 +18,20 @@ if TYPE_CHECKING:
     from monitoring.auth.models import Team
 
 
-class NotificationWebhook(Model):
-    """A server of a team's. The secret is encrypted, and only signing and the first answer read it."""
+class NotificationChannel(Model):
+    """Where a team is notified. Columns hold what answers show, and `secret` what they must not."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField(
-        "monitoring.Team", related_name="notification_webhooks"
+        "monitoring.Team", related_name="notification_channels"
     )
     team_id: UUID
-    type = "webhook"  # becomes a column when the document has receivers of other channels
+    type = fields.CharField(max_length=20, default="webhook", db_default="webhook")
     name = fields.CharField(max_length=MAX_NAME_CHARACTERS)
+    # Empty where a type has none.
     url = fields.CharField(max_length=2048)
+    # The fields that only this type has.
+    settings: JsonTextField[dict[str, Any]] = JsonTextField(default=dict, db_default={})
     events: JsonTextField[list[str]] = JsonTextField()
     enabled = fields.BooleanField()
     disabled_reason = fields.CharField(max_length=255, null=True)
@@ -37,7 +40,7 @@ class NotificationWebhook(Model):
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
     class Meta:
-        table = "notification_webhooks"
+        table = "notification_channels"
         indexes = (("team_id", "id"),)
 
 
@@ -50,13 +53,13 @@ class DeliveryStatus(StrEnum):
 
 
 class NotificationDelivery(Model):
-    """One message to one webhook: the row is the job. `payload` is the body, byte for byte."""
+    """One message to one channel: the row is the job. `payload` is the event as JSON."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
-    webhook: fields.ForeignKeyRelation[NotificationWebhook] = fields.ForeignKeyField(
-        "monitoring.NotificationWebhook", related_name="deliveries"
+    channel: fields.ForeignKeyRelation[NotificationChannel] = fields.ForeignKeyField(
+        "monitoring.NotificationChannel", related_name="deliveries"
     )
-    webhook_id: UUID
+    channel_id: UUID
     event = fields.CharField(max_length=32)
     payload = fields.TextField()
     status = fields.CharField(max_length=10)
@@ -73,4 +76,4 @@ class NotificationDelivery(Model):
 
     class Meta:
         table = "notification_deliveries"
-        indexes = (("webhook_id", "id"),)
+        indexes = (("channel_id", "id"),)

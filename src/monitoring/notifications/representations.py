@@ -12,29 +12,30 @@ from monitoring.notifications.secrets import read_secret
 
 if TYPE_CHECKING:
     from monitoring.backends.pages import Page
-    from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
+    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 
-def represent_webhook(webhook: NotificationWebhook) -> dict[str, Any]:
-    """Write a `NotificationWebhook`, its fields in the order of the document."""
+def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
+    """Write a `NotificationChannel`, its fields in the order of the document."""
     return {
-        "id": str(webhook.id),
-        **configuration_of(webhook),
-        "disabled_reason": webhook.disabled_reason,
-        "created_at": write_timestamp(webhook.created_at),
-        "updated_at": write_timestamp(webhook.updated_at),
+        "id": str(channel.id),
+        **configuration_of(channel),
+        "disabled_reason": channel.disabled_reason,
+        "created_at": write_timestamp(channel.created_at),
+        "updated_at": write_timestamp(channel.updated_at),
     }
 
 
-def represent_created_webhook(webhook: NotificationWebhook) -> dict[str, Any]:
-    """Write a `NotificationWebhookCreated`: the only answer that holds the secret."""
-    return {**represent_webhook(webhook), "secret": read_secret(webhook)}
+def represent_created_channel(channel: NotificationChannel) -> dict[str, Any]:
+    """Write a `NotificationChannelCreated`: the only answer that holds the secret of a webhook."""
+    shown = represent_channel(channel)
+    return {**shown, "secret": read_secret(channel)} if channel.type == "webhook" else shown
 
 
-def represent_webhooks(page: Page[NotificationWebhook]) -> dict[str, Any]:
-    """Write a `NotificationWebhookList`."""
+def represent_channels(page: Page[NotificationChannel]) -> dict[str, Any]:
+    """Write a `NotificationChannelList`."""
     return {
-        "notification_webhooks": [represent_webhook(webhook) for webhook in page.rows],
+        "notification_channels": [represent_channel(channel) for channel in page.rows],
         "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
     }
 

@@ -27,7 +27,7 @@ MAX_ATTEMPTS = len(WAITS) + 1
 # The share by which a wait may get longer, so that a server that comes back does not meet everything at once.
 MOST_JITTER = 0.1
 
-WEBHOOK_DISABLED = "The webhook was disabled"
+CHANNEL_DISABLED = "The channel was disabled"
 WORKER_STOPPED = "A worker stopped while sending this"
 
 

@@ -1,22 +1,62 @@
-"""The secrets of webhooks at rest: encrypted, because signing needs them back."""
+"""The secrets of channels: encrypted at rest, because sending needs them back, and masked when shown.
+
+What is encrypted is the secret that signs messages to a webhook, or else the secret fields as JSON.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import orjson
 
 from monitoring.backends.encrypted_columns import encrypt_column
-from monitoring.backends.encryption import decrypt
-from monitoring.notifications.models import NotificationWebhook
+from monitoring.backends.encryption import MASK, decrypt, encrypt
+from monitoring.notifications.configuration import secret_fields
+from monitoring.notifications.models import NotificationChannel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from monitoring.backends.encrypted_columns import Encrypted
+    from monitoring.contract.document import Json
+    from monitoring.notifications.configuration import Configuration
 
 
-def read_secret(webhook: NotificationWebhook) -> str:
-    """Return the secret that signs a webhook's messages. Raises `UndecryptableError`."""
-    return decrypt(webhook.secret)
+def read_secret(channel: NotificationChannel) -> str:
+    """Return the secret that signs messages to a webhook. Raises `UndecryptableError`."""
+    return decrypt(channel.secret)
 
 
-async def encrypt_webhook_secrets() -> Encrypted:
+def read_secrets(channel: NotificationChannel) -> dict[str, Json]:
+    """Return the secret fields of a channel of any other type. Raises `UndecryptableError`."""
+    secrets: dict[str, Json] = orjson.loads(decrypt(channel.secret))
+    return secrets
+
+
+def store_secrets(secrets: Mapping[str, Json]) -> str:
+    """Write secret fields as they are stored."""
+    return encrypt(orjson.dumps(secrets).decode())
+
+
+def mask_secrets(configuration: Configuration) -> Configuration:
+    """Put masks in the place of secrets. What is masked already stays as it is."""
+    masks = secret_fields(configuration["type"])
+    return {
+        name: _mask(value, masks[name]) if name in masks and value is not None else value
+        for name, value in configuration.items()
+    }
+
+
+async def encrypt_channel_secrets() -> Encrypted:
     """Encrypt secrets with the first key, where they are plain or another key encrypted them."""
-    return await encrypt_column(NotificationWebhook.all(), "secret")
+    return await encrypt_column(NotificationChannel.all(), "secret")
+
+
+def _mask(value: Json, how: str) -> Json:
+    if how == "address":
+        parts = urlsplit(value)
+        return f"{parts.scheme}://{parts.netloc}/{MASK}"
+    if how == "values":
+        return [{**each, "value": MASK} for each in value]
+    return MASK

@@ -14,21 +14,21 @@ from monitoring.backends.leases import NUDGE_INTERVAL, is_due, is_idle, sweep_id
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.tasks import deliver_notification
-from monitoring.notifications.turns import MOST_AT_ONCE_A_WEBHOOK
+from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL
 
 if TYPE_CHECKING:
     from tortoise.queryset import QuerySet
 
 MAX_NOTIFICATIONS_A_SWEEP = 200
 
-# Of each webhook the deliveries that have waited longest, as many as may be sent to it at once. Attempts
+# Of each channel the deliveries that have waited longest, as many as may be sent to it at once. Attempts
 # that end call the others, so ten thousand deliveries to one server do not delay everybody else's.
 _CHOSEN = f"""
     SELECT id FROM (
-        SELECT id, due_at, row_number() OVER (PARTITION BY webhook_id ORDER BY due_at, id) AS turn
+        SELECT id, due_at, row_number() OVER (PARTITION BY channel_id ORDER BY due_at, id) AS turn
         FROM notification_deliveries
         WHERE due_at <= $1 AND (nudged_at IS NULL OR nudged_at <= $2)
-    ) AS idle WHERE turn <= {MOST_AT_ONCE_A_WEBHOOK} ORDER BY due_at LIMIT $3
+    ) AS idle WHERE turn <= {MOST_AT_ONCE_A_CHANNEL} ORDER BY due_at LIMIT $3
 """  # noqa: S608 - a number of our own
 
 RETENTION = timedelta(days=30)

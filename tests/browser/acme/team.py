@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from browser.acme.articles import deliver_articles
+from browser.acme.channels import make_channels
 from browser.acme.monitors import make_monitors
 from browser.acme.people import Member, make_keys, make_people, tell_what_was_done
 from monitoring.auth.service import create_team
@@ -34,6 +35,7 @@ class Acme:
     key_ids: dict[str, UUID]
     monitors: dict[str, UUID]
     articles: dict[str, str]
+    channels: dict[str, UUID]
 
 
 def form_acme(service: RunningService) -> Acme:
@@ -56,6 +58,7 @@ def form_acme(service: RunningService) -> Acme:
             key_ids={shows: key.id for shows, key in keys.items()},
             monitors=monitors,
             articles=articles,
+            channels=await make_channels(team),
         )
 
     return service.run(form())

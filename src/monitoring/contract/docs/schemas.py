@@ -92,8 +92,8 @@ def _words(document: Document, schema: Node) -> tuple[Word, ...]:
     name = reference.rpartition("/")[2] if reference else ""
     extra = whole.get("additionalProperties")
     kinds = [kind for kind in types_of(whole) if kind != "null"]
-    if "anyOf" in whole:
-        ways = [_words(document, way) for way in whole["anyOf"]]
+    if choices := whole.get("anyOf") or whole.get("oneOf"):
+        ways = [_words(document, way) for way in choices]
         return tuple(word for way in ways for word in (Word(" or "), *way))[1:]
     if kinds == ["array"]:
         words = [Word("array of "), *_words(document, whole["items"])]

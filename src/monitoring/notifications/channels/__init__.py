@@ -4,11 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from monitoring.notifications.channels import webhook
+from monitoring.notifications.channels import (
+    custom,
+    discord,
+    google_chat,
+    mattermost,
+    microsoft_teams,
+    ntfy,
+    opsgenie,
+    pagerduty,
+    pushover,
+    slack,
+    telegram,
+    webhook,
+)
+from monitoring.notifications.channels.services import Service
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from monitoring.notifications.channels.protocol import Channel
 
-CHANNELS: Mapping[str, Channel] = {"webhook": webhook}
+# By the `type` of the document.
+CHANNELS: Mapping[str, Channel] = {
+    "webhook": webhook,
+    "slack": Service("Slack", slack.write),
+    "discord": Service("Discord", discord.write),
+    "microsoft_teams": Service("Microsoft Teams", microsoft_teams.write),
+    "google_chat": Service("Google Chat", google_chat.write),
+    "mattermost": Service("Mattermost", mattermost.write),
+    "telegram": Service("Telegram", telegram.write),
+    "pagerduty": Service("PagerDuty", pagerduty.write),
+    "opsgenie": Service("Opsgenie", opsgenie.write),
+    "ntfy": Service("ntfy", ntfy.write),
+    "pushover": Service("Pushover", pushover.write),
+    "custom": Service("The server", custom.write),
+}

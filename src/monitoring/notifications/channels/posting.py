@@ -1,7 +1,8 @@
-"""What channels share that post to a URL: the request, and what the answer means."""
+"""What channels share that post JSON: the request, and what the answer means."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,27 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 15.0
 
 
-async def post_json(sender: Sender, url: str, body: str, headers: Mapping[str, str]) -> Exchange:
-    """Post JSON. Redirects are not followed. Raises OSError if this machine cannot send at all."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """A request with a body of JSON. With `keeps_answer` the answer's body is kept, to be told in the log."""
+
+    url: str
+    body: bytes
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    keeps_answer: bool = False
+
+
+async def send_json(sender: Sender, post: Post) -> Exchange:
+    """Send JSON. Redirects are not followed. Raises OSError if this machine cannot send at all."""
+    has_a_type = any(name.lower() == "content-type" for name in post.headers)
     request = OutboundRequest(
-        method="POST",
-        url=url,
-        headers={"Content-Type": "application/json", **headers},
-        body=body.encode(),
+        method=post.method,
+        url=post.url,
+        headers=post.headers if has_a_type else {"Content-Type": "application/json", **post.headers},
+        body=post.body,
         timeout_seconds=TIMEOUT_SECONDS,
+        keep_body=post.keeps_answer,
     )
     return await sender.send(request)
 

@@ -7,11 +7,13 @@ from enum import StrEnum, auto
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from monitoring.contract.configurations import Configuration
+    from monitoring.contract.document import Json
     from monitoring.notifications.channels.sending import Sender
-    from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
+    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 
 class Reception(StrEnum):
@@ -36,18 +38,18 @@ class AttemptResult:
 
 
 class Channel(Protocol):
-    """A module of this package: what its receivers are, and how a notification reaches them."""
+    """A kind of channel: how one is named, what is kept secret of it, and how a notification reaches it."""
 
     def default_name(self, configuration: Configuration) -> str:
-        """Name a receiver that its team did not name."""
+        """Name a channel that its team did not name."""
 
-    def generate_secret(self) -> str:
-        """Make the secret of a new receiver."""
+    def make_secret(self, given: Mapping[str, Json]) -> str:
+        """Write what is stored encrypted of a new channel, `given` the secret fields that the client sent."""
 
     async def send(
         self,
         delivery: NotificationDelivery,
-        receiver: NotificationWebhook,
+        receiver: NotificationChannel,
         sender: Sender,
         attempted_at: datetime,
     ) -> AttemptResult:

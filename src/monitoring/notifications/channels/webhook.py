@@ -15,20 +15,22 @@ from typing import TYPE_CHECKING
 from standardwebhooks import Webhook
 
 from monitoring.auth.names import name_after_host as default_name
-from monitoring.backends.encryption import UndecryptableError
-from monitoring.notifications.channels.posting import judge_answer, post_json
+from monitoring.backends.encryption import UndecryptableError, encrypt
+from monitoring.notifications.channels.posting import Post, judge_answer, send_json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.secrets import read_secret
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
+    from monitoring.contract.document import Json
     from monitoring.notifications.channels.sending import Sender
-    from monitoring.notifications.models import NotificationDelivery, NotificationWebhook
+    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
     from monitoring.outbound.exchanges import Exchange
 
-__all__ = ["default_name", "generate_secret", "send"]
+__all__ = ["default_name", "make_secret", "send"]
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - a prefix, so that scanners for leaked secrets can find one
 SECRET_RANDOM_BYTES = 32
@@ -39,13 +41,19 @@ GONE = "The server answered 410, which says that it wants no more notifications"
 log = logging.getLogger(__name__)
 
 
+def make_secret(given: Mapping[str, Json]) -> str:
+    """Make the secret that the server verifies signatures with. Clients give none."""
+    del given
+    return encrypt(generate_secret())
+
+
 def generate_secret() -> str:
-    """Make the secret that the server verifies signatures with."""
+    """Draw 32 random bytes, and write them as Standard Webhooks does."""
     return SECRET_PREFIX + b64encode(secrets.token_bytes(SECRET_RANDOM_BYTES)).decode()
 
 
 async def send(
-    delivery: NotificationDelivery, receiver: NotificationWebhook, sender: Sender, attempted_at: datetime
+    delivery: NotificationDelivery, receiver: NotificationChannel, sender: Sender, attempted_at: datetime
 ) -> AttemptResult:
     """Post the event byte for byte, signed, and judge the answer."""
     try:
@@ -54,7 +62,8 @@ async def send(
         log.error("Nothing is sent to the webhook %s: %s", receiver.id, error)  # noqa: TRY400 - no surprise
         return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
     proof = sign(secret, delivery.id, attempted_at, delivery.payload)
-    return judge(await post_json(sender, receiver.url, delivery.payload, proof))
+    post = Post(url=receiver.url, body=delivery.payload.encode(), headers=proof)
+    return judge(await send_json(sender, post))
 
 
 def sign(secret: str, message_id: UUID, attempted_at: datetime, payload: str) -> dict[str, str]:

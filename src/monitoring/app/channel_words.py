@@ -1,0 +1,61 @@
+"""What the app calls types of channels, their fields, and events."""
+
+from __future__ import annotations
+
+# By type, in the order of the page: its name, and what to have at hand.
+TYPES = {
+    "slack": ("Slack", "The address of an incoming webhook of your workspace."),
+    "microsoft_teams": (
+        "Microsoft Teams",
+        "The address of a workflow that posts webhook alerts to a channel.",
+    ),
+    "google_chat": ("Google Chat", "The address of a webhook of the space."),
+    "discord": ("Discord", "The address of a webhook of the channel."),
+    "mattermost": ("Mattermost", "The address of an incoming webhook."),
+    "telegram": ("Telegram", "The token of a bot, and the chat that it is a member of."),
+    "pagerduty": (
+        "PagerDuty",
+        "The integration key of Events API v2. Each incident opens one there, and resolves it.",
+    ),
+    "opsgenie": (
+        "Opsgenie, Jira Service Management",
+        "The key of an API integration. Each incident creates an alert.",
+    ),
+    "ntfy": ("ntfy", "A topic that phones subscribe to, on ntfy.sh or a server of yours."),
+    "pushover": ("Pushover", "The token of an application, and the key of a user or a group."),
+    "webhook": ("Webhook", "The address of a server of yours. It gets signed messages."),
+    "custom": ("Custom", "An address that takes JSON in a form of its own."),
+}
+
+LABELS = {
+    "name": "Name",
+    "url": "Address (URL)",
+    "bot_token": "Token of the bot",
+    "chat_id": "Chat",
+    "routing_key": "Integration key",
+    "region": "Region",
+    "api_key": "API key",
+    "topic": "Topic",
+    "token": "Access token",
+    "app_token": "Token of the application",
+    "user_key": "Key of the user or group",
+    "method": "Method",
+    "headers": "Headers",
+    "body": "Body (JSON)",
+}
+
+HINTS = {
+    "name": "Without one, it is called after its host or service.",
+    "chat_id": "A number such as -1001234567890, or the @name of a public channel.",
+    "token": "Only if the server wants one.",
+    "headers": "One a line, such as Authorization: Bearer a-token. Values are not shown again.",
+    "body": ("An object. In its texts {{title}}, {{text}}, {{link}}, {{event}} and {{id}} are filled in."),
+}
+
+EVENTS = {
+    "incident.opened": "A monitor is down",
+    "incident.resolved": "It is up again, or was paused or deleted",
+    "article.translated": "A translation of an article is stored",
+    "article.failed": "A translation was given up",
+    "article.unpublished": "An article was unpublished or deleted",
+}

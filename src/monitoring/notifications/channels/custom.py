@@ -1,0 +1,49 @@
+"""A request in a form of the team's own: method, headers, and a body whose texts have placeholders."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import orjson
+
+from monitoring.notifications.channels.posting import Post
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.contract.configurations import Configuration
+    from monitoring.contract.document import Json
+    from monitoring.notifications.channels.wording import Message
+
+# The document says at CustomBody what they stand for.
+_PLACEHOLDER = re.compile(r"\{\{(title|text|link|event|id)\}\}")
+
+
+def write(message: Message, channel: Configuration) -> Post:
+    """Fill in the body. It is filled in as a value and then written, so what is filled in stays text."""
+    words = {
+        "title": message.title,
+        "text": message.text,
+        "link": message.link,
+        "event": message.event,
+        "id": str(message.subject_id or ""),
+    }
+    headers = {header["name"]: header["value"] for header in channel["headers"]}
+    return Post(
+        method=channel["method"],
+        url=channel["url"],
+        body=orjson.dumps(_fill_in(channel["body"], words)),
+        headers=headers,
+        keeps_answer=True,
+    )
+
+
+def _fill_in(value: Json, words: Mapping[str, str]) -> Json:
+    if isinstance(value, str):
+        return _PLACEHOLDER.sub(lambda placeholder: words[placeholder[1]], value)
+    if isinstance(value, list):
+        return [_fill_in(item, words) for item in value]
+    if isinstance(value, dict):
+        return {name: _fill_in(item, words) for name, item in value.items()}
+    return value

@@ -1,0 +1,35 @@
+"""Google Chat: a card, to the webhook of a space.
+
+https://developers.google.com/workspace/chat/quickstart/webhooks
+https://developers.google.com/workspace/chat/api/reference/rest/v1/cards
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import orjson
+
+from monitoring.notifications.channels.posting import Post
+
+if TYPE_CHECKING:
+    from monitoring.contract.configurations import Configuration
+    from monitoring.notifications.channels.wording import Message
+
+
+def write(message: Message, channel: Configuration) -> Post:
+    """Write a message for Google Chat. Text in cards is a small HTML, so all of it is escaped.
+
+    https://developers.google.com/workspace/chat/format-messages#card-formatting
+    """
+    title = f'<b><font color="{message.mood}">{escape(message.title)}</font></b>'
+    button = {"text": "Open", "onClick": {"openLink": {"url": message.link}}}
+    widgets = [
+        {"textParagraph": {"text": title}},
+        {"textParagraph": {"text": escape(message.text)}},
+        {"buttonList": {"buttons": [button]}},
+    ]
+    card = {"cardId": "notification", "card": {"sections": [{"widgets": widgets}]}}
+    body = {"fallbackText": f"{message.title}: {message.text}", "cardsV2": [card]}
+    return Post(url=channel["url"], body=orjson.dumps(body), keeps_answer=True)

@@ -1,0 +1,38 @@
+"""Mattermost: an attachment, to an incoming webhook.
+
+https://developers.mattermost.com/integrate/webhooks/incoming
+https://developers.mattermost.com/integrate/reference/message-attachments
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import orjson
+
+from monitoring.notifications.channels.posting import Post
+
+if TYPE_CHECKING:
+    from monitoring.contract.configurations import Configuration
+    from monitoring.notifications.channels.wording import Message
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+.!|<>~:&-])")
+# Mentions count in attachments too, and a backslash does not keep them off. A character without width does.
+_MENTION = re.compile("@")
+
+
+def write(message: Message, channel: Configuration) -> Post:
+    """Write a message for Mattermost. Nothing in it mentions anybody."""
+    attachment = {
+        "fallback": f"{message.title}: {message.text}",
+        "color": message.mood,
+        "title": _escape(message.title),
+        "title_link": message.link,
+        "text": _escape(message.text),
+    }
+    return Post(url=channel["url"], body=orjson.dumps({"attachments": [attachment]}), keeps_answer=True)
+
+
+def _escape(text: str) -> str:
+    return _MENTION.sub("@\u200b", _MARKDOWN.sub(r"\\\1", text))

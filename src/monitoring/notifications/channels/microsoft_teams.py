@@ -1,0 +1,47 @@
+"""Microsoft Teams: an Adaptive Card, to a workflow that starts when a webhook request is received.
+
+https://learn.microsoft.com/en-us/connectors/teams/#microsoft-teams-webhook
+https://adaptivecards.io/explorer/AdaptiveCard.html
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from monitoring.notifications.channels.posting import Post
+from monitoring.notifications.channels.wording import Mood
+
+if TYPE_CHECKING:
+    from monitoring.contract.configurations import Configuration
+    from monitoring.contract.document import Json
+    from monitoring.notifications.channels.wording import Message
+
+_COLOURS = {Mood.BAD: "attention", Mood.GOOD: "good", Mood.NEUTRAL: "default"}
+
+
+def write(message: Message, channel: Configuration) -> Post:
+    """Write a message for Teams. Text runs are shown as they are, while text blocks would be Markdown."""
+    card = {
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        "version": "1.4",  # the newest that every client of Teams shows
+        "fallbackText": message.title,
+        "body": [
+            _paragraph(message.title, weight="bolder", size="medium", color=_COLOURS[message.mood]),
+            _paragraph(message.text),
+        ],
+        "actions": [{"type": "Action.OpenUrl", "title": "Open", "url": message.link}],
+    }
+    attachment = {
+        "contentType": "application/vnd.microsoft.card.adaptive",
+        "contentUrl": None,
+        "content": card,
+    }
+    body = {"type": "message", "attachments": [attachment]}
+    return Post(url=channel["url"], body=orjson.dumps(body), keeps_answer=True)
+
+
+def _paragraph(text: str, **style: str) -> dict[str, Json]:
+    return {"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": text, **style}]}

@@ -1,0 +1,38 @@
+"""ntfy: a message to a topic, as JSON.
+
+https://docs.ntfy.sh/publish/#publish-as-json
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import orjson
+
+from monitoring.notifications.channels.posting import Post
+from monitoring.notifications.channels.wording import Mood
+
+if TYPE_CHECKING:
+    from monitoring.contract.configurations import Configuration
+    from monitoring.notifications.channels.wording import Message
+
+# https://docs.ntfy.sh/publish/#message-priority
+_PRIORITIES = {Mood.BAD: 5, Mood.GOOD: 3, Mood.NEUTRAL: 3}
+_TAGS = {Mood.BAD: "rotating_light", Mood.GOOD: "white_check_mark", Mood.NEUTRAL: "information_source"}
+
+
+def write(message: Message, channel: Configuration) -> Post:
+    """Write a message for ntfy. JSON is posted to the address of the server, not to that of a topic."""
+    body = {
+        "topic": channel["topic"],
+        "title": message.title,
+        "message": message.text,
+        "priority": _PRIORITIES[message.mood],
+        "tags": [_TAGS[message.mood]],
+        "click": message.link,
+    }
+    server = urlsplit(channel["url"])
+    headers = {"Authorization": f"Bearer {channel['token']}"} if channel.get("token") else {}
+    url = f"{server.scheme}://{server.netloc}/"
+    return Post(url=url, body=orjson.dumps(body), headers=headers, keeps_answer=True)

@@ -1,0 +1,48 @@
+"""Opsgenie, and Jira Service Management, which took its interface over: an alert that is created and closed.
+
+https://docs.opsgenie.com/docs/alert-api
+https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import orjson
+
+from monitoring.notifications.channels.posting import Post
+from monitoring.notifications.channels.wording import Mood
+
+if TYPE_CHECKING:
+    from monitoring.contract.configurations import Configuration
+    from monitoring.notifications.channels.wording import Message
+
+_ADDRESSES = {
+    "us": "https://api.opsgenie.com/v2/alerts",
+    "eu": "https://api.eu.opsgenie.com/v2/alerts",
+    "jira": "https://api.atlassian.com/jsm/ops/integration/v2/alerts",
+}
+MAX_MESSAGE_CHARACTERS = 130
+
+
+def write(message: Message, channel: Configuration) -> Post:
+    """Create an alert, or close the one of an incident that has ended."""
+    address = _ADDRESSES[channel["region"]]
+    headers = {"Authorization": f"GenieKey {channel['api_key']}"}
+    if message.ends_subject:
+        url = f"{address}/{quote(message.key)}/close?identifierType=alias"
+        body = {"source": message.source, "note": f"{message.title}. {message.text}"}
+        return Post(url=url, body=orjson.dumps(body), headers=headers, keeps_answer=True)
+    body = {
+        "message": message.title[:MAX_MESSAGE_CHARACTERS],
+        "alias": message.key,
+        "description": f"{message.text}\n{message.link}",
+        "source": message.source,
+        "priority": "P1"
+        if message.event == "incident.opened"
+        else "P3"
+        if message.mood is Mood.BAD
+        else "P5",
+    }
+    return Post(url=address, body=orjson.dumps(body), headers=headers, keeps_answer=True)

@@ -1,0 +1,48 @@
+"""PagerDuty: an event that triggers an incident, and one that resolves it.
+
+https://developer.pagerduty.com/docs/send-alert-event
+https://developer.pagerduty.com/docs/service-regions
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from monitoring.notifications.channels.posting import Post
+from monitoring.notifications.channels.wording import Mood
+
+if TYPE_CHECKING:
+    from monitoring.contract.configurations import Configuration
+    from monitoring.notifications.channels.wording import Message
+
+_ADDRESSES = {
+    "us": "https://events.pagerduty.com/v2/enqueue",
+    "eu": "https://events.eu.pagerduty.com/v2/enqueue",
+}
+MAX_SUMMARY_CHARACTERS = 1024
+
+
+def write(message: Message, channel: Configuration) -> Post:
+    """Write an event. Opening and end of an incident have one key, so that PagerDuty has one incident too."""
+    body = {
+        "routing_key": channel["routing_key"],
+        "event_action": "resolve" if message.ends_subject else "trigger",
+        "dedup_key": message.key,
+        "payload": {
+            "summary": message.title[:MAX_SUMMARY_CHARACTERS],
+            "source": message.source,
+            "severity": _say_severity(message),
+            "class": message.event,
+            "custom_details": {"text": message.text},
+        },
+        "links": [{"href": message.link, "text": "Open"}],
+    }
+    return Post(url=_ADDRESSES[channel["region"]], body=orjson.dumps(body), keeps_answer=True)
+
+
+def _say_severity(message: Message) -> str:
+    if message.mood is not Mood.BAD:
+        return "info"
+    return "critical" if message.event.startswith("incident.") else "warning"

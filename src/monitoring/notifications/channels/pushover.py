@@ -1,0 +1,38 @@
+"""Pushover: a message to the devices of a user or group.
+
+https://pushover.net/api
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from monitoring.notifications.channels.posting import Post
+from monitoring.notifications.channels.wording import Mood
+
+if TYPE_CHECKING:
+    from monitoring.contract.configurations import Configuration
+    from monitoring.notifications.channels.wording import Message
+
+ADDRESS = "https://api.pushover.net/1/messages.json"
+MAX_TITLE_CHARACTERS = 250
+MAX_MESSAGE_CHARACTERS = 1024
+
+# 1 bypasses the quiet hours of the user. https://pushover.net/api#priority
+_PRIORITIES = {Mood.BAD: 1, Mood.GOOD: 0, Mood.NEUTRAL: 0}
+
+
+def write(message: Message, channel: Configuration) -> Post:
+    """Write a message for Pushover. Without `html` nothing is formatted."""
+    body = {
+        "token": channel["app_token"],
+        "user": channel["user_key"],
+        "title": message.title[:MAX_TITLE_CHARACTERS],
+        "message": message.text[:MAX_MESSAGE_CHARACTERS],
+        "priority": _PRIORITIES[message.mood],
+        "url": message.link,
+        "url_title": "Open",
+    }
+    return Post(url=ADDRESS, body=orjson.dumps(body), keeps_answer=True)

@@ -1,0 +1,141 @@
+"""What channels to other people's services share: they read secrets, send a request and judge the answer."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from monitoring.auth.names import MAX_NAME_CHARACTERS, name_after_host
+from monitoring.backends.current import current_backends
+from monitoring.backends.encryption import UndecryptableError
+from monitoring.notifications.channels.posting import judge_answer, send_json
+from monitoring.notifications.channels.protocol import AttemptResult, Reception
+from monitoring.notifications.channels.wording import word
+from monitoring.notifications.secrets import read_secrets, store_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from datetime import datetime
+
+    from monitoring.contract.configurations import Configuration
+    from monitoring.contract.document import Json
+    from monitoring.notifications.channels.posting import Post
+    from monitoring.notifications.channels.sending import Sender
+    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+    from monitoring.outbound.exchanges import Exchange
+
+UNREADABLE = "The service could not read the channel's secrets"
+
+MOST_SAID_CHARACTERS = 100
+
+# A shorter part of a secret is no secret.
+LEAST_SECRET_CHARACTERS = 6
+_SEPARATORS = re.compile(r"[^A-Za-z0-9_-]+")
+
+# What the same message will be answered again.
+_MEANT_FOR_THE_MESSAGE = {
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+}
+_GONE = {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
+_UNAUTHORIZED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A kind of channel to a service, a `Channel`.
+
+    `name` is the service's, for sentences. `write` turns a message into the request that the service
+    documents, given the channel's fields, secrets included.
+    """
+
+    name: str
+    write: Callable[[Message, Configuration], Post]
+
+    def default_name(self, configuration: Configuration) -> str:
+        """Name a channel after the host of its address, or else after the service."""
+        return name_after_host(configuration) if "url" in configuration else self.name[:MAX_NAME_CHARACTERS]
+
+    def make_secret(self, given: Mapping[str, Json]) -> str:
+        """Keep the secret fields."""
+        return store_secrets(given)
+
+    async def send(
+        self,
+        delivery: NotificationDelivery,
+        receiver: NotificationChannel,
+        sender: Sender,
+        attempted_at: datetime,
+    ) -> AttemptResult:
+        """Word the event, write it as the service wants it, send it and judge the answer."""
+        del attempted_at
+        try:
+            secrets = read_secrets(receiver)
+        except UndecryptableError as error:
+            log.error("Nothing is sent to the channel %s: %s", receiver.id, error)  # noqa: TRY400 - no surprise
+            return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
+        message = word(delivery.payload, current_backends().settings.base_url)
+        post = self.write(message, {"url": receiver.url, **receiver.settings, **secrets})
+        return judge(await send_json(sender, post), self.name, _texts_in(secrets))
+
+
+def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
+    """Say what came of a request to a service, in plain words and in those of its answer.
+
+    An answer that repeats a part of these secrets is not quoted, because more people read the log.
+
+    2xx is the only success. 404 and 410 say that the address is nobody's any more. After 400, 413, 415 and
+    422 the same message would be refused again. Everything else is worth another attempt, also 401 and 403:
+    somebody may put that right meanwhile.
+    """
+    result = judge_answer(exchange)
+    if result.reception is Reception.DELIVERED or exchange.status_code is None:
+        return result
+    status, answered = exchange.status_code, f"{result.error_message}{_quote(exchange.body, secrets)}"
+    if status in _GONE:
+        reason = f"{service} knows this channel's address no more. {answered}"
+        return AttemptResult(
+            reception=Reception.REFUSED, status_code=status, error_message=reason, disabled_reason=reason
+        )
+    if status in _MEANT_FOR_THE_MESSAGE:
+        reason = f"{service} refused the message. {answered}"
+        return AttemptResult(reception=Reception.REFUSED, status_code=status, error_message=reason)
+    if status in _UNAUTHORIZED:
+        answered = f"{service} does not let this channel post. {answered}"
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        answered = f"{service} takes no more messages at present. {answered}"
+    return AttemptResult(reception=Reception.TRY_AGAIN, status_code=status, error_message=answered)
+
+
+def _quote(body: bytes, secrets: Iterable[str]) -> str:
+    """Repeat the beginning of what a service answered, on one line and without control characters."""
+    text = body[: 4 * MOST_SAID_CHARACTERS].decode(errors="replace")
+    if any(part in text for secret in secrets for part in _parts(secret)):
+        return ""
+    line = "".join(each if each.isprintable() else " " for each in text)
+    said = " ".join(line.split())[:MOST_SAID_CHARACTERS]
+    return f": {said}" if said else ""
+
+
+def _texts_in(secrets: Json) -> list[str]:
+    """Return every text of the secret fields, of which some are lists of objects."""
+    if isinstance(secrets, str):
+        return [secrets]
+    inner = secrets.values() if isinstance(secrets, dict) else secrets
+    return [text for each in inner for text in _texts_in(each)]
+
+
+def _parts(secret: str) -> list[str]:
+    """Take a secret apart into what an answer could repeat of it; the host of an address is no secret."""
+    parts = urlsplit(secret)
+    hidden = f"{parts.path} {parts.query}" if parts.netloc else secret
+    return [part for part in _SEPARATORS.split(hidden) if len(part) >= LEAST_SECRET_CHARACTERS]

@@ -1,0 +1,149 @@
+"""Settings, notifications: creating, testing and deleting channels without a script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from app.visitor import Visitor, read_forms, read_text
+from cast import form_team
+from monitoring.app.channel_form import fields_of
+from monitoring.app.channel_words import EVENTS, TYPES
+from monitoring.contract.document import published_document
+from notifications.addressee import Addressee
+from running_service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from cast import Player
+    from running_service import RunningService
+
+CHANNELS = "/settings/notifications"
+API = "/api/notification-channels"
+SCHEMAS = published_document().root["components"]["schemas"]
+
+A_SECRET_ADDRESS = {"url": "https://chat.example.com/a-secret"}
+
+# A form of each type, as it may be filled in.
+FILLED: dict[str, dict[str, str]] = {
+    **dict.fromkeys(("slack", "discord", "microsoft_teams", "google_chat", "mattermost"), A_SECRET_ADDRESS),
+    "telegram": {"bot_token": f"1:{'a' * 35}", "chat_id": "@ops_of_acme"},
+    "pagerduty": {"routing_key": "R" * 32, "region": "eu"},
+    "opsgenie": {"api_key": "e" * 36, "region": "jira"},
+    "ntfy": {"url": "https://ntfy.sh", "topic": "ours", "token": ""},
+    "pushover": {"app_token": "a" * 30, "user_key": "u" * 30},
+    "webhook": {"url": "https://pager.example.com/hooks"},
+    "custom": {
+        "method": "PUT",
+        "url": "https://api.example.com/tickets",
+        "headers": "X-Key: a\r\nAccept: b\r\n",
+        "body": '{"summary": "{{title}}"}',
+    },
+}
+
+
+def list_channels(player: Player) -> list[dict[str, Any]]:
+    channels: list[dict[str, Any]] = player.get(API).raise_for_status().json()["notification_channels"]
+    return channels
+
+
+def fill_in(visitor: Visitor, channel_type: str, **texts: Any) -> Any:
+    return visitor.submit(f"{CHANNELS}/new?type={channel_type}", **texts)
+
+
+class TestWords:
+    def test_there_are_some_for_every_type_and_event_of_the_document(self) -> None:
+        assert TYPES.keys() == SCHEMAS["NotificationChannelCreate"]["discriminator"]["mapping"].keys()
+        assert list(EVENTS) == SCHEMAS["NotificationEvent"]["enum"]
+
+    @pytest.mark.parametrize("channel_type", TYPES)
+    def test_every_field_of_a_type_has_a_label(self, channel_type: str) -> None:
+        assert all(field.label for field in fields_of(channel_type))
+
+
+class TestNewChannel:
+    def test_begins_with_the_choice_of_a_type(self, member: Visitor) -> None:
+        page = member.open(f"{CHANNELS}/new").text
+        assert all(f"{CHANNELS}/new?type={channel_type}" in page for channel_type in TYPES)
+
+    @pytest.mark.parametrize("channel_type", TYPES)
+    def test_is_created_as_the_form_says(self, member: Visitor, alice: Player, channel_type: str) -> None:
+        answer = fill_in(member, channel_type, name="Ops", **FILLED[channel_type])
+        assert answer.status_code == 200, read_text(answer.text)
+        (channel,) = list_channels(alice)
+        assert (channel["type"], channel["name"]) == (channel_type, "Ops")
+        assert channel["events"] == ["incident.opened", "incident.resolved"]
+        assert ("whsec_" in answer.text) == (channel_type == "webhook")
+        assert "Ops" in member.open(CHANNELS).text
+
+    def test_names_the_field_that_is_wrong_and_keeps_what_was_typed(
+        self, member: Visitor, alice: Player
+    ) -> None:
+        answer = fill_in(member, "pagerduty", name="On call", routing_key="short", region="eu")
+        assert answer.status_code == 400
+        assert "Must be the 32 letters and digits of an integration key" in answer.text
+        assert 'value="On call"' in answer.text
+        assert '<option value="eu" selected>' in answer.text
+        assert list_channels(alice) == []
+
+    @pytest.mark.parametrize("body", ["{", "[]"])
+    def test_says_that_a_body_is_no_object(self, member: Visitor, body: str) -> None:
+        answer = fill_in(member, "custom", url="https://api.example.com/", body=body)
+        assert answer.status_code == 400
+        assert "object" in read_text(answer.text)
+
+    def test_sent_twice_is_one_channel(self, member: Visitor, alice: Player) -> None:
+        form = read_forms(member.open(f"{CHANNELS}/new?type=slack").text)[f"/app{CHANNELS}/new"]
+        for _ in range(2):
+            assert member.post(f"{CHANNELS}/new", data=form | FILLED["slack"]).status_code == 200
+        assert len(list_channels(alice)) == 1
+
+
+class TestList:
+    def test_shows_no_secret_and_says_why_a_channel_is_disabled(self, member: Visitor) -> None:
+        fill_in(member, "mattermost", **FILLED["mattermost"])
+        page = member.open(CHANNELS).text
+        assert "https://chat.example.com/********" in page
+        assert "a-secret" not in page
+
+    def test_says_that_nobody_is_told_while_there_is_no_channel(self, member: Visitor) -> None:
+        assert "Nobody is told when a monitor is down." in member.open(CHANNELS).text
+
+
+class TestDelete:
+    def test_deletes_after_a_question(self, member: Visitor, alice: Player) -> None:
+        fill_in(member, "slack", **FILLED["slack"])
+        (channel,) = list_channels(alice)
+        answer = member.submit(f"{CHANNELS}/{channel['id']}/delete")
+        assert "The channel is deleted." in read_text(answer.text)
+        assert list_channels(alice) == []
+
+
+@pytest.fixture(scope="module")
+def reaching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    folder: Path = tmp_path_factory.mktemp("reaching")
+    with running_service(folder, allowed_networks="127.0.0.0/8") as running:
+        yield running
+
+
+class TestTest:
+    @pytest.mark.parametrize(
+        ("answer", "said"),
+        [
+            ((200, b"ok"), "Delivered. The other side answered 200."),
+            ((403, b"action_prohibited"), "Slack does not let this channel post."),
+        ],
+    )
+    def test_shows_what_the_service_said(
+        self, reaching: RunningService, answer: tuple[int, bytes], said: str
+    ) -> None:
+        with Visitor(reaching, form_team(reaching)) as visitor, Addressee() as addressee:
+            addressee.answers.append(answer)
+            fill_in(visitor, "slack", url=f"{addressee.url}/a-secret")
+            page = visitor.open(CHANNELS)
+            [action] = [path for path in read_forms(page.text) if path.endswith("/test")]
+            form = read_forms(page.text)[action]
+            assert said in read_text(visitor.post(action.removeprefix("/app"), data=form).text)
