@@ -149,11 +149,13 @@ async def test_what_was_a_webhook_is_a_channel(tmp_path: Path) -> None:
         address = "https://a.example/"
         webhook = await create_channel(team.id, {"type": "webhook", "url": address})
         connection = backends.database.context.db()
-        known = "team_id, name, url, events, enabled, secret, created_at, updated_at"
         await NotificationChannel.filter(id=webhook.id).update(name="Old")
         await connection.execute_script(
-            "CREATE TABLE kept AS SELECT * FROM notification_channels; DELETE FROM notification_channels;"  # noqa: S608
-            f" INSERT INTO notification_channels (id, {known}) SELECT id, {known} FROM kept;"
+            "CREATE TABLE kept AS SELECT * FROM notification_channels;"
+            " DELETE FROM notification_channels;"
+            " INSERT INTO notification_channels"
+            " (id, team_id, name, url, events, enabled, secret, created_at, updated_at)"
+            " SELECT id, team_id, name, url, events, enabled, secret, created_at, updated_at FROM kept;"
         )
         assert configuration_of(await NotificationChannel.get(name="Old")) == {
             "type": "webhook",
