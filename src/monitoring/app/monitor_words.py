@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Sensitivity": ("failure_threshold", "recovery_threshold"),
 }
 """Fields that few people change, in groups that are closed at first."""
+
+FORM_ORDER = ("url", "name", "interval_seconds", "tags", "paused", *chain.from_iterable(GROUPS.values()))
+"""The fields as the form shows them, one below the other."""
 
 STATUSES: Mapping[str, str] = {
     "pending": "It has not been checked yet.",

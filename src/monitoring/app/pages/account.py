@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitoring.app.browsers import describe_browser
+from monitoring.app.pages.join import find_fault
 from monitoring.app.routing import for_members
 from monitoring.auth.limits import count_request
 from monitoring.members import service
@@ -40,8 +41,10 @@ async def change_password(visit: Visit) -> Response:
     try:
         await service.change_password(visit.user, current, new, by=visit.actor, keep=visit.session.id)
     except Refused as refused:
-        field = "current_password" if refused.name == "wrong_password" else "new_password"
-        return visit.render("account/password.html", 400, errors={field: refused.sentence})
+        errors = find_fault("new_password", new, visit.user.email)
+        if refused.name == "wrong_password":
+            errors["current_password"] = refused.sentence
+        return visit.render("account/password.html", 400, errors=errors)
     return visit.redirect("/settings/account", notice="password_changed")
 
 
