@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from starlette.datastructures import ImmutableMultiDict
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from monitoring.app.rendering import Pages
+    from monitoring.app.sentences import Sentence
     from monitoring.auth.models import Team
     from monitoring.contract.catalogue import Catalogue
     from monitoring.members.models import Session, User
@@ -56,7 +58,7 @@ class Visit:
 
     async def recognise(self) -> None:
         """Find the session that the cookie belongs to, if there is one."""
-        if not self._is_token_new:
+        if not self._is_token_new and self.session is None:
             self.session = await find_session(self._token)
 
     @property
@@ -159,9 +161,46 @@ class Visit:
         given = {
             "csrf_token": cookies.csrf_token_of(self._token),
             "notice": NOTICES.get(self.query.get("notice", "")),
+            # A browser cannot come back to the answer of a form, but to a page.
+            "place": self._pages.locate(self.path) if self._is_form else None,
             "visit": self,
         }
         return self._with_cookie(self._pages.render(template, status, given | context))
+
+    def render_error(self, sentence: Sentence, retry_after_seconds: str | None) -> Response:
+        """Answer with a page that only says something, and leads back.
+
+        No cookie comes with it: browsers send none with another site's form, and a new one would then replace
+        the session's.
+        """
+        back = self._find_way_back()
+        given = {
+            "back": back,
+            "csrf_token": cookies.csrf_token_of(self._token),
+            "notice": None,
+            "place": back,
+            "retry_after_seconds": retry_after_seconds,
+            "sentence": sentence,
+            "visit": self,
+        }
+        return self._pages.render("error.html", sentence.status, given)
+
+    def _find_way_back(self) -> str | None:
+        """Return the address of the app's page that led here; None if no other page did."""
+        came_from = urlsplit(self.request.headers.get("referer", ""))
+        is_ours = came_from.path.startswith(self._pages.locate("/"))
+        is_elsewhere = self._is_form or came_from.path != self._pages.locate(self.path)
+        if not is_ours or not is_elsewhere:
+            return None
+        return f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
+
+    @property
+    def _is_form(self) -> bool:
+        return self.request.method == "POST"
+
+    def locate(self, path: str, **query: str | int | None) -> str:
+        """Return the address of a page."""
+        return self._pages.locate(path, **query)
 
     def redirect(self, path: str, **query: str | int | None) -> Response:
         """Redirect to another page; `notice="monitor_deleted"` lets it say what was done.

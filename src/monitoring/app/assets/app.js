@@ -1,4 +1,4 @@
-// Every page is whole without this: it offers to copy, and takes two clicks on a button for one.
+// Every page is whole without this: it offers to copy, takes two clicks on a button for one, and mends "Back".
 const sentAt = new WeakMap();
 
 document.addEventListener("submit", (event) => {
@@ -7,6 +7,10 @@ document.addEventListener("submit", (event) => {
   if (now - sentAt.get(event.target) < 3000) event.preventDefault();
   else sentAt.set(event.target, now);
 });
+
+// The answer to a form cannot be asked for again: coming back to it leads to the page it belongs to.
+const { place } = document.documentElement.dataset;
+if (place) history.replaceState(null, "", place);
 
 // Who comes back finds the page as it was left, its script too.
 addEventListener("pageshow", () => document.querySelectorAll("form").forEach((form) => sentAt.delete(form)));

@@ -68,7 +68,13 @@ async def create_key(visit: Visit) -> Response:
         )
     except service.KeyExistsError:
         return await _show_created_before(visit, key_id, old)
-    return visit.render("keys/created.html", key=created.key, client_secret=created.client_secret, old=old)
+    return visit.render(
+        "keys/created.html",
+        key=created.key,
+        client_secret=created.client_secret,
+        old=old,
+        place=visit.locate("/settings/api-keys"),
+    )
 
 
 async def ask_to_revoke(visit: Visit) -> Response:
