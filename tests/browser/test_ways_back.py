@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser.chromium import COOKIE, write_storage_state
+from monitoring.app.sentences import NOTICES, REFUSALS
+from monitoring.auth.service import list_keys
+from monitoring.monitors.models import Monitor
 
 if TYPE_CHECKING:
     from browser.acme.team import Acme
     from browser.chromium import Arrive, Person
+    from running_service import RunningService
 
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 
 def sees_navigation(person: Person) -> bool:
     return person.page.get_by_role("navigation", name="Main").is_visible()
+
+
+async def list_urls(acme: Acme) -> list[str]:
+    return [monitor.url for monitor in await Monitor.filter(team_id=acme.team.id)]
 
 
 class TestErrors:
@@ -69,3 +77,38 @@ class TestTheBrowsersBack:
         owner.page.get_by_role("heading", name="Monitors").wait_for()
         owner.page.go_back()
         owner.page.get_by_role("heading", name="API keys").wait_for()
+
+    def test_and_create_makes_no_second_monitor(
+        self, acme: Acme, arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner = arrive(acme.owner)
+        owner.open("/monitors/new")
+        owner.fill_in({"url": "https://twice.acme.example/", "interval_seconds": "soon"})
+        for notice in ("monitor_created", "monitor_created_before"):
+            owner.page.get_by_label("URL").fill("https://twice.acme.example/")
+            owner.page.get_by_label("Interval in seconds").fill("600")
+            owner.press("Create the monitor")
+            owner.page.get_by_text(NOTICES[notice]).wait_for()
+            owner.page.go_back()
+            owner.page.get_by_role("heading", name="New monitor").wait_for()
+        owner.page.get_by_label("URL").fill("https://another.acme.example/")
+        owner.press("Create the monitor")
+        owner.page.get_by_text(REFUSALS["form_spent"]).wait_for()
+        made = app_service.run(list_urls(acme))
+        assert made.count("https://twice.acme.example/") == 1
+        assert "https://another.acme.example/" not in made
+
+    def test_and_create_makes_no_second_key(
+        self, acme: Acme, arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner = arrive(acme.owner)
+        owner.open("/settings/api-keys/new")
+        owner.page.get_by_label("Name").fill("Made once")
+        owner.press("Create the key")
+        owner.page.locator("#client-secret").wait_for()
+        owner.page.go_back()
+        owner.page.get_by_label("Name").fill("Made once")
+        owner.press("Create the key")
+        owner.page.get_by_role("heading", name="This key was already created").wait_for()
+        keys = app_service.run(list_keys(acme.team.id))
+        assert [key.name for key in keys].count("Made once") == 1

@@ -12,6 +12,7 @@ NOTICES = {
     "invitation_withdrawn": "The invitation is withdrawn. Its code no longer works.",
     "member_removed": "The member is removed and signed out everywhere.",
     "monitor_created": "The monitor is created. Its first check begins now.",
+    "monitor_created_before": "This form has already created this monitor. No second one is created.",
     "monitor_deleted": "The monitor is deleted. Its incidents stay.",
     "monitor_paused": "The monitor is paused.",
     "monitor_resumed": "The monitor is resumed.",

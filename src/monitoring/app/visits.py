@@ -143,6 +143,17 @@ class Visit:
             self._form = ImmutableMultiDict((name, text.replace("\r\n", "\n")) for name, text in pairs)
         return self._form
 
+    def find_form_id(self) -> str | None:
+        """Return the id in the address of a page with a form that makes something; None if it is none.
+
+        It stands in the address so that whoever comes back finds the form that was sent, and not a fresh one
+        that would make a second thing.
+        """
+        try:
+            return str(read_form_id(self.query.get("form", "")))
+        except Problem:
+            return None
+
     def demand_own_site(self) -> None:
         """Refuse a form that the browser says another site's page sent (cross-site request forgery)."""
         if self.request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
