@@ -97,7 +97,6 @@ MARKDOWN = {
 QUERIES = [
     *PROPOSALS,
     f"/monitors?{urlencode({'search': IMAGE, 'tag': BREAKOUT, 'status': ATTRIBUTE})}",
-    f"/monitors?{urlencode({'notice': IMAGE, 'search': 'hacked'})}",
 ]
 FORMS = {
     "/settings/members/{user_id}/reset-code": {},

@@ -9,6 +9,7 @@ from monitoring.members.refusals import SENTENCES
 NOTICES = {
     "api_key_revoked": "The API key is revoked. Its tokens are refused from now on.",
     "check_requested": "A check is requested. Its result will appear here in a moment.",
+    "form_kept": "Your session has ended. Your form is kept: sign in, and then send it.",
     "invitation_withdrawn": "The invitation is withdrawn. Its code no longer works.",
     "member_removed": "The member is removed and signed out everywhere.",
     "monitor_created": "The monitor is created. Its first check begins now.",

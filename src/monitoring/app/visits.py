@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from starlette.datastructures import ImmutableMultiDict
@@ -143,6 +143,16 @@ class Visit:
             self._form = ImmutableMultiDict((name, text.replace("\r\n", "\n")) for name, text in pairs)
         return self._form
 
+    def keep_form(self) -> str:
+        """Return what was typed into a form whose session has ended, without passwords; empty if nothing was.
+
+        Only a form that the browser says one of our pages sent is kept: its token went with the session.
+        """
+        if self._form is None or not self._is_surely_ours:
+            return ""
+        typed = [(name, text) for name, text in self._form.multi_items() if name != "csrf_token"]
+        return urlencode([(name, text) for name, text in typed if "password" not in name])
+
     def find_form_id(self) -> str | None:
         """Return the id in the address of a page with a form that makes something; None if it is none.
 
@@ -169,14 +179,18 @@ class Visit:
 
     def render(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
         """Answer with a page. Its template gets the visit, and the notice of the redirect that led here."""
+        notice = cookies.read_notice(self.request, self.settings, self.path)
         given = {
             "csrf_token": cookies.csrf_token_of(self._token),
-            "notice": NOTICES.get(self.query.get("notice", "")),
+            "notice": NOTICES.get(notice) if notice else None,
             # A browser cannot come back to the answer of a form, but to a page.
             "place": self._pages.locate(self.path) if self._is_form else None,
             "visit": self,
         }
-        return self._with_cookie(self._pages.render(template, status, given | context))
+        response = self._with_cookie(self._pages.render(template, status, given | context))
+        if notice:
+            cookies.drop_notice(response, self.settings)
+        return response
 
     def render_error(self, sentence: Sentence, retry_after_seconds: str | None) -> Response:
         """Answer with a page that only says something, and leads back.
@@ -206,6 +220,11 @@ class Visit:
         return f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
 
     @property
+    def _is_surely_ours(self) -> bool:
+        """Whether the browser says that a page of ours sent this. Old browsers say nothing."""
+        return self.request.headers.get("sec-fetch-site") == "same-origin"
+
+    @property
     def _is_form(self) -> bool:
         return self.request.method == "POST"
 
@@ -213,13 +232,15 @@ class Visit:
         """Return the address of a page."""
         return self._pages.locate(path, **query)
 
-    def redirect(self, path: str, **query: str | int | None) -> Response:
-        """Redirect to another page; `notice="monitor_deleted"` lets it say what was done.
+    def redirect(self, path: str, notice: str | None = None, **query: str | int | None) -> Response:
+        """Redirect to another page; `notice="monitor_deleted"` lets it say once what was done.
 
         A stranger gets no cookie here. Browsers send no cookie with another site's form, and a new one would
         then replace the session's.
         """
         response = self._pages.redirect(path, **query)
+        if notice and (self._is_session_changed or not self._is_token_new or self._is_surely_ours):
+            cookies.set_notice(response, notice, self.settings, path)
         return self._with_cookie(response) if self._is_session_changed else response
 
     def begin_session(self, token: str, email: str) -> None:

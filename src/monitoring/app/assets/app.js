@@ -21,8 +21,15 @@ for (const button of navigator.clipboard ? document.querySelectorAll("[data-copi
   const say = (text, aloud) => ([word.data, spoken.textContent] = [text, aloud]);
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent.trim());
-    say("Copied", "Copied");
+    const copied = document.getElementById(button.dataset.copies);
+    try {
+      await navigator.clipboard.writeText(copied.textContent.trim());
+      say("Copied", "Copied");
+    } catch {
+      getSelection().selectAllChildren(copied);
+      spoken.classList.remove("unseen");
+      say("Copy", "Your browser does not let this page copy. The text is selected: copy it yourself.");
+    }
     button.addEventListener("blur", () => say("Copy", ""), { once: true });
   });
 }
