@@ -103,3 +103,16 @@ ERRORS: Mapping[str, str] = {
     "slow": "Slow",
 }
 """The document's CheckError."""
+
+UNANSWERED = frozenset(
+    {
+        "dns_failure",
+        "connection_refused",
+        "connection_failed",
+        "timeout",
+        "tls_invalid",
+        "invalid_response",
+        "blocked_address",
+    }
+)
+"""Errors of checks that got no answer, so that the time until they failed is no response time."""

@@ -10,7 +10,7 @@ from monitoring.app.routing import for_members
 from monitoring.auth.limits import count_request
 from monitoring.members import service
 from monitoring.members.refusals import Refused
-from monitoring.members.sessions import end_sessions, list_sessions
+from monitoring.members.sessions import end_sessions, find_addresses, list_sessions
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 async def show_account(visit: Visit) -> Response:
     """Show a person their own name, email, role and sessions."""
     sessions = await list_sessions(visit.user.id)
-    return visit.render(
-        "account/account.html", sessions=[(each, describe_browser(each.browser)) for each in sessions]
-    )
+    addresses = await find_addresses(visit.team.id, sessions)
+    rows = [
+        (session, describe_browser(session.browser), addresses.get(str(session.id), "not known"))
+        for session in sessions
+    ]
+    return visit.render("account/account.html", sessions=rows)
 
 
 async def show_password(visit: Visit) -> Response:
