@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from starlette.datastructures import ImmutableMultiDict
+from starlette.responses import Response
 
 from monitoring.app import cookies
-from monitoring.app.rendering import ROOT
+from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS, ROOT
 from monitoring.app.sentences import NOTICES, Declined
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from monitoring.app.rendering import Pages
     from monitoring.app.sentences import Sentence
@@ -179,7 +180,9 @@ class Visit:
 
     def render(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
         """Answer with a page. Its template gets the visit, and the notice of the redirect that led here."""
-        notice = cookies.read_notice(self.request, self.settings, self.path)
+        # A page that renews itself in another tab would take the notice away from the page it is for.
+        is_for_script = self.request.headers.get("sec-fetch-dest") == "empty"
+        notice = None if is_for_script else cookies.read_notice(self.request, self.settings, self.path)
         given = {
             "csrf_token": cookies.csrf_token_of(self._token),
             "notice": NOTICES.get(notice) if notice else None,
@@ -190,6 +193,16 @@ class Visit:
         response = self._with_cookie(self._pages.render(template, status, given | context))
         if notice:
             cookies.drop_notice(response, self.settings)
+        return response
+
+    def render_live(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
+        """Answer with a page that renews itself; with 304 if the browser has it (RFC 9110 §13.1.2)."""
+        response = self.render(template, status, **context)
+        etag = f'"{sha256(response.body).hexdigest()[:32]}"'
+        if self.request.headers.get("if-none-match") == etag:
+            return Response(status_code=304, headers=PAGE_HEADERS | {"ETag": etag})
+        response.headers["ETag"] = etag
+        response.headers["Content-Security-Policy"] = LIVE_POLICY
         return response
 
     def render_error(self, sentence: Sentence, retry_after_seconds: str | None) -> Response:

@@ -80,7 +80,7 @@ async def show_monitor(visit: Visit) -> Response:
     }
     response_times = await measure_response_times(monitor.id, Range(now - CHART_RANGE, now, "hour"), now)
     incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)
-    return visit.render(
+    return visit.render_live(
         "monitors/monitor.html",
         monitor=monitor,
         configuration=configuration_of(monitor),
@@ -104,7 +104,7 @@ async def _render_list(
     latest = await list_latest([each["id"] for each in monitors], visit.now - BARS_RANGE, MAX_BARS)
     open_page = await list_incidents(visit.team.id, None, IncidentState.OPEN, OPEN_INCIDENTS_COUNTED, None)
     named = open_page.rows[:OPEN_INCIDENTS_NAMED]
-    return visit.render(
+    return visit.render_live(
         "monitors/list.html",
         status,
         monitors=monitors,
