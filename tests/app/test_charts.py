@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.app.charts import MAX_BARS, describe_checks, draw_bars, draw_chart, round_up
+from monitoring.app.charts import MAX_BARS, SIDE, describe_checks, draw_bars, draw_chart, round_up
 from monitoring.checks.latencies import Latencies
 from monitoring.checks.latest import Glimpse
 from monitoring.checks.tallies import Tally
@@ -105,8 +105,8 @@ class TestTheChart:
         chart = draw_chart(_hours(*([n * 37] for n in range(25))))
         assert chart
         coordinates = [float(each) for each in chart.lines[1].path.replace("M", "").replace("L", " ").split()]
-        assert all(chart.left <= x <= chart.right for x in coordinates[::2])
-        assert all(0 <= y <= chart.ground for y in coordinates[1::2])
+        assert all(0 <= x <= SIDE for x in coordinates[::2])
+        assert all(0 <= y <= SIDE for y in coordinates[1::2])
         assert coordinates[-1] < coordinates[1]
 
     def test_names_hours_and_a_round_number_above_the_slowest(self) -> None:

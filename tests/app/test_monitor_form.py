@@ -186,6 +186,11 @@ class TestRefusing:
         assert name == "request_headers"
         assert sentence.startswith("X-Two: must be at most 2048")
 
+    def test_tells_everything_that_is_wrong_in_the_order_of_the_form(self) -> None:
+        form = _form_with(request_headers="Accept", tags="Größe", interval_seconds="soon", url="")
+        placed = place_problem(_refuse(lambda: read_form(form)), CATALOGUE, form)
+        assert list(placed) == ["url", "interval_seconds", "tags", "request_headers"]
+
     def test_names_the_header_whose_mask_stands_for_nothing(self) -> None:
         form = _form_with(request_headers=f"X-Key: {MASK}")
         [(name, sentence)] = place_problem(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.visitor import Stranger, Visitor, read_text
-from monitoring.app.rendering import CONTENT_SECURITY_POLICY
+from app.visitor import Stranger, Visitor, read_forms, read_text
+from cast import form_team
+from monitoring.app.rendering import CONTENT_SECURITY_POLICY, LIVE_POLICY
 from monitoring.app.sentences import DECLINED
 from running_service import running_service
 
@@ -42,7 +43,7 @@ class TestEveryPage:
     @pytest.mark.parametrize("path", [*PAGES, "/sign-in", "/join", "/nothing"])
     def test_runs_nothing_inline_and_loads_nothing_from_elsewhere(self, owner: Visitor, path: str) -> None:
         page = owner.open(path)
-        assert page.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+        assert page.headers["content-security-policy"] in (CONTENT_SECURITY_POLICY, LIVE_POLICY)
         assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=", page.text)
         assert all(source.startswith("/app/assets/") for source in re.findall(r'\ssrc="([^"]*)"', page.text))
 
@@ -68,6 +69,34 @@ class TestEveryPage:
             assert 'action="/monitoring/app/sign-in"' in page
             asked = stranger.get("/monitors", follow_redirects=False)
             assert asked.headers["location"].startswith("/monitoring/app/sign-in?")
+
+
+class TestWaysBack:
+    @pytest.mark.parametrize("path", ["/nothing", "/monitors/1", "/monitors/1/check"])
+    def test_keep_the_navigation_for_who_is_signed_in(self, owner: Visitor, path: str) -> None:
+        answer = owner.open(path)
+        assert answer.is_client_error
+        assert 'aria-label="Main"' in answer.text
+
+    def test_of_a_cursor_that_is_none_keep_it_too(self, owner: Visitor) -> None:
+        assert 'aria-label="Main"' in owner.open("/monitors?cursor=none").text
+
+    def test_about_too_many_checks_lead_back_to_the_monitor(self, tmp_path: Path) -> None:
+        with running_service(tmp_path, rate_limit_check_now="1/60") as service:
+            owner = Visitor(service, form_team(service))
+            monitor_path = owner.submit("/monitors/new", url="https://shop.example.com/").url.path
+            path = monitor_path.removeprefix("/app")
+            came_from = {"Referer": f"{service.base_url}{monitor_path}"}
+            form = read_forms(owner.open(path).text)[f"{monitor_path}/check"]
+            assert owner.post(f"{path}/check", data=form, headers=came_from).status_code == 200
+            answer = owner.post(f"{path}/check", data=form, headers=came_from)
+            assert answer.status_code == 429
+            assert 'aria-label="Main"' in answer.text
+            assert f'href="{monitor_path}">Back</a>' in answer.text
+
+    def test_lead_to_no_other_site(self, stranger: Stranger) -> None:
+        answer = stranger.get("/nothing", headers={"Referer": "https://evil.example/elsewhere"})
+        assert "evil" not in answer.text
 
 
 class TestAssets:

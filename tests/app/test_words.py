@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from monitoring.app.words import write_ago, write_duration, write_moment, write_percent
+from monitoring.app.words import isolate, write_ago, write_duration, write_moment, write_percent
 
 MOMENT = datetime(2026, 11, 1, 13, 5, 59, tzinfo=UTC)
 
@@ -58,3 +58,12 @@ def test_how_long_ago_is_told_in_one_unit(passed: timedelta, words: str) -> None
 
 def test_what_never_was_is_never() -> None:
     assert (write_ago(None), write_moment(None)) == ("never", "never")
+
+
+@pytest.mark.parametrize("text", ["\N{RIGHT-TO-LEFT OVERRIDE}gnp", "متجر"])
+def test_text_that_may_turn_is_isolated(text: str) -> None:
+    assert isolate(text) == f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
+
+
+def test_plain_text_stays_as_it_is() -> None:
+    assert isolate("Web shop") == "Web shop"

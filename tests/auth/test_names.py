@@ -37,7 +37,7 @@ def test_this_is_none(text: str) -> None:
     assert not is_name(text)
 
 
-@pytest.mark.parametrize("schema_name", ["MonitorCreate", "NotificationChannelCreate"])
+@pytest.mark.parametrize("schema_name", ["MonitorCreate", "WebhookChannelCreate"])
 def test_the_document_bounds_names_alike(schema_name: str) -> None:
     document = published_document()
     properties = document.root["components"]["schemas"][schema_name]["properties"]

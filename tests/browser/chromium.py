@@ -94,6 +94,7 @@ class Person:
         self.base_url = base_url
         self.asked: list[str] = []
         self.complaints: list[str] = []
+        self._opened: set[str] = set()
         self._is_forgiven = False
         self.context = browser.new_context(
             base_url=base_url, **({"viewport": DESKTOP, "locale": "en-GB", "timezone_id": "UTC"} | options)
@@ -164,11 +165,13 @@ class Person:
 
     def _note_request(self, request: Request) -> None:
         self.asked.append(request.url)
+        if request.is_navigation_request():
+            self._opened.add(request.url)
 
     def _note_message(self, message: ConsoleMessage) -> None:
         if message.type not in ("error", "warning"):
             return
-        is_of_document = message.location["url"] == (message.page.url if message.page else None)
+        is_of_document = message.location["url"] in self._opened
         if not (is_of_document and message.text.startswith(STATUS_TOLD)):
             self.complaints.append(f"console: {message.text} ({message.location['url']})")
 

@@ -66,6 +66,22 @@ ARTICLE = {
     ),
     "images": [{"url": "https://stranger.example/image.png", "alt": IMAGE}],
 }
+# Turns what comes after it, also outside of its own text (U+202E RIGHT-TO-LEFT OVERRIDE).
+TURNING = "Shop \N{RIGHT-TO-LEFT OVERRIDE}gnp"
+
+# Whether a sentence still begins at the left and ends at the right.
+READS_FROM_THE_LEFT = """
+element => {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), rights = [];
+  for (let node; (node = walker.nextNode()); ) {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    if (node.data.trim()) rights.push(range.getBoundingClientRect().right);
+  }
+  return rights.length > 1 && rights.every((right, index) => !index || right > rights[index - 1]);
+}
+"""
+
 MARKDOWN = {
     "id": "art_hostile_markdown",
     "title": BREAKOUT,
@@ -81,7 +97,6 @@ MARKDOWN = {
 QUERIES = [
     *PROPOSALS,
     f"/monitors?{urlencode({'search': IMAGE, 'tag': BREAKOUT, 'status': ATTRIBUTE})}",
-    f"/monitors?{urlencode({'notice': IMAGE, 'search': 'hacked'})}",
 ]
 FORMS = {
     "/settings/members/{user_id}/reset-code": {},
@@ -89,6 +104,15 @@ FORMS = {
     "/settings/api-keys/new": {"name": COMBINED[:100]},
     "/monitors/new": {"url": BREAKOUT, "name": IMAGE, "request_body": COMBINED},
     "/monitors/{monitor_id}/edit": {"version": "0", "name": ATTRIBUTE, "request_body": COMBINED},
+}
+
+
+# Sentences with a name in the middle.
+TURNED = {
+    "/monitors": "section.alert li",
+    "/incidents": "td[data-label=Cause] > div",
+    "/monitors/{monitor_id}/delete": "h1",
+    "/settings/audit-log": "td[data-label=What] > span",
 }
 
 
@@ -147,6 +171,27 @@ def test_a_hostile_article_is_text(
         assert person.page.locator("main [onclick], main [onerror], main p[style], main [src]").count() == 0
         targets = person.page.locator("main a").evaluate_all("links => links.map(link => link.protocol)")
         assert set(targets) <= {"http:", "https:"}
+
+
+def test_a_name_that_turns_its_letters_turns_no_words_around_it(
+    app_service: RunningService, arrive: Arrive
+) -> None:
+    monitors = [{"name": TURNING, "url": "https://turning.example/"}]
+    texts = Texts(
+        team=f"Turning {uuid7()}",
+        person="Somebody",
+        email=f"{uuid7()}@turning.example",
+        key="Deploy",
+        monitors=monitors,
+        error_message=TURNING,
+    )
+    team = app_service.run(form_odd_team(texts))
+    person = arrive(team.owner)
+    for address, sentence in TURNED.items():
+        person.open(team.fill_in(address))
+        assert person.page.locator(sentence).first.evaluate(READS_FROM_THE_LEFT), address
+    person.open(team.fill_in("/monitors/{monitor_id}/delete"))
+    assert f"\N{FIRST STRONG ISOLATE}{TURNING}\N{POP DIRECTIONAL ISOLATE}" in person.page.title()
 
 
 def assert_it_is_told(person: Person, about: str) -> None:

@@ -42,6 +42,16 @@ class TestCopying:
         owner.page.keyboard.press("Tab")
         assert owner.page.get_by_role("button", name="Copy the client_secret", exact=True).is_visible()
 
+    def test_that_is_denied_is_told_and_selects_the_text(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner)
+        owner.open("/settings/api-keys")
+        owner.page.evaluate(
+            "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('denied')) }"
+        )
+        owner.page.get_by_role("button", name="Copy the client_id of Deploy", exact=True).click()
+        owner.page.get_by_text("Your browser does not let this page copy").wait_for()
+        assert owner.page.evaluate("getSelection().toString().trim()") == acme.keys["deploy"]
+
     def test_is_not_offered_without_a_script(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner, java_script_enabled=False)
         owner.open("/settings/api-keys")

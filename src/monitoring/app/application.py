@@ -53,7 +53,7 @@ class App:
         routes = [route for subject in SUBJECTS for route in subject.ROUTES]
         router = Router([*routes, *self._own_routes()], redirect_slashes=False)
         errors = ErrorPages(
-            CutOff(BodyLimit(router, max_body_bytes=settings.max_body_bytes)), self._pages, catalogue
+            CutOff(BodyLimit(router, max_body_bytes=settings.max_body_bytes)), self.receive, catalogue
         )
         self._app: ASGIApp = Witness(AnswerHeaders(errors), otherwise=NAME)
 
@@ -63,8 +63,9 @@ class App:
         await self._app(scope, receive, send)
 
     def receive(self, request: Request) -> Visit:
-        """Begin a visit. It is a stranger's until `recognise` finds a session."""
-        return Visit(request, self._pages, self._catalogue)
+        """Begin a request's visit, or return it. It is a stranger's until `recognise` finds a session."""
+        visit: Visit = request.scope.setdefault("visit", Visit(request, self._pages, self._catalogue))
+        return visit
 
     def _own_routes(self) -> list[Route]:
         return [

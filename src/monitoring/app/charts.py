@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 MAX_BARS = 40
 
+SIDE = 1000
+
 _BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28
 _LOWEST_BAR = 3
 # Only a failure has the full height, so that it stands out without colours too.
 _HIGHEST_ANSWER = 22
 
-_CHART_WIDTH, _CHART_HEIGHT = 720, 200
-_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 24, 14, 28
 _HOURS_BETWEEN_TICKS = 6
 _SHOWN_PERCENTS = (50, 95)
 _MS_A_SECOND = 1000
@@ -50,7 +50,10 @@ class Bars:
 
 
 class Line(NamedTuple):
-    """A percentile by the hour. Hours without answers are gaps in the path; an hour between gaps is a dot."""
+    """A percentile by the hour. Hours without answers are gaps in the path; an hour between gaps is a dot.
+
+    Coordinates run from 0 to `SIDE`, to the right and downwards. The page stretches them to its room.
+    """
 
     percent: int
     path: str
@@ -58,7 +61,7 @@ class Line(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A place on an axis, and its label."""
+    """A place on an axis, in percent of its length, and its label. The ends of an axis are at 0 and 100."""
 
     at: float
     text: str
@@ -72,11 +75,7 @@ class Chart:
     across: list[Tick]
     upwards: list[Tick]
     words: str
-    width: int = _CHART_WIDTH
-    height: int = _CHART_HEIGHT
-    left: int = _LEFT
-    right: int = _CHART_WIDTH - _RIGHT
-    ground: int = _CHART_HEIGHT - _BOTTOM
+    side: int = SIDE
 
 
 def draw_bars(checks: Sequence[Glimpse]) -> Bars:
@@ -117,14 +116,16 @@ def draw_chart(hours: Sequence[tuple[Window, Tally]]) -> Chart | None:
     if not answers_ms:
         return None
     top_ms = round_up(max(answers_ms))
-    step = (_CHART_WIDTH - _LEFT - _RIGHT) / max(len(hours) - 1, 1)
+    step = SIDE / max(len(hours) - 1, 1)
     ticks = [
-        Tick(_round(_LEFT + position * step), f"{start:%H}:00")
+        Tick(_in_percent(position * step), f"{start:%H}:00")
         for position, ((start, _), _) in enumerate(hours)
         if start.hour % _HOURS_BETWEEN_TICKS == 0
     ]
     lines = [_draw_line(percent, series, step, top_ms) for percent, series in found.items()]
-    heights = [Tick(_height_at(each, top_ms), _write_short(each)) for each in (0, top_ms // 2, top_ms)]
+    heights = [
+        Tick(_in_percent(_height_at(each, top_ms)), _write_short(each)) for each in (0, top_ms // 2, top_ms)
+    ]
     return Chart(lines, ticks, heights, _say(found))
 
 
@@ -156,7 +157,7 @@ def _height_of(outcome: str, response_time_ms: int | None, slowest_ms: int) -> i
 
 def _draw_line(percent: int, series: Sequence[int | None], step: float, top_ms: int) -> Line:
     points = [
-        None if each is None else (_round(_LEFT + position * step), _height_at(each, top_ms))
+        None if each is None else (_round(position * step), _height_at(each, top_ms))
         for position, each in enumerate(series)
     ]
     # A point after a gap begins a stroke; a point between two gaps is a dot.
@@ -172,8 +173,11 @@ def _draw_line(percent: int, series: Sequence[int | None], step: float, top_ms: 
 
 
 def _height_at(response_time_ms: float, top_ms: int) -> float:
-    ground, room = _CHART_HEIGHT - _BOTTOM, _CHART_HEIGHT - _BOTTOM - _TOP
-    return _round(ground - room * response_time_ms / top_ms)
+    return _round(SIDE - SIDE * response_time_ms / top_ms)
+
+
+def _in_percent(coordinate: float) -> float:
+    return _round(100 * coordinate / SIDE)
 
 
 def _say(found: dict[int, list[int | None]]) -> str:

@@ -1,4 +1,4 @@
-"""The app's two cookies: a random token, and the mark of a browser that somebody signed in with before.
+"""The app's cookies: a random token, the mark of a browser that somebody signed in with before, and a notice.
 
 Signing in replaces the token with that of a session. The mark lets nobody in. It says which count of
 passwords applies, and OWASP calls it a device cookie.
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _TOKEN_BYTES = 32
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _MARK = re.compile(r"([A-Za-z0-9_-]{43})\.([0-9a-f]{64})")
+_NOTICE_SECONDS = 60
 _MARK_SECONDS = 400 * 86_400  # browsers keep no cookie longer (RFC 6265bis §5.5)
 
 
@@ -55,6 +56,22 @@ def set_mark(response: Response, mark: str, settings: Settings, email: str) -> N
     """Mark a browser as one that this email was signed in with. The cookie does not contain the email."""
     signed = f"{mark}.{_sign(mark, email, settings.signing_keys[0])}"
     _set(response, "browser", signed, _MARK_SECONDS, settings)
+
+
+def read_notice(request: Request, settings: Settings, path: str) -> str | None:
+    """Return the name of the notice that a redirect to this path left; None if there is none."""
+    name, _, meant_for = request.cookies.get(_name("notice", settings), "").partition(":")
+    return name if name and meant_for == path else None
+
+
+def set_notice(response: Response, name: str, settings: Settings, path: str) -> None:
+    """Leave a notice for the page that the answer redirects to. No link can repeat it."""
+    _set(response, "notice", f"{name}:{path}", _NOTICE_SECONDS, settings)
+
+
+def drop_notice(response: Response, settings: Settings) -> None:
+    """Forget the notice: its page has shown it."""
+    _set(response, "notice", "", 0, settings)
 
 
 def csrf_token_of(token: str) -> str:

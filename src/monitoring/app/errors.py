@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 
 from monitoring.app.sentences import DECLINED, Declined, Sentence
 from monitoring.backends.errors import BackendUnavailable
@@ -17,23 +18,26 @@ from monitoring.contract.problems import NAMES_BY_STATUS, Problem
 from monitoring.contract.replies import noted_status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from monitoring.app.rendering import Pages
+    from monitoring.app.visits import Visit
     from monitoring.contract.catalogue import Catalogue
 
 log = logging.getLogger(__name__)
 
 
 class ErrorPages:
-    """Answers every exception with a page, never a traceback. Once an answer has begun, it raises instead."""
+    """Answers every exception with a page, never a traceback. Once an answer has begun, it raises instead.
 
-    def __init__(self, app: ASGIApp, pages: Pages, catalogue: Catalogue) -> None:
+    Somebody who is signed in keeps the navigation, and a way back to where they came from.
+    """
+
+    def __init__(self, app: ASGIApp, receive: Callable[[Request], Visit], catalogue: Catalogue) -> None:
         self._app = app
-        self._pages = pages
+        self._receive = receive
         self._catalogue = catalogue
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,20 +47,27 @@ class ErrorPages:
         except Exception as error:
             if noted_status(scope):
                 raise
-            await self._answer(error)(scope, receive, send)
+            visit = self._receive(Request(scope))
+            answer = await self._answer(visit, error)
+            await answer(scope, receive, send)
 
-    def _answer(self, error: Exception) -> Response:
+    async def _answer(self, visit: Visit, error: Exception) -> Response:
         if isinstance(error, Declined):
-            return self._render(DECLINED[error.name])
+            return await self._render(visit, DECLINED[error.name])
         problem = _problem_of(error)
         reply = self._catalogue.reply(problem.name, problem.headers, problem.values)
         title = HTTPStatus(reply.status).phrase.capitalize()
-        return self._render(Sentence(reply.status, title, reply.json_value()["error"]), reply.headers)
+        sentence = Sentence(reply.status, title, reply.json_value()["error"])
+        return await self._render(visit, sentence, reply.headers)
 
-    def _render(self, sentence: Sentence, headers: Mapping[str, str] | None = None) -> Response:
+    async def _render(
+        self, visit: Visit, sentence: Sentence, headers: Mapping[str, str] | None = None
+    ) -> Response:
         headers = headers or {}
-        told = {"sentence": sentence, "retry_after_seconds": headers.get("Retry-After")}
-        response = self._pages.render("error.html", sentence.status, told)
+        if sentence.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            with suppress(BackendUnavailable):
+                await visit.recognise()
+        response = visit.render_error(sentence, headers.get("Retry-After"))
         response.headers.update(headers)
         return response
 

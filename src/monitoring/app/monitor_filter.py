@@ -34,9 +34,12 @@ def echo_filter(query: Mapping[str, str]) -> dict[str, str]:
 
 def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
     """Return what is wrong with a filter, by field."""
-    sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
-    field, _, words = sentence.partition(": ")
-    return {field: words[:1].upper() + words[1:]}
+    placed: dict[str, str] = {}
+    for each in (problem, *problem.others):
+        sentence = catalogue.reply(each.name, each.headers, each.values).body["error"]
+        field, _, words = sentence.partition(": ")
+        placed.setdefault(field, words[:1].upper() + words[1:])
+    return placed
 
 
 @cache
@@ -44,4 +47,4 @@ def judge() -> Check:
     """Return the document's check of a filter. Compiled once, at the start: it takes half a second."""
     parameters = published_document().operations["list_monitors"].parameters
     schemas = {each["name"]: each["schema"] for each in parameters if each["name"] in _NAMES}
-    return document_rules().request_check({"type": "object", "properties": schemas}, "query")
+    return document_rules().form_check({"type": "object", "properties": schemas}, "query")

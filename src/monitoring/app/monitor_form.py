@@ -7,9 +7,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from monitoring.app.document_rules import document_rules
-from monitoring.app.monitor_words import HINTS, LABELS
+from monitoring.app.monitor_words import FORM_ORDER, HINTS, LABELS
 from monitoring.backends.encryption import MASK
 from monitoring.contract.document import published_document
+from monitoring.contract.problems import Problem
 from monitoring.contract.schemas import types_of
 from monitoring.monitors.configuration import default_configuration
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from monitoring.contract.catalogue import Catalogue
     from monitoring.contract.document import Json, Node
-    from monitoring.contract.problems import Problem
     from monitoring.contract.validation import Check
     from monitoring.monitors.configuration import Configuration
 
@@ -46,18 +46,28 @@ def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Co
 
     `saved` is the configuration an edited form began with. A field with unchanged text keeps its saved value,
     because browsers change some values: they end every line with CRLF, and drop line ends from one-line
-    fields. Raises Problem for the first field that breaks the document's rules.
+    fields. Raises Problem for the first field that breaks the document's rules; `others` has the rest.
     """
     untouched = write_form(saved) if saved else {}
     read: dict[str, Json] = {}
+    unreadable: list[Problem] = []
     for name, kind in _kinds().items():
         text = form.get(name, "")
         if saved and _as_sent(name, text) == _as_sent(name, untouched[name]):
             read[name] = saved[name]
         else:
-            read[name] = _READERS[kind](name, text)
+            try:
+                read[name] = _READERS[kind](name, text)
+            except Problem as problem:
+                unreadable.append(problem)
     given = {name: value for name, value in read.items() if value is not None}
-    judge()(_without_masks(given) if saved else given)
+    try:
+        judge()(_without_masks(given) if saved else given)
+    except Problem as problem:
+        unreadable += (problem, *problem.others)
+    if unreadable:
+        unreadable[0].others = unreadable[1:]
+        raise unreadable[0]
     return given
 
 
@@ -96,21 +106,30 @@ def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> Texts:
-    """Return the problem's sentence under the field that it names, or under `WHOLE_FORM`.
+    """Return the sentences of a problem and its `others`, by field and in the order of the form.
 
-    A problem with one entry of a field names that entry as it was typed.
+    What is about no single field stands under `WHOLE_FORM`. A field has one sentence, the first. A problem
+    with one entry of a field names that entry as it was typed.
     """
+    placed: Texts = {}
+    for each in (problem, *problem.others):
+        field, sentence = _place(each, catalogue, form)
+        placed.setdefault(field, sentence)
+    return {name: placed[name] for name in (WHOLE_FORM, *FORM_ORDER) if name in placed}
+
+
+def _place(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> tuple[str, str]:
     sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
     path, _, words = sentence.partition(": ")
     name, _, entry = path.partition(".")
     if name not in _kinds():
-        return {WHOLE_FORM: sentence}
+        return WHOLE_FORM, sentence
     words = _FIELD_NAME.sub(_quote_label, words)
     if not entry:
-        return {name: words[:1].upper() + words[1:]}
+        return name, words[:1].upper() + words[1:]
     if _kinds()[name] == "array":
         entry = _ENTRY.findall(form.get(name, ""))[int(entry)][:_MAX_SHOWN_CHARACTERS]
-    return {name: f"{entry}: {words}"}
+    return name, f"{entry}: {words}"
 
 
 def _quote_label(matched: re.Match[str]) -> str:
@@ -174,7 +193,7 @@ def _as_sent(name: str, text: str) -> str:
 @cache
 def judge() -> Check:
     """Return the document's check of a form. Compiled once, at the start: it takes half a second."""
-    return document_rules().request_check({"$ref": f"#/components/schemas/{_SCHEMA}"}, "form")
+    return document_rules().form_check({"$ref": f"#/components/schemas/{_SCHEMA}"}, "form")
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """Fields that few people change, in groups that are closed at first."""
 
+FORM_ORDER = ("url", "name", "interval_seconds", "tags", "paused", *chain.from_iterable(GROUPS.values()))
+"""The fields as the form shows them, one below the other."""
+
 STATUSES: Mapping[str, str] = {
     "pending": "It has not been checked yet.",
     "up": "It answers as it should.",
@@ -99,3 +103,16 @@ ERRORS: Mapping[str, str] = {
     "slow": "Slow",
 }
 """The document's CheckError."""
+
+UNANSWERED = frozenset(
+    {
+        "dns_failure",
+        "connection_refused",
+        "connection_failed",
+        "timeout",
+        "tls_invalid",
+        "invalid_response",
+        "blocked_address",
+    }
+)
+"""Errors of checks that got no answer, so that the time until they failed is no response time."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from starlette.routing import Route
 
 from monitoring.app.rendering import ROOT
-from monitoring.app.sentences import Declined
+from monitoring.app.sentences import NOTICES, Declined
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -66,6 +66,17 @@ def _demand_member(visit: Visit) -> Response | None:
     if visit.session:
         return None
     if visit.request.method == "POST":
+        if kept := visit.keep_form():
+            return visit.render(
+                "sign_in.html",
+                403,
+                email="",
+                error="",
+                kept=kept,
+                next=visit.path,
+                notice=NOTICES["form_kept"],
+                place=visit.locate("/sign-in", next=visit.path),
+            )
         return visit.redirect("/sign-in", notice="session_ended")
     return visit.redirect("/sign-in", next=visit.path)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from starlette.datastructures import ImmutableMultiDict
+from starlette.responses import Response
 
 from monitoring.app import cookies
-from monitoring.app.rendering import ROOT
+from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS, ROOT
 from monitoring.app.sentences import NOTICES, Declined
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
@@ -26,9 +29,9 @@ if TYPE_CHECKING:
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from monitoring.app.rendering import Pages
+    from monitoring.app.sentences import Sentence
     from monitoring.auth.models import Team
     from monitoring.contract.catalogue import Catalogue
     from monitoring.members.models import Session, User
@@ -56,7 +59,7 @@ class Visit:
 
     async def recognise(self) -> None:
         """Find the session that the cookie belongs to, if there is one."""
-        if not self._is_token_new:
+        if not self._is_token_new and self.session is None:
             self.session = await find_session(self._token)
 
     @property
@@ -141,6 +144,27 @@ class Visit:
             self._form = ImmutableMultiDict((name, text.replace("\r\n", "\n")) for name, text in pairs)
         return self._form
 
+    def keep_form(self) -> str:
+        """Return what was typed into a form whose session has ended, without passwords; empty if nothing was.
+
+        Only a form that the browser says one of our pages sent is kept: its token went with the session.
+        """
+        if self._form is None or not self._is_surely_ours:
+            return ""
+        typed = [(name, text) for name, text in self._form.multi_items() if name != "csrf_token"]
+        return urlencode([(name, text) for name, text in typed if "password" not in name])
+
+    def find_form_id(self) -> str | None:
+        """Return the id in the address of a page with a form that makes something; None if it is none.
+
+        It stands in the address so that whoever comes back finds the form that was sent, and not a fresh one
+        that would make a second thing.
+        """
+        try:
+            return str(read_form_id(self.query.get("form", "")))
+        except Problem:
+            return None
+
     def demand_own_site(self) -> None:
         """Refuse a form that the browser says another site's page sent (cross-site request forgery)."""
         if self.request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
@@ -156,20 +180,80 @@ class Visit:
 
     def render(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
         """Answer with a page. Its template gets the visit, and the notice of the redirect that led here."""
+        # A page that renews itself in another tab would take the notice away from the page it is for.
+        is_for_script = self.request.headers.get("sec-fetch-dest") == "empty"
+        notice = None if is_for_script else cookies.read_notice(self.request, self.settings, self.path)
         given = {
             "csrf_token": cookies.csrf_token_of(self._token),
-            "notice": NOTICES.get(self.query.get("notice", "")),
+            "notice": NOTICES.get(notice) if notice else None,
+            # A browser cannot come back to the answer of a form, but to a page.
+            "place": self._pages.locate(self.path) if self._is_form else None,
             "visit": self,
         }
-        return self._with_cookie(self._pages.render(template, status, given | context))
+        response = self._with_cookie(self._pages.render(template, status, given | context))
+        if notice:
+            cookies.drop_notice(response, self.settings)
+        return response
 
-    def redirect(self, path: str, **query: str | int | None) -> Response:
-        """Redirect to another page; `notice="monitor_deleted"` lets it say what was done.
+    def render_live(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
+        """Answer with a page that renews itself; with 304 if the browser has it (RFC 9110 §13.1.2)."""
+        response = self.render(template, status, **context)
+        etag = f'"{sha256(response.body).hexdigest()[:32]}"'
+        if self.request.headers.get("if-none-match") == etag:
+            return Response(status_code=304, headers=PAGE_HEADERS | {"ETag": etag})
+        response.headers["ETag"] = etag
+        response.headers["Content-Security-Policy"] = LIVE_POLICY
+        return response
+
+    def render_error(self, sentence: Sentence, retry_after_seconds: str | None) -> Response:
+        """Answer with a page that only says something, and leads back.
+
+        No cookie comes with it: browsers send none with another site's form, and a new one would then replace
+        the session's.
+        """
+        back = self._find_way_back()
+        given = {
+            "back": back,
+            "csrf_token": cookies.csrf_token_of(self._token),
+            "notice": None,
+            "place": back,
+            "retry_after_seconds": retry_after_seconds,
+            "sentence": sentence,
+            "visit": self,
+        }
+        return self._pages.render("error.html", sentence.status, given)
+
+    def _find_way_back(self) -> str | None:
+        """Return the address of the app's page that led here; None if no other page did."""
+        came_from = urlsplit(self.request.headers.get("referer", ""))
+        is_ours = came_from.path.startswith(self._pages.locate("/"))
+        is_elsewhere = self._is_form or came_from.path != self._pages.locate(self.path)
+        if not is_ours or not is_elsewhere:
+            return None
+        return f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
+
+    @property
+    def _is_surely_ours(self) -> bool:
+        """Whether the browser says that a page of ours sent this. Old browsers say nothing."""
+        return self.request.headers.get("sec-fetch-site") == "same-origin"
+
+    @property
+    def _is_form(self) -> bool:
+        return self.request.method == "POST"
+
+    def locate(self, path: str, **query: str | int | None) -> str:
+        """Return the address of a page."""
+        return self._pages.locate(path, **query)
+
+    def redirect(self, path: str, notice: str | None = None, **query: str | int | None) -> Response:
+        """Redirect to another page; `notice="monitor_deleted"` lets it say once what was done.
 
         A stranger gets no cookie here. Browsers send no cookie with another site's form, and a new one would
         then replace the session's.
         """
         response = self._pages.redirect(path, **query)
+        if notice and (self._is_session_changed or not self._is_token_new or self._is_surely_ours):
+            cookies.set_notice(response, notice, self.settings, path)
         return self._with_cookie(response) if self._is_session_changed else response
 
     def begin_session(self, token: str, email: str) -> None:

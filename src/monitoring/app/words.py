@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _TIME = Markup('<time datetime="{machine}" title="{title}">{text}</time>')
 
+_FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 _LONG_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
@@ -63,9 +65,15 @@ def write_percent(ratio: float | None) -> str:
     return f"{int(ratio * 10_000) / 100:.2f} %"
 
 
+def isolate(text: str) -> str:
+    """Keep a stranger's text from turning the words around it, where no `<bdi>` can stand (UAX #9 §2.4.2)."""
+    return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
+
+
 FILTERS: dict[str, Callable[..., Markup | str]] = {
     "ago": write_ago,
     "duration": write_duration,
+    "isolated": isolate,
     "moment": write_moment,
     "percent": write_percent,
     "to_the_second": write_to_the_second,

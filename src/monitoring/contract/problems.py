@@ -1,7 +1,7 @@
 """Problem: the one exception that becomes an answer, and how every other exception becomes one too."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -40,6 +40,8 @@ class Problem(Exception):  # noqa: N818 - it is an answer, not always an error o
         self.name = name
         self.headers = headers or {}
         self.values = values
+        self.others: Sequence[Problem] = ()
+        """What else is wrong, where somebody can mend everything at once: in a form of the app."""
 
     def renamed(self, names: Mapping[str, str]) -> "Problem":
         """Return the same problem under the name an operation gives it."""

@@ -62,6 +62,19 @@ class Validation:
 
         return check
 
+    def form_check(self, schema: Node, root_field: str) -> Check:
+        """Return a check like `request_check`, with whatever else is wrong in `others`."""
+        validator = self._compile(schema)
+
+        def check(value: Json) -> None:
+            errors = list(validator.iter_errors(value))
+            if errors:
+                problem, *others = [self.sentences.explain(error, schema, root_field) for error in errors]
+                problem.others = others
+                raise problem
+
+        return check
+
     def response_check(self, schema: Node) -> Check:
         """Return a check that raises BrokenPromise; its text is for the log and holds no values."""
         validator = self._compile(schema)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
+from monitoring.audit.models import AuditEntry
 from monitoring.audit.service import record
 from monitoring.auth.credentials import hash_secret
 from monitoring.backends.current import current_backends
@@ -16,6 +17,7 @@ from monitoring.members.models import MAX_BROWSER_CHARACTERS, Session, User
 from monitoring.members.refusals import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
 TOKEN_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
@@ -37,7 +39,7 @@ async def begin_session(user: User, browser: str, *, address: str | None = None)
         if current is None or current.password_hash != user.password_hash:
             raise Refused("wrong_password")
         await Session.filter(user_id=user.id, expires_at__lte=now).delete()
-        await Session.create(
+        session = await Session.create(
             user_id=user.id,
             token_sha256=hash_secret(token),
             created_at=now,
@@ -46,7 +48,7 @@ async def begin_session(user: User, browser: str, *, address: str | None = None)
             browser="".join(filter(str.isprintable, browser))[:MAX_BROWSER_CHARACTERS],
         )
         await User.filter(id=user.id).update(last_signed_in_at=now)
-        await record(user.team_id, Actor(user.email, user.id, address), Action.SIGNED_IN)
+        await record(user.team_id, Actor(user.email, user.id, address), Action.SIGNED_IN, "", session.id)
     return token
 
 
@@ -66,6 +68,17 @@ async def find_session(token: str) -> Session | None:
 async def list_sessions(user_id: UUID) -> list[Session]:
     """Return a user's living sessions, newest first."""
     return await Session.filter(user_id=user_id, expires_at__gt=datetime.now(UTC)).order_by("-id")
+
+
+async def find_addresses(team_id: UUID, sessions: Sequence[Session]) -> dict[str, str]:
+    """Return the addresses that sessions began at, by session id. The audit log knows them since 0.2.0."""
+    if not sessions:
+        return {}
+    ids = [each.id for each in sessions]
+    # Ids are in the order of time, so the index of the team's entries leads to the few that can be meant.
+    begun = AuditEntry.filter(team_id=team_id, id__gte=min(ids), action=Action.SIGNED_IN.value)
+    rows = await begun.filter(subject_id__in=[str(each) for each in ids])
+    return {row.subject_id: row.address for row in rows if row.subject_id and row.address}
 
 
 async def end_session(session_id: UUID) -> None:

@@ -159,7 +159,7 @@ def _answer(
     for trouble in troubles:
         if timedelta() <= moment - (now - trouble.since) < trouble.long:
             if trouble.failure:
-                return Exchange(failure=trouble.failure)
+                return Exchange(failure=trouble.failure, timings=Timings(total_ms=trouble.slower_by_ms))
             status_code = trouble.status_code
             first_byte_ms += trouble.slower_by_ms * chance.uniform(0.8, 1.3)
     dns_ms, connect_ms, tls_ms = (chance.uniform(0.8, 1.3) * ms for ms in (4, 11, 19))

@@ -1,4 +1,4 @@
-// Every page is whole without this: it offers to copy, and takes two clicks on a button for one.
+// Every page is whole without this: it offers to copy, takes two clicks on a button for one, and mends "Back".
 const sentAt = new WeakMap();
 
 document.addEventListener("submit", (event) => {
@@ -7,6 +7,10 @@ document.addEventListener("submit", (event) => {
   if (now - sentAt.get(event.target) < 3000) event.preventDefault();
   else sentAt.set(event.target, now);
 });
+
+// The answer to a form cannot be asked for again: coming back to it leads to the page it belongs to.
+const { place } = document.documentElement.dataset;
+if (place) history.replaceState(null, "", place);
 
 // Who comes back finds the page as it was left, its script too.
 addEventListener("pageshow", () => document.querySelectorAll("form").forEach((form) => sentAt.delete(form)));
@@ -17,8 +21,15 @@ for (const button of navigator.clipboard ? document.querySelectorAll("[data-copi
   const say = (text, aloud) => ([word.data, spoken.textContent] = [text, aloud]);
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent.trim());
-    say("Copied", "Copied");
+    const copied = document.getElementById(button.dataset.copies);
+    try {
+      await navigator.clipboard.writeText(copied.textContent.trim());
+      say("Copied", "Copied");
+    } catch {
+      getSelection().selectAllChildren(copied);
+      spoken.classList.remove("unseen");
+      say("Copy", "Your browser does not let this page copy. The text is selected: copy it yourself.");
+    }
     button.addEventListener("blur", () => say("Copy", ""), { once: true });
   });
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitoring.app.browsers import describe_browser
+from monitoring.app.pages.join import find_fault
 from monitoring.app.routing import for_members
 from monitoring.auth.limits import count_request
 from monitoring.members import service
 from monitoring.members.refusals import Refused
-from monitoring.members.sessions import end_sessions, list_sessions
+from monitoring.members.sessions import end_sessions, find_addresses, list_sessions
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
 async def show_account(visit: Visit) -> Response:
     """Show a person their own name, email, role and sessions."""
     sessions = await list_sessions(visit.user.id)
-    return visit.render(
-        "account/account.html", sessions=[(each, describe_browser(each.browser)) for each in sessions]
-    )
+    addresses = await find_addresses(visit.team.id, sessions)
+    rows = [
+        (session, describe_browser(session.browser), addresses.get(str(session.id), "not known"))
+        for session in sessions
+    ]
+    return visit.render("account/account.html", sessions=rows)
 
 
 async def show_password(visit: Visit) -> Response:
@@ -40,8 +44,10 @@ async def change_password(visit: Visit) -> Response:
     try:
         await service.change_password(visit.user, current, new, by=visit.actor, keep=visit.session.id)
     except Refused as refused:
-        field = "current_password" if refused.name == "wrong_password" else "new_password"
-        return visit.render("account/password.html", 400, errors={field: refused.sentence})
+        errors = find_fault("new_password", new, visit.user.email)
+        if refused.name == "wrong_password":
+            errors["current_password"] = refused.sentence
+        return visit.render("account/password.html", 400, errors=errors)
     return visit.redirect("/settings/account", notice="password_changed")
 
 

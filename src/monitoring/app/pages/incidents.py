@@ -24,7 +24,7 @@ async def show_incidents(visit: Visit) -> Response:
     sought = visit.query.get("state", "")
     state = sought if sought in set(IncidentState) else None
     page = await list_incidents(visit.team.id, None, state, INCIDENTS_A_PAGE, visit.after_id)
-    return visit.render(
+    return visit.render_live(
         "monitors/incidents.html",
         incidents=page.rows,
         names=await name_monitors(visit.team.id, {incident.monitor_id for incident in page.rows}),

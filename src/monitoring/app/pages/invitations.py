@@ -33,7 +33,9 @@ async def invite_member(visit: Visit) -> Response:
         invited = await invite(visit.team.id, email, Role(role), by=visit.actor)
     except Refused as refused:
         return _render_form(visit, email, role, {"email": refused.sentence})
-    return visit.render("members/code.html", invited=invited, member=None)
+    return visit.render(
+        "members/code.html", invited=invited, member=None, place=visit.locate("/settings/members")
+    )
 
 
 async def ask_to_withdraw(visit: Visit) -> Response:

@@ -10,6 +10,7 @@ from monitoring.app.sentences import REFUSALS
 from monitoring.auth.limits import client_network, count_under
 from monitoring.members.invitations import accept_invitation, find_invitation
 from monitoring.members.refusals import Refused
+from monitoring.members.rules import check_password
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -51,6 +52,8 @@ async def join(visit: Visit) -> Response:
             user = await accept_invitation(code, name, form["password"], address=visit.address)
         except Refused as refused:
             errors = {_FIELDS.get(refused.name, "email"): refused.sentence}
+            if "name" in errors:
+                errors |= find_fault("password", form["password"], invitation.email)
         else:
             return visit.redirect("/monitors" if await open_session(visit, user) else "/sign-in")
     return visit.render(
@@ -61,6 +64,15 @@ async def join(visit: Visit) -> Response:
         name=name,
         errors=errors,
     )
+
+
+def find_fault(field: str, password: str, email: str) -> dict[str, str]:
+    """Return what is wrong with a new password, under its field; nothing if it is good."""
+    try:
+        check_password(password, email)
+    except Refused as refused:
+        return {field: refused.sentence}
+    return {}
 
 
 ROUTES = (for_strangers("/join", get=show_code_form, post=join),)

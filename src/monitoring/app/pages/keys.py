@@ -42,10 +42,13 @@ async def show_keys(visit: Visit) -> Response:
 async def show_new_key(visit: Visit) -> Response:
     """Ask for a name and scopes; `?old=client_id` proposes those of the key to replace."""
     client_id = visit.query.get("old", "")
+    form_id = visit.find_form_id()
+    if form_id is None:
+        return visit.redirect("/settings/api-keys/new", old=client_id, form=str(uuid7()))
     old = await find_key_of(visit, client_id) if client_id else None
     # The form carries the id of the key it makes, so that sending it again makes no second key.
     form = KeyForm(
-        form_id=str(uuid7()),
+        form_id=form_id,
         name=name_successor(old.name) if old else "",
         scopes=old.scopes if old else [SCOPES[0]],
         old=client_id,
@@ -68,7 +71,13 @@ async def create_key(visit: Visit) -> Response:
         )
     except service.KeyExistsError:
         return await _show_created_before(visit, key_id, old)
-    return visit.render("keys/created.html", key=created.key, client_secret=created.client_secret, old=old)
+    return visit.render(
+        "keys/created.html",
+        key=created.key,
+        client_secret=created.client_secret,
+        old=old,
+        place=visit.locate("/settings/api-keys"),
+    )
 
 
 async def ask_to_revoke(visit: Visit) -> Response:
@@ -98,9 +107,10 @@ async def find_key_of(visit: Visit, client_id: str) -> ApiKey:
 
 
 def _render_form(visit: Visit, form: KeyForm, errors: dict[str, str] | None = None) -> Response:
-    return visit.render(
-        "keys/new.html", 400 if errors else 200, asked=form, errors=errors or {}, scope_words=SCOPE_WORDS
-    )
+    context: dict[str, object] = {"asked": form, "errors": errors or {}, "scope_words": SCOPE_WORDS}
+    if errors:
+        context["place"] = visit.locate("/settings/api-keys/new", old=form.old, form=form.form_id)
+    return visit.render("keys/new.html", 400 if errors else 200, **context)
 
 
 async def _render_revocation(visit: Visit, key: ApiKey, error: str = "") -> Response:

@@ -62,7 +62,9 @@ async def make_code(visit: Visit) -> Response:
         invited = await make_reset_code(visit.team.id, member.id, by=visit.actor)
     except Refused:  # removed a moment ago
         raise Problem("not_found") from None
-    return visit.render("members/code.html", invited=invited, member=member)
+    return visit.render(
+        "members/code.html", invited=invited, member=member, place=visit.locate("/settings/members")
+    )
 
 
 async def ask_to_remove(visit: Visit) -> Response:

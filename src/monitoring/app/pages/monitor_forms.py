@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -38,17 +39,22 @@ MENDED_STATUSES = {400, 403, 409, 412, 422}
 
 async def show_new_monitor(visit: Visit) -> Response:
     """Ask what to watch. Every field but the URL shows its default."""
-    return _render_new(visit, monitor_form.write_new_form(), str(uuid4()))
+    if form_id := visit.find_form_id():
+        return _render_new(visit, monitor_form.write_new_form(), form_id)
+    return visit.redirect("/monitors/new", form=str(uuid4()))
 
 
 async def create_monitor(visit: Visit) -> Response:
     """Create the monitor. The same form sent again leads to the same monitor."""
     form = await visit.read_form()
     form_id = str(read_form_id(form.get("form_id", "")))
+    notice = "monitor_created_before"
     try:
         given = monitor_form.read_form(form)
 
         async def create() -> Reply:
+            nonlocal notice
+            notice = "monitor_created"
             monitor = await service.create_monitor(visit.team.id, given)
             await record(visit.team.id, visit.actor, Action.MONITOR_CREATED, monitor.name, monitor.id)
             return Reply({"monitor_id": str(monitor.id)}, 201)
@@ -60,7 +66,7 @@ async def create_monitor(visit: Visit) -> Response:
         errors = {WHOLE_FORM: REFUSALS["form_spent"]} if is_spent else _explain(visit, problem, form)
         next_id = str(uuid4()) if is_spent else form_id
         return _render_new(visit, monitor_form.echo_form(form), next_id, errors, _status_of(visit, problem))
-    return visit.redirect(f"/monitors/{reply.json_value()['monitor_id']}", notice="monitor_created")
+    return visit.redirect(f"/monitors/{reply.json_value()['monitor_id']}", notice=notice)
 
 
 async def show_edit(visit: Visit) -> Response:
@@ -105,7 +111,10 @@ def _read_version(form: Mapping[str, str]) -> str:
 def _render_new(
     visit: Visit, values: Texts, form_id: str, errors: Texts | None = None, status: int = 200
 ) -> Response:
-    return _render(visit, "monitors/new.html", status, values=values, errors=errors or {}, form_id=form_id)
+    context: dict[str, object] = {"values": values, "errors": errors or {}, "form_id": form_id}
+    if status != HTTPStatus.OK:
+        context["place"] = visit.locate("/monitors/new", form=form_id)
+    return _render(visit, "monitors/new.html", status, **context)
 
 
 async def _render_edit(
@@ -117,7 +126,7 @@ async def _render_edit(
     """
     monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
     others: Texts = {}
-    if status == 412:  # noqa: PLR2004 - Precondition Failed
+    if status == HTTPStatus.PRECONDITION_FAILED:
         saved = monitor_form.write_form(configuration_of(monitor))
         others = {name: text for name, text in saved.items() if text != values[name]}
         version = str(monitor.version)

@@ -10,7 +10,7 @@ import orjson
 
 from monitoring.app.charts import MAX_BARS, draw_bars, draw_chart
 from monitoring.app.monitor_filter import echo_filter, place_problem, read_filter
-from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES
+from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
 from monitoring.app.pages import incidents, monitor_actions, monitor_forms
 from monitoring.app.routing import for_members
 from monitoring.checks.latest import list_latest
@@ -45,6 +45,8 @@ OPEN_INCIDENTS_COUNTED = 100
 # Bars reach no further back, so that a list reads few partitions.
 BARS_RANGE = timedelta(days=3)
 CHART_RANGE = timedelta(hours=24)
+# A ratio of less time says more about the first checks than about the monitor.
+MIN_COUNTED = timedelta(hours=1)
 UPTIME_RANGES = {
     "24 hours": timedelta(hours=24),
     "7 days": timedelta(days=7),
@@ -73,12 +75,12 @@ async def show_monitor(visit: Visit) -> Response:
     monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
     checks = await list_results(monitor.id, limit=CHECKS_SHOWN)
     uptimes = {
-        title: (await measure_uptime(monitor, Range(now - length, now))).whole[1]
+        title: (length.total_seconds(), (await measure_uptime(monitor, Range(now - length, now))).whole[1])
         for title, length in UPTIME_RANGES.items()
     }
     response_times = await measure_response_times(monitor.id, Range(now - CHART_RANGE, now, "hour"), now)
     incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)
-    return visit.render(
+    return visit.render_live(
         "monitors/monitor.html",
         monitor=monitor,
         configuration=configuration_of(monitor),
@@ -88,6 +90,8 @@ async def show_monitor(visit: Visit) -> Response:
         checks=checks,
         error_words=ERRORS,
         uptimes=uptimes,
+        min_counted_seconds=MIN_COUNTED.total_seconds(),
+        unanswered=UNANSWERED,
         hours=response_times.windows,
         chart=draw_chart(response_times.windows),
         incidents=incident_page.rows,
@@ -100,10 +104,11 @@ async def _render_list(
     latest = await list_latest([each["id"] for each in monitors], visit.now - BARS_RANGE, MAX_BARS)
     open_page = await list_incidents(visit.team.id, None, IncidentState.OPEN, OPEN_INCIDENTS_COUNTED, None)
     named = open_page.rows[:OPEN_INCIDENTS_NAMED]
-    return visit.render(
+    return visit.render_live(
         "monitors/list.html",
         status,
         monitors=monitors,
+        unanswered=UNANSWERED,
         bars={monitor_id: draw_bars(checks) for monitor_id, checks in latest.items()},
         state_options=[("", "any"), *((status, status) for status in STATUSES)],
         open_count=len(open_page.rows),

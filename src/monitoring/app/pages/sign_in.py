@@ -13,6 +13,9 @@ from monitoring.app.sentences import REFUSALS
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record
 from monitoring.backends.database import transaction
+from monitoring.contract.bodies import MAX_FORM_FIELDS
+from monitoring.contract.problems import Problem
+from monitoring.contract.urlencoding import parse_pairs
 from monitoring.members.refusals import Refused
 from monitoring.members.sessions import begin_session, end_session
 from monitoring.members.sign_in import authenticate
@@ -30,20 +33,24 @@ async def show_sign_in(visit: Visit) -> Response:
     """Show the form. Somebody who is signed in already goes to the first page."""
     if visit.session:
         return visit.redirect("/monitors")
-    return visit.render("sign_in.html", next=_read_next(visit.query.get("next", "")), email="", error="")
+    next_path = _read_next(visit.query.get("next", ""))
+    return visit.render("sign_in.html", next=next_path, email="", error="", kept="")
 
 
 async def sign_in(visit: Visit) -> Response:
     """Begin a session. An unknown email and a wrong password get the same answer."""
     form = await visit.read_form()
     email, next_path = form.get("email", ""), _read_next(form.get("next", ""))
+    kept = form.get("kept", "") if next_path else ""
     # Counted before the password is verified, so guessing is limited, and so is the work it causes.
     attempt = await count_attempt(visit.request, email)
     user = await authenticate(email, form.get("password", ""), is_known=attempt.is_known)
     if user and await open_session(visit, user):
+        if kept:
+            return visit.render("form_kept.html", path=next_path, fields=_read_kept(kept))
         return visit.redirect(next_path or "/monitors")
     error = REFUSALS["sign_in_refused"]
-    refusal = visit.render("sign_in.html", 400, next=next_path, email=email, error=error)
+    refusal = visit.render("sign_in.html", 400, next=next_path, email=email, error=error, kept=kept)
     # Noted after the answer: only emails that somebody has are noted, and no time may tell which.
     refusal.background = BackgroundTask(note_refusal, attempt)
     return refusal
@@ -78,6 +85,14 @@ async def open_session(visit: Visit, user: User) -> bool:
 def _read_next(path: str) -> str:
     """Read which page of the app comes next; empty if the path is none of them."""
     return path if _PATH.fullmatch(path) else ""
+
+
+def _read_kept(kept: str) -> list[tuple[str, str]]:
+    """Read what `Visit.keep_form` wrote. Raises Problem for text that it never writes."""
+    try:
+        return parse_pairs(kept.encode(), MAX_FORM_FIELDS)
+    except ValueError:
+        raise Problem("malformed_request") from None
 
 
 ROUTES = (

@@ -1,0 +1,114 @@
+"""An open page shows what happens, and says so politely."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.acme.people import join
+from incidents.breakdowns import open_incident
+from monitoring.auth.service import create_team
+from monitoring.backends.fields import uuid7
+from monitoring.members.models import Role
+from monitoring.members.sessions import end_sessions
+from monitoring.monitors.models import Monitor
+from monitoring.monitors.service import create_monitor
+
+if TYPE_CHECKING:
+    from browser.acme.people import Member
+    from browser.acme.team import Acme
+    from browser.chromium import Arrive
+    from running_service import RunningService
+
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
+
+NAME = "Shop <&>"
+
+
+@pytest.fixture
+def watched(app_service: RunningService, acme: Acme) -> tuple[Member, Monitor]:
+    """Make the owner of a team, and its only monitor."""
+    del acme  # must be made first
+
+    async def form() -> tuple[Member, Monitor]:
+        team = await create_team(f"Watched {uuid7()}", "free", 10)
+        monitor = await create_monitor(team.id, {"url": "https://watched.example/", "name": NAME})
+        return await join(team, Role.OWNER), monitor
+
+    return app_service.run(form())
+
+
+async def go_down(monitor: Monitor) -> None:
+    await Monitor.filter(id=monitor.id).update(status="down")
+    now = datetime.now(UTC)
+    await open_incident(monitor, started_at=now, confirmed_at=now, error="timeout", error_message="Silence")
+
+
+class TestAnOpenPage:
+    @pytest.mark.parametrize(
+        ("path", "title", "says"),
+        [
+            ("/monitors", "(1 down) Monitors", "1 open incident"),
+            ("/monitors/{id}", f"(down) {NAME}", f"{NAME}: down"),
+            ("/incidents", "Incidents", "Open incidents on this page: 1"),
+        ],
+    )
+    def test_shows_in_page_title_and_icon_that_a_monitor_goes_down(  # noqa: PLR0913, PLR0917
+        self,
+        path: str,
+        title: str,
+        says: str,
+        watched: tuple[Member, Monitor],
+        arrive: Arrive,
+        app_service: RunningService,
+    ) -> None:
+        owner, monitor = watched
+        person = arrive(owner)
+        person.open(path.format(id=monitor.id))
+        assert "down" not in person.page.title()
+        assert person.page.locator("#news").inner_text() == ""
+        app_service.run(go_down(monitor))
+        person.page.get_by_text("Silence").first.wait_for()
+        assert person.page.title() == f"{title} · Monitoring"
+        assert "icon-down" in (person.page.locator("link[rel=icon]").get_attribute("href") or "")
+        assert person.page.locator("#news").inner_text() == says
+
+    def test_keeps_focus_and_what_is_unfolded(
+        self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner, monitor = watched
+        person = arrive(owner)
+        person.open("/monitors")
+        link = person.page.get_by_role("link", name=NAME)
+        link.focus()
+        app_service.run(go_down(monitor))
+        person.page.get_by_text("Silence").wait_for()
+        assert person.page.evaluate("document.activeElement.textContent") == NAME
+
+    def test_that_cannot_be_renewed_says_so(
+        self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner, _ = watched
+        person = arrive(owner)
+        person.page.clock.install()
+        person.open("/monitors")
+        app_service.run(end_sessions(owner.user.id))
+        for _ in range(3):
+            with person.page.expect_response(lambda answer: "/sign-in" in answer.url):
+                person.page.clock.run_for(30_000)
+        person.page.get_by_text("This page is not being renewed").wait_for()
+
+    def test_asks_for_nothing_that_it_has(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner)
+        owner.open("/incidents?state=resolved")
+        with owner.page.expect_response(lambda answer: answer.status == 304):
+            pass
+
+    def test_tells_without_a_script_how_to_renew_it(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner, java_script_enabled=False)
+        owner.open("/monitors?tag=shop")
+        owner.page.get_by_text("does not renew itself").wait_for()
+        owner.follow("Load it again")
+        assert owner.page.url.endswith("/monitors?tag=shop")

@@ -1,0 +1,131 @@
+"""Numbers on pages say what is known, and nothing more."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import ViewportSize
+
+from browser.acme.history import Trouble, write_history
+from browser.acme.people import FIREFOX, join
+from monitoring.auth.service import create_team
+from monitoring.members.models import Role
+from monitoring.members.sessions import begin_session
+from monitoring.monitors.service import create_monitor
+from monitoring.outbound.failures import Failure, FailureCode
+
+if TYPE_CHECKING:
+    from browser.acme.people import Member
+    from browser.acme.team import Acme
+    from browser.chromium import Arrive, Person
+    from monitoring.monitors.models import Monitor
+    from running_service import RunningService
+
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
+
+REFUSED = Failure(FailureCode.CONNECTION_REFUSED, "Connection refused")
+# Labels that stick out of the card, or lie on one another.
+LABELS_OUTSIDE = """
+labels => {
+  const chart = labels[0].closest('.card').getBoundingClientRect();
+  const boxes = labels.map(label => label.getBoundingClientRect());
+  const lie = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return labels.filter((label, index) => {
+    const box = boxes[index];
+    const sticksOut = box.left < chart.left || box.right > chart.right || box.bottom > chart.bottom;
+    return sticksOut || boxes.some((other, at) => at !== index && lie(box, other));
+  }).map(label => label.textContent);
+}
+"""
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(scope="module")
+def young(app_service: RunningService, acme: Acme) -> tuple[Member, Monitor]:
+    """Make the owner of a team, and its monitor: five minutes old, and refused since the last one."""
+    del acme  # must be made first
+
+    async def form() -> tuple[Member, Monitor]:
+        team = await create_team("Young", "free", 10)
+        owner = await join(team, Role.OWNER)
+        monitor = await create_monitor(team.id, {"url": "https://young.example/", "interval_seconds": 30})
+        trouble = Trouble(MINUTE, 2 * MINUTE, failure=REFUSED)
+        now = datetime.now(UTC)
+        await write_history(monitor, now, typical_ms=90, troubles=[trouble], age=5 * MINUTE)
+        return owner, monitor
+
+    return app_service.run(form())
+
+
+def read_fact(person: Person, title: str) -> str:
+    """Return what a page tells under a title."""
+    return (
+        person.page.locator("dl.facts > div", has=person.page.get_by_text(title, exact=True))
+        .locator("dd")
+        .inner_text()
+    )
+
+
+class TestAYoungMonitor:
+    def test_has_not_enough_data_for_an_uptime(self, young: tuple[Member, Monitor], arrive: Arrive) -> None:
+        owner, monitor = young
+        person = arrive(owner)
+        person.open(f"/monitors/{monitor.id}")
+        assert read_fact(person, "90 days").startswith("not enough data yet")
+
+    def test_that_is_refused_has_no_response_time(
+        self, young: tuple[Member, Monitor], arrive: Arrive
+    ) -> None:
+        owner, monitor = young
+        person = arrive(owner)
+        for path in (f"/monitors/{monitor.id}", "/monitors"):
+            person.open(path)
+            assert person.page.get_by_text("no answer").first.is_visible()
+            assert person.page.locator("td, dd").get_by_text("0 ms", exact=True).count() == 0
+
+    def test_is_checked_next_at_a_second(self, young: tuple[Member, Monitor], arrive: Arrive) -> None:
+        owner, monitor = young
+        person = arrive(owner)
+        person.open(f"/monitors/{monitor.id}")
+        told = read_fact(person, "Next check")
+        assert told == "soon" or told.count(":") == 2
+
+
+def test_an_older_monitor_tells_how_much_of_a_range_it_knows(acme: Acme, arrive: Arrive) -> None:
+    owner = arrive(acme.owner)
+    owner.open(f"/monitors/{acme.monitors['up']}")
+    assert re.search(r" %\s+of \d d ", read_fact(owner, "90 days"))
+    assert " of " not in read_fact(owner, "24 hours")
+
+
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_a_chart_can_be_read_on_every_screen(width: int, acme: Acme, arrive: Arrive) -> None:
+    owner = arrive(acme.owner, viewport=ViewportSize(width=width, height=800))
+    owner.open(f"/monitors/{acme.monitors['up']}")
+    chart = owner.page.locator("svg.chart")
+    size = chart.bounding_box()
+    assert size
+    assert size["height"] > 150
+    sizes = chart.locator("text").evaluate_all(
+        "labels => labels.map(label => parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().d)"
+    )
+    assert all(12 <= each <= 16 for each in sizes)
+    faulty = chart.locator("text").evaluate_all(LABELS_OUTSIDE)
+    assert faulty == []
+    assert chart.get_by_text("UTC").is_visible()
+
+
+def test_sessions_of_two_equal_browsers_are_told_apart(
+    young: tuple[Member, Monitor], app_service: RunningService, arrive: Arrive
+) -> None:
+    owner, _ = young
+    for address in ("198.51.100.7", "2001:db8::7"):
+        app_service.run(begin_session(owner.user, FIREFOX, address=address))
+    person = arrive(owner)
+    person.open("/settings/account")
+    rows = person.page.locator("tbody tr").all_inner_texts()
+    assert any("198.51.100.7" in row for row in rows)
+    assert any("2001:db8::7" in row for row in rows)

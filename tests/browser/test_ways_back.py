@@ -1,0 +1,114 @@
+"""No answer is a dead end: errors keep the navigation and lead back, and so does the browser's Back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from browser.chromium import COOKIE, write_storage_state
+from monitoring.app.sentences import NOTICES, REFUSALS
+from monitoring.auth.service import list_keys
+from monitoring.monitors.models import Monitor
+
+if TYPE_CHECKING:
+    from browser.acme.team import Acme
+    from browser.chromium import Arrive, Person
+    from running_service import RunningService
+
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
+
+
+def sees_navigation(person: Person) -> bool:
+    return person.page.get_by_role("navigation", name="Main").is_visible()
+
+
+async def list_urls(acme: Acme) -> list[str]:
+    return [monitor.url for monitor in await Monitor.filter(team_id=acme.team.id)]
+
+
+class TestErrors:
+    @pytest.mark.parametrize("path", ["/nowhere", "/monitors/1", "/settings/audit-log"])
+    def test_keep_the_navigation(self, path: str, acme: Acme, arrive: Arrive) -> None:
+        member = arrive(acme.member)
+        assert member.open(path).status in (403, 404)
+        assert sees_navigation(member)
+        member.follow("Back to the app")
+        assert member.page.url.endswith("/app/monitors")
+
+    def test_show_strangers_no_navigation(self, arrive: Arrive) -> None:
+        stranger = arrive()
+        assert stranger.open("/nowhere").status == 404
+        assert not sees_navigation(stranger)
+
+    @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no script"])
+    def test_lead_back_to_the_page_of_the_form(
+        self, options: dict[str, Any], acme: Acme, arrive: Arrive
+    ) -> None:
+        owner = arrive(acme.owner, **options)
+        monitor = f"/monitors/{acme.monitors['up']}"
+        owner.open(monitor)
+        # Another browser tab has signed in anew meanwhile, so the form belongs to an older session.
+        newer = arrive(acme.owner).cookies()[COOKIE]["value"]
+        owner.context.add_cookies(write_storage_state(newer)["cookies"])
+        owner.press("Check now")
+        owner.page.get_by_role("heading", name="This form is out of date").wait_for()
+        assert sees_navigation(owner)
+        owner.follow("Back")
+        owner.page.get_by_role("button", name="Check now").wait_for()
+        assert owner.page.url.endswith(monitor)
+
+
+class TestTheBrowsersBack:
+    def test_leads_past_a_form_that_was_wrong(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner)
+        owner.open("/settings/members/invite")
+        assert owner.fill_in({"email": acme.member.email}).status == 400
+        owner.follow("Monitors")
+        owner.page.get_by_role("heading", name="Monitors").wait_for()
+        owner.page.go_back()
+        owner.page.get_by_role("heading", name="Invite somebody").wait_for()
+
+    def test_leads_from_a_new_secret_to_the_list(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner)
+        owner.open("/settings/api-keys/new")
+        owner.fill_in({"name": "Shown once"})
+        owner.follow("Monitors")
+        owner.page.get_by_role("heading", name="Monitors").wait_for()
+        owner.page.go_back()
+        owner.page.get_by_role("heading", name="API keys").wait_for()
+
+    def test_and_create_makes_no_second_monitor(
+        self, acme: Acme, arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner = arrive(acme.owner)
+        owner.open("/monitors/new")
+        owner.fill_in({"url": "https://twice.acme.example/", "interval_seconds": "soon"})
+        for notice in ("monitor_created", "monitor_created_before"):
+            owner.page.get_by_label("URL").fill("https://twice.acme.example/")
+            owner.page.get_by_label("Interval in seconds").fill("600")
+            owner.press("Create the monitor")
+            owner.page.get_by_text(NOTICES[notice]).wait_for()
+            owner.page.go_back()
+            owner.page.get_by_role("heading", name="New monitor").wait_for()
+        owner.page.get_by_label("URL").fill("https://another.acme.example/")
+        owner.press("Create the monitor")
+        owner.page.get_by_text(REFUSALS["form_spent"]).wait_for()
+        made = app_service.run(list_urls(acme))
+        assert made.count("https://twice.acme.example/") == 1
+        assert "https://another.acme.example/" not in made
+
+    def test_and_create_makes_no_second_key(
+        self, acme: Acme, arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner = arrive(acme.owner)
+        owner.open("/settings/api-keys/new")
+        owner.page.get_by_label("Name").fill("Made once")
+        owner.press("Create the key")
+        owner.page.locator("#client-secret").wait_for()
+        owner.page.go_back()
+        owner.page.get_by_label("Name").fill("Made once")
+        owner.press("Create the key")
+        owner.page.get_by_role("heading", name="This key was already created").wait_for()
+        keys = app_service.run(list_keys(acme.team.id))
+        assert [key.name for key in keys].count("Made once") == 1
