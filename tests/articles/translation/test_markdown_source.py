@@ -15,7 +15,7 @@ from monitoring.articles.translation.translated_segments import translate_segmen
 
 def translated(source: str, engine: FunctionEngine) -> str:
     document = read_document(source, TextFormat.MARKDOWN)
-    return document.translated(translate_segments(document.segments(), engine, "en", "es", {}).texts)
+    return document.translated(translate_segments(document.segments(), engine, "en", "es", {}).texts).text
 
 
 class TestSegments:
@@ -97,7 +97,7 @@ class TestSegments:
     @settings(deadline=None)
     @given(markdown_soup)
     def test_the_template_of_any_text_is_that_text(self, source: str) -> None:
-        assert read_document(source, TextFormat.MARKDOWN).translated({}) == source
+        assert read_document(source, TextFormat.MARKDOWN).translated({}).text == source
 
 
 class TestTranslated:

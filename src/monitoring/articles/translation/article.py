@@ -1,5 +1,6 @@
 """Translates a publisher's payload field by field: only words for readers change."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -10,6 +11,7 @@ from monitoring.articles.translation.documents import Document, TextFormat, cont
 from monitoring.articles.translation.engines.batches import split
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.articles.translation.engines.protocol import BatchLimit, Engine
+from monitoring.articles.translation.judgement import Fault
 from monitoring.articles.translation.translated_segments import (
     FindFault,
     Submit,
@@ -62,8 +64,8 @@ class TranslatedArticle:
     payload: dict[str, Any]
     learned: Mapping[str, str]  # segment hash -> text, for segments the engine translated this time
     segment_count: int
-    corrected_count: int  # segments that people have the last word on
-    refused_count: int  # segments left in the source language, because no answer was acceptable
+    corrected_count: int  # segments that people have the last word on, and that are in the payload
+    refused_count: int  # segments left in the source language: no answer was acceptable, or fits the markup
     faults: Mapping[str, int]  # what was wrong with answers
     is_demonstration: bool
 
@@ -96,6 +98,9 @@ class SourceArticle:
 
         `corrections`, by hash too, come first.
 
+        A segment whose text would change a document's structure stays in the source language wherever it
+        would, and counts as refused. Its text is learned all the same: it may fit elsewhere.
+
         `find_fault` judges answers whose codes are right; without it all of them are taken. Requests to the
         engine are submitted to `submit`.
 
@@ -106,17 +111,19 @@ class SourceArticle:
             self.hashes, engine, source, target, known, find_fault, submit, corrections
         )
 
+        results = {key: document.translated(translations.texts) for key, document in self.documents.items()}
+        left_alone = frozenset[str]().union(*(result.left_alone for result in results.values()))
+
         def translated(field: Field, text: str) -> str:
-            document = self.documents[_format_of(field, text, self.payload), text]
-            return document.translated(translations.texts)
+            return results[_format_of(field, text, self.payload), text].text
 
         return TranslatedArticle(
             payload=_mapped(self.payload, _PAYLOAD, translated),
             learned=translations.learned,
             segment_count=len(translations.texts) + len(translations.refused),
-            corrected_count=len(translations.corrected),
-            refused_count=len(translations.refused),
-            faults=translations.faults,
+            corrected_count=len(translations.corrected - left_alone),
+            refused_count=len(translations.refused) + len(left_alone),
+            faults=translations.faults + Counter({Fault.MARKUP: len(left_alone)}),
             is_demonstration=engine.is_demonstration,
         )
 
