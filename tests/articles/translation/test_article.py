@@ -108,10 +108,10 @@ class TestTranslateArticle:
 
     def test_a_block_that_would_change_the_others_stays_alone_as_it_was(self) -> None:
         paragraphs = [f"one word of {number}" for number in "abcdefghijklmn"]
-        payload = {"article": {"content_markdown": "\n\n".join([*paragraphs, "[^1]: the last word"])}}
+        payload = {"article": {"content_markdown": "\n\n".join([*paragraphs, "[a]: the last word"])}}
         engine = FunctionEngine(lambda segment: segment.replace("one", "un").replace("the last word", "fin"))
         translated = translate_article(payload, engine=engine, target="fr")
-        expected = "\n\n".join([*(text.replace("one", "un") for text in paragraphs), "[^1]: the last word"])
+        expected = "\n\n".join([*(text.replace("one", "un") for text in paragraphs), "[a]: the last word"])
         assert translated.payload == {"article": {"content_markdown": expected}}
         assert translated.refused_count == 1
 

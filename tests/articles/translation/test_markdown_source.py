@@ -237,6 +237,17 @@ class TestTranslated:
     def test_emphasis_gets_a_blank_where_it_needs_one(self, source: str, answer: str, expected: str) -> None:
         assert translated(source, FunctionEngine(lambda _: answer)) == expected
 
+    @pytest.mark.parametrize(
+        ("source", "answer", "expected"),
+        [
+            ("5[^1]\n\n[^1]: See there", "那里", "5[^1]\n\n[^1]: 那里"),
+            ("5[^1]\n\n[^1]: Ibid.", "Ibídem. 'y'", "5[^1]\n\n[^1]: Ibídem. 'y'"),
+            ("[5][^1]\n\n[^1]: /a 'word'", "mot'", "[5][^1]\n\n[^1]: /a 'word'"),
+        ],
+    )
+    def test_a_footnote_is_no_definition_of_a_link(self, source: str, answer: str, expected: str) -> None:
+        assert translated(source, FunctionEngine(lambda _: answer)) == expected
+
     def test_tildes_of_words_do_not_strike_each_other_out(self) -> None:
         engine = FunctionEngine(lambda segment: segment.replace(" ", "").replace("about", "约"))
         assert translated("about ~2 or ~3 ~old~", engine) == "约\\~2or\\~3~old~"
