@@ -7,7 +7,13 @@ from enum import Enum, auto
 from types import MappingProxyType
 from typing import Any
 
-from monitoring.articles.translation.documents import Document, TextFormat, content_format, read_document
+from monitoring.articles.translation.documents import (
+    Document,
+    TextFormat,
+    TranslatedDocument,
+    content_format,
+    read_document,
+)
 from monitoring.articles.translation.engines.batches import split
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.articles.translation.engines.protocol import BatchLimit, Engine
@@ -111,8 +117,8 @@ class SourceArticle:
             self.hashes, engine, source, target, known, find_fault, submit, corrections
         )
 
-        results = {key: document.translated(translations.texts) for key, document in self.documents.items()}
-        left_alone = frozenset[str]().union(*(result.left_alone for result in results.values()))
+        results = self._translated_documents(translations.texts)
+        left_alone = _left_alone(results)
 
         def translated(field: Field, text: str) -> str:
             return results[_format_of(field, text, self.payload), text].text
@@ -126,6 +132,17 @@ class SourceArticle:
             faults=translations.faults + Counter({Fault.MARKUP: len(left_alone)}),
             is_demonstration=engine.is_demonstration,
         )
+
+    def find_unfit(self, texts: Mapping[str, str]) -> frozenset[str]:
+        """Return the segments whose texts, given by segment, would change a document's structure."""
+        return _left_alone(self._translated_documents(texts))
+
+    def _translated_documents(self, texts: Mapping[str, str]) -> "TranslatedDocuments":
+        return {key: document.translated(texts) for key, document in self.documents.items()}
+
+
+def _left_alone(documents: "TranslatedDocuments") -> frozenset[str]:
+    return frozenset().union(*(document.left_alone for document in documents.values()))
 
 
 Path = tuple[str | int, ...]  # of a field in a payload, such as ("article", "images", 0, "alt")
@@ -152,6 +169,7 @@ def texts_for_readers(payload: Mapping[str, Any]) -> Texts:
 
 
 Documents = dict[tuple[TextFormat, str], Document]
+TranslatedDocuments = dict[tuple[TextFormat, str], TranslatedDocument]
 
 
 def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) -> SourceArticle:
