@@ -96,7 +96,9 @@ def test_a_sample_runs(
 
 def with_values(code: str, service: RunningService, owner: Player, publisher: httpx.Client) -> str:
     """Fill in what a reader would: ids of existing things, and their own credentials."""
-    delivered = publisher.post("/api/webhooks/publisher", json={"article": {"title": "Sample"}}).json()
+    delivered = publisher.post(
+        "/api/webhooks/publisher", json={"article": {"title": "How to choose running shoes"}}
+    ).json()
     ids = {"article_id": delivered["article_id"], **service.run(create_things(owner.team_id))}
     credentials = DOCUMENT.root["components"]["schemas"]["TokenRequest"]["properties"]
     values = {

@@ -67,7 +67,7 @@ ENGINES = (Engine("words reversed", _like_german), Engine("no blanks", _like_chi
 def translate(text: Text, engine: Engine) -> str:
     """Translate a text as the service does."""
     document = read_document(text.source, text.text_format)
-    return document.translated(translate_segments(document.segments(), engine, "en", "de", {}).texts)
+    return document.translated(translate_segments(document.segments(), engine, "en", "de", {}).texts).text
 
 
 def main() -> int:

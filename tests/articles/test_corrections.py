@@ -118,8 +118,17 @@ async def test_a_correction_of_another_articles_segment_cannot_be_taken_back(art
     assert (await list_segments(article, "es"))[0].is_corrected
 
 
-@pytest.mark.parametrize("broken", ["Manda el ajuste.", "Manda el <g2>ajuste</g2>.", "<g1></g1>", ""])
-async def test_a_correction_with_other_codes_is_refused_and_nothing_is_changed(
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "Manda el ajuste.",
+        "Manda el <g2>ajuste</g2>.",
+        "<g1></g1>",
+        "",
+        "Manda el <g1>ajuste</g1>: http://a.example",
+    ],
+)
+async def test_a_correction_with_other_markup_is_refused_and_nothing_is_changed(
     broken: str, article: Article
 ) -> None:
     with pytest.raises(BrokenCodes, match=segment_hash(SENTENCE)):

@@ -15,6 +15,7 @@ from monitoring.audit.models import AuditEntry
 from monitoring.auth.models import ApiKey
 from monitoring.members.models import Invitation, Session, User
 from monitoring.monitors.models import Monitor
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -52,6 +53,7 @@ def find_ids(acme: Acme) -> dict[str, object]:
         "article_id": acme.articles["failed"],
         "locale": "es",
         "segment_id": MARKED,
+        "channel_id": acme.channels["chat"],
         "client_id": acme.keys["deploy"],
         "user_id": acme.member.user.id,
         "invitation_id": acme.invited.invitation.id,
@@ -71,6 +73,8 @@ async def look_at_what_is_stored(team_id: UUID) -> list[Any]:
         await Invitation.filter(team_id=team_id).order_by("id").values_list("id", "code_sha256"),
         await Session.filter(user__team_id=team_id).order_by("id").values_list("id", "expires_at"),
         await AuditEntry.filter(team_id=team_id).order_by("id").values_list("id", "action"),
+        await NotificationChannel.filter(team_id=team_id).order_by("id").values_list("id", "enabled"),
+        await NotificationDelivery.filter(channel__team_id=team_id).order_by("id").values_list("id"),
         await Translation.all().order_by("id").values_list("id", "status", "attempts"),
     ]
     return rows

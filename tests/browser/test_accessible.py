@@ -43,6 +43,8 @@ ANSWERED_ELSEWHERE = {
     "/monitors/{monitor_id}/resume",
     "/settings/account/sign-out-everywhere",
     "/settings/members/invitations/{invitation_id}/withdraw",
+    "/settings/notifications/{channel_id}/delete",
+    "/settings/notifications/{channel_id}/test",
     "/sign-out",
 }
 

@@ -34,7 +34,10 @@ NOTICES = {
 REFUSALS = {
     **SENTENCES,
     "channel_form_spent": "This form has already created a channel. Send it again to create another.",
-    "codes_broken": "Keep each mark of the English text, such as <g1>, once, with words inside its pair.",
+    "codes_broken": (
+        "Keep each mark of the English text, such as <g1>, once, with words inside its pair, "
+        "and add no markup or address."
+    ),
     "form_spent": "This form has already created a monitor. Send it again to create another.",
     "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",
     "role_unknown": "Choose one of the roles.",

@@ -29,6 +29,7 @@ from monitoring.backends.database import transaction
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from monitoring.articles.translation.article import SourceArticle
     from monitoring.audit.actors import Actor
 
 
@@ -41,7 +42,7 @@ class UnknownSegment(Exception):  # noqa: N818 - what the caller named
 
 
 class BrokenCodes(Exception):  # noqa: N818 - what the caller wrote
-    """A correction lacks codes of its source, or has others. The message is the segment's hash."""
+    """A correction lacks codes of its source, or would change other markup. The message is its hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class TranslatedSegment:
 
 async def list_segments(article: Article, locale: str) -> list[TranslatedSegment]:
     """List the segments of the newest revision in the order of the article, each once."""
-    sources = await _read_sources(article)
+    sources = _by_hash(await _read(article))
     row = await Translation.get_or_none(article_id=article.id, locale=locale)
     engine = row.engine if row and row.engine else ""
     texts = await recall_segments(engine, locale, list(sources))
@@ -76,7 +77,8 @@ async def correct(article: Article, locale: str, texts: Mapping[str, str], actor
     They hold in other articles with the same segment too, from their next translation on. Raises
     `UnknownSegment` and `BrokenCodes`, and then has changed nothing.
     """
-    sources = await _read_sources(article)
+    source = await _read(article)
+    sources = _by_hash(source)
     corrections: dict[str, str] = {}
     for hash_, text in texts.items():
         if hash_ not in sources:
@@ -85,6 +87,11 @@ async def correct(article: Article, locale: str, texts: Mapping[str, str], actor
         if clean is None:
             raise BrokenCodes(hash_)
         corrections[hash_] = clean
+    texts_by_source = {sources[hash_]: text for hash_, text in corrections.items()}
+    loop = asyncio.get_running_loop()
+    unfit = await loop.run_in_executor(_threads, source.find_unfit, texts_by_source)
+    if unfit:
+        raise BrokenCodes(next(hash_ for hash_ in corrections if sources[hash_] in unfit))
     known = await recall_corrections(locale, list(corrections))
     changed = {hash_: text for hash_, text in corrections.items() if known.get(hash_) != text}
     if changed:
@@ -100,7 +107,7 @@ async def take_back_correction(article: Article, locale: str, segment_hash: str,
 
     Raises `UnknownSegment`.
     """
-    if segment_hash not in await _read_sources(article):
+    if segment_hash not in _by_hash(await _read(article)):
         raise UnknownSegment(segment_hash)
     async with transaction():
         was_there = await forget_corrections(locale, [segment_hash])
@@ -123,9 +130,11 @@ async def _queue_again(article: Article, locale: str, actor: Actor) -> None:
     )
 
 
-async def _read_sources(article: Article) -> dict[str, str]:
-    """Read the article's segments by their hashes."""
+async def _read(article: Article) -> SourceArticle:
     brand_names = current_backends().settings.brand_names
     loop = asyncio.get_running_loop()
-    source = await loop.run_in_executor(_threads, read_article, article.payload, brand_names)
+    return await loop.run_in_executor(_threads, read_article, article.payload, brand_names)
+
+
+def _by_hash(source: SourceArticle) -> dict[str, str]:
     return {hash_: segment for segment, hash_ in source.hashes.items()}

@@ -180,7 +180,7 @@ def import_xliff(
     except UnknownSegment as error:
         fail(f"The article has no segment {error} now: export it again")
     except BrokenCodes as error:
-        fail(f"The target of unit {error} must have the inline codes of its source, each once")
+        fail(f"The target of unit {error} must have the inline codes of its source once, and no other markup")
     show_row({"corrected": corrected}, as_json=as_json)
 
 

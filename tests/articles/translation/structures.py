@@ -13,7 +13,11 @@ def html_structure(source: str) -> Counter[str]:
 
 
 def markdown_structure(source: str) -> Counter[str]:
-    """Count the rendered tags with their attributes, except words in them, and the URLs that GitHub links."""
+    """Count the rendered tags with their attributes, except words in them, and the URLs that GitHub links.
+
+    A footnote is no definition of a link, unless it begins with an address.
+    """
+    source = re.sub(r"(?<!\\)\[\^[^\]\s]+\]:(?![^\S\n]*(?:[</#.]|\w+:/|mailto:|www\.))", r"\\\g<0>", source)
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     tags = re.findall(r"</?[A-Za-z!][^<>]*>", parser.render(source))
     tags = [re.sub(r' (?:alt|title)="[^"]*"|(?<= href="#)[^"]*', "", tag) for tag in tags]

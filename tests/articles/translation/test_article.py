@@ -11,6 +11,7 @@ from articles.translation.soups import html_soup, markdown_soup
 from monitoring.articles.translation.article import read_article, texts_for_readers
 from monitoring.articles.translation.documents import TextFormat, content_format
 from monitoring.articles.translation.engines.pseudo import Pseudo
+from monitoring.articles.translation.judgement import Fault
 
 PAYLOAD: dict[str, Any] = {
     "timestamp": "2026-01-02T03:04:05Z",
@@ -87,6 +88,32 @@ class TestTranslateArticle:
         payload = {"article": {"title": "Fish &amp; chips", "excerpt": "word"}}
         engine = FunctionEngine(lambda segment: f"{segment} &lt;b&gt;")
         assert translate_article(payload, engine=engine, target="es").payload == payload
+
+    def test_what_would_change_the_structure_stays_as_it_was_and_counts(self) -> None:
+        content = "# word\n\na **word** here\n\na *word* here"
+        payload = {"article": {"title": "word", "content_markdown": content}}
+        hashes = read_article(payload).hashes
+        corrections = {hashes["a <g1>word</g1> here"]: "un <g1> mot</g1>", hashes["word"]: "le mot"}
+        translated = translate_article(
+            payload,
+            engine=FunctionEngine(lambda segment: segment.replace("<g1>", "<g1> ")),
+            target="fr",
+            corrections=corrections,
+        )
+        assert translated.payload == {
+            "article": {"title": "le mot", "content_markdown": "# le mot" + content[6:]}
+        }
+        assert (translated.segment_count, translated.refused_count, translated.corrected_count) == (2, 1, 1)
+        assert translated.faults == {Fault.MARKUP: 1}
+
+    def test_a_block_that_would_change_the_others_stays_alone_as_it_was(self) -> None:
+        paragraphs = [f"one word of {number}" for number in "abcdefghijklmn"]
+        payload = {"article": {"content_markdown": "\n\n".join([*paragraphs, "[a]: the last word"])}}
+        engine = FunctionEngine(lambda segment: segment.replace("one", "un").replace("the last word", "fin"))
+        translated = translate_article(payload, engine=engine, target="fr")
+        expected = "\n\n".join([*(text.replace("one", "un") for text in paragraphs), "[a]: the last word"])
+        assert translated.payload == {"article": {"content_markdown": expected}}
+        assert translated.refused_count == 1
 
     def test_pseudo_text_says_that_it_is_a_demonstration(self) -> None:
         payload = {"article": {"title": "Hello"}}

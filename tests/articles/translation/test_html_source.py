@@ -17,7 +17,7 @@ def segments(source: str) -> list[str]:
 
 def translated(source: str, engine: FunctionEngine) -> str:
     document = read_document(source, TextFormat.HTML)
-    return document.translated(translate_segments(document.segments(), engine, "en", "es", {}).texts)
+    return document.translated(translate_segments(document.segments(), engine, "en", "es", {}).texts).text
 
 
 class TestSegments:
@@ -64,7 +64,7 @@ class TestSegments:
     @settings(deadline=None)
     @given(html_soup)
     def test_the_template_of_any_text_is_that_text(self, source: str) -> None:
-        assert read_document(source, TextFormat.HTML).translated({}) == source
+        assert read_document(source, TextFormat.HTML).translated({}).text == source
 
 
 class TestTranslated:

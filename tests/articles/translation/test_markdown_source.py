@@ -1,5 +1,7 @@
 """Markdown is translated in place and renders to the same structure."""
 
+# ruff: noqa: RUF001 - Chinese has punctuation of its own
+
 import re
 
 import pytest
@@ -15,7 +17,7 @@ from monitoring.articles.translation.translated_segments import translate_segmen
 
 def translated(source: str, engine: FunctionEngine) -> str:
     document = read_document(source, TextFormat.MARKDOWN)
-    return document.translated(translate_segments(document.segments(), engine, "en", "es", {}).texts)
+    return document.translated(translate_segments(document.segments(), engine, "en", "es", {}).texts).text
 
 
 class TestSegments:
@@ -97,7 +99,7 @@ class TestSegments:
     @settings(deadline=None)
     @given(markdown_soup)
     def test_the_template_of_any_text_is_that_text(self, source: str) -> None:
-        assert read_document(source, TextFormat.MARKDOWN).translated({}) == source
+        assert read_document(source, TextFormat.MARKDOWN).translated({}).text == source
 
 
 class TestTranslated:
@@ -212,13 +214,39 @@ class TestTranslated:
         assert translated("<p>\none &lt;\n</p>", engine) == "<p>\nmot * &lt; &amp;copy;\n</p>"
 
     def test_a_paragraph_whose_emphasis_would_break_stays_as_it_was(self) -> None:
-        engine = FunctionEngine(lambda segment: segment.replace("two", "«two»").replace("one", "un"))
+        engine = FunctionEngine(lambda segment: segment.replace("two", " deux").replace("one", "un"))
         assert translated("one**two**one\n\none", engine) == "one**two**one\n\nun"
 
-    def test_emphasis_that_would_pair_with_another_stays_as_it_was(self) -> None:
-        source = "**Important:** you **may not** go"
-        glued = FunctionEngine(lambda _: "<g1>重要:</g1>你<g2>不可以</g2>去")
-        assert translated(source, glued) == source
+    @pytest.mark.parametrize(
+        ("source", "answer", "expected"),
+        [
+            ("*Note:* do go", "<g1>注意：</g1>请去", "*注意：* 请去"),
+            ("a **word** b", "甲<g1>「词」</g1>，乙", "甲 **「词」**，乙"),
+            ("a _word_ b", "甲<g1>词</g1>乙", "甲 _词_ 乙"),
+            ("a **word** *b* c", "<g1>词</g1><g2>乙</g2>丙", "**词** *乙*丙"),
+            ("a ***word*** b", "甲<g1><g2>词。</g2></g1>乙", "甲***词。*** 乙"),
+            ("a **_word_** b", "甲<g1><g2>词</g2></g1>乙", "甲 **_词_** 乙"),
+            ("a **€5** ~~b~~ c", "甲<x1/>丁<g2>（乙）</g2>丙", "甲 **€5**丁 ~~（乙）~~ 丙"),
+            (
+                "**Important:** you **may not** go",
+                "<g1>重要:</g1>你<g2>不可以</g2>去",
+                "**重要:** 你**不可以**去",
+            ),
+        ],
+    )
+    def test_emphasis_gets_a_blank_where_it_needs_one(self, source: str, answer: str, expected: str) -> None:
+        assert translated(source, FunctionEngine(lambda _: answer)) == expected
+
+    @pytest.mark.parametrize(
+        ("source", "answer", "expected"),
+        [
+            ("5[^1]\n\n[^1]: See there", "那里", "5[^1]\n\n[^1]: 那里"),
+            ("5[^1]\n\n[^1]: Ibid.", "Ibídem. 'y'", "5[^1]\n\n[^1]: Ibídem. 'y'"),
+            ("[5][^1]\n\n[^1]: /a 'word'", "mot'", "[5][^1]\n\n[^1]: /a 'word'"),
+        ],
+    )
+    def test_a_footnote_is_no_definition_of_a_link(self, source: str, answer: str, expected: str) -> None:
+        assert translated(source, FunctionEngine(lambda _: answer)) == expected
 
     def test_tildes_of_words_do_not_strike_each_other_out(self) -> None:
         engine = FunctionEngine(lambda segment: segment.replace(" ", "").replace("about", "约"))

@@ -1,15 +1,23 @@
 """Translates a publisher's payload field by field: only words for readers change."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Any
 
-from monitoring.articles.translation.documents import Document, TextFormat, content_format, read_document
+from monitoring.articles.translation.documents import (
+    Document,
+    TextFormat,
+    TranslatedDocument,
+    content_format,
+    read_document,
+)
 from monitoring.articles.translation.engines.batches import split
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.articles.translation.engines.protocol import BatchLimit, Engine
+from monitoring.articles.translation.judgement import Fault
 from monitoring.articles.translation.translated_segments import (
     FindFault,
     Submit,
@@ -62,8 +70,8 @@ class TranslatedArticle:
     payload: dict[str, Any]
     learned: Mapping[str, str]  # segment hash -> text, for segments the engine translated this time
     segment_count: int
-    corrected_count: int  # segments that people have the last word on
-    refused_count: int  # segments left in the source language, because no answer was acceptable
+    corrected_count: int  # segments that people have the last word on, and that are in the payload
+    refused_count: int  # segments left in the source language: no answer was acceptable, or fits the markup
     faults: Mapping[str, int]  # what was wrong with answers
     is_demonstration: bool
 
@@ -96,6 +104,9 @@ class SourceArticle:
 
         `corrections`, by hash too, come first.
 
+        A segment whose text would change a document's structure stays in the source language wherever it
+        would, and counts as refused. Its text is learned all the same: it may fit elsewhere.
+
         `find_fault` judges answers whose codes are right; without it all of them are taken. Requests to the
         engine are submitted to `submit`.
 
@@ -106,19 +117,32 @@ class SourceArticle:
             self.hashes, engine, source, target, known, find_fault, submit, corrections
         )
 
+        results = self._translated_documents(translations.texts)
+        left_alone = _left_alone(results)
+
         def translated(field: Field, text: str) -> str:
-            document = self.documents[_format_of(field, text, self.payload), text]
-            return document.translated(translations.texts)
+            return results[_format_of(field, text, self.payload), text].text
 
         return TranslatedArticle(
             payload=_mapped(self.payload, _PAYLOAD, translated),
             learned=translations.learned,
             segment_count=len(translations.texts) + len(translations.refused),
-            corrected_count=len(translations.corrected),
-            refused_count=len(translations.refused),
-            faults=translations.faults,
+            corrected_count=len(translations.corrected - left_alone),
+            refused_count=len(translations.refused) + len(left_alone),
+            faults=translations.faults + Counter({Fault.MARKUP: len(left_alone)}),
             is_demonstration=engine.is_demonstration,
         )
+
+    def find_unfit(self, texts: Mapping[str, str]) -> frozenset[str]:
+        """Return the segments whose texts, given by segment, would change a document's structure."""
+        return _left_alone(self._translated_documents(texts))
+
+    def _translated_documents(self, texts: Mapping[str, str]) -> "TranslatedDocuments":
+        return {key: document.translated(texts) for key, document in self.documents.items()}
+
+
+def _left_alone(documents: "TranslatedDocuments") -> frozenset[str]:
+    return frozenset().union(*(document.left_alone for document in documents.values()))
 
 
 Path = tuple[str | int, ...]  # of a field in a payload, such as ("article", "images", 0, "alt")
@@ -145,6 +169,7 @@ def texts_for_readers(payload: Mapping[str, Any]) -> Texts:
 
 
 Documents = dict[tuple[TextFormat, str], Document]
+TranslatedDocuments = dict[tuple[TextFormat, str], TranslatedDocument]
 
 
 def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) -> SourceArticle:

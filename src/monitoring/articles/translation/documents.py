@@ -11,7 +11,16 @@ from monitoring.articles.translation.markdown_anchors import moved_anchors
 from monitoring.articles.translation.markdown_source import front_matter_length, markdown_template
 from monitoring.articles.translation.markdown_structure import SourceStructure
 from monitoring.articles.translation.plain_source import plain_template
-from monitoring.articles.translation.segments import Template, has_in_page_links, render, segments_of
+from monitoring.articles.translation.segments import (
+    Segment,
+    Template,
+    has_in_page_links,
+    render,
+    segments_of,
+)
+
+# To find the blocks that change a document's structure: enough for several in an article of 10 KB.
+MOST_CHARACTERS_READ = 500_000
 
 
 class TextFormat(StrEnum):
@@ -35,6 +44,14 @@ _MARKDOWN_SIGN = re.compile(r"^ {0,3}(?:#{1,6} |[-*+] |\d{1,9}[.)] |```|~~~|> |\
 
 
 @dataclass(frozen=True, slots=True)
+class TranslatedDocument:
+    """A text in another language, and the segments that stayed as they were to keep its structure."""
+
+    text: str
+    left_alone: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A text and its template."""
 
@@ -47,17 +64,51 @@ class Document:
         """List the texts for an engine to translate."""
         return [segment.text for segment in segments_of(self.template)]
 
-    def translated(self, translations: Mapping[str, str]) -> str:
-        """Put translations in place. A Markdown paragraph whose markup would break stays unchanged."""
+    def translated(self, translations: Mapping[str, str]) -> TranslatedDocument:
+        """Put translations in place. A Markdown block that would change the structure stays unchanged."""
         rendered = render(self.template, translations)
         if self.text_format is not TextFormat.MARKDOWN or rendered == self.source:
-            return rendered
+            return TranslatedDocument(rendered, frozenset())
         left_alone = self._changed_blocks(rendered)
         if left_alone:
             rendered = render(self.template, translations, left_alone)
         if left_alone is None or (left_alone and self._changed_blocks(rendered) != frozenset()):
-            return self.source
-        return self._with_moved_anchors(rendered, translations, left_alone)
+            left_alone = self._blocks_to_leave_alone(translations)
+            rendered = render(self.template, translations, left_alone)
+        text = self._with_moved_anchors(rendered, translations, left_alone)
+        return TranslatedDocument(text, self._untranslated(translations, left_alone))
+
+    def _blocks_to_leave_alone(self, translations: Mapping[str, str]) -> frozenset[int]:
+        """Find, by halving, the blocks whose translations change the structure of the document.
+
+        Each try reads the whole document again. After `MOST_CHARACTERS_READ`, what is untried is left alone.
+        """
+        left_alone = frozenset(segment.block for segment in self._translated_segments(translations))
+        untried = [sorted(left_alone)]
+        tries = MOST_CHARACTERS_READ // len(self.source)
+        while untried and (tries := tries - 1) >= 0:
+            blocks = untried.pop()
+            remaining = left_alone.difference(blocks)
+            changed = self._changed_blocks(render(self.template, translations, remaining))
+            if changed == frozenset():
+                left_alone = remaining
+            elif changed and not changed.isdisjoint(blocks):
+                untried.append([block for block in blocks if block not in changed])
+            elif len(blocks) > 1:
+                middle = len(blocks) // 2
+                untried += (blocks[middle:], blocks[:middle])
+        return left_alone
+
+    def _translated_segments(self, translations: Mapping[str, str]) -> list[Segment]:
+        return [
+            segment
+            for segment in segments_of(self.template)
+            if translations.get(segment.text, segment.text) != segment.text
+        ]
+
+    def _untranslated(self, translations: Mapping[str, str], left_alone: frozenset[int]) -> frozenset[str]:
+        segments = self._translated_segments(translations) if left_alone else ()
+        return frozenset(segment.text for segment in segments if segment.block in left_alone)
 
     def _with_moved_anchors(
         self, rendered: str, translations: Mapping[str, str], left_alone: frozenset[int]

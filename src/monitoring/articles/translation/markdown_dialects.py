@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
 from monitoring.articles.translation.formulas import FORMULA
@@ -25,6 +25,7 @@ FindEnd = Callable[[StateBlock, int, int], int | None]
 _FORMULA_LINE = re.compile(r"\$\$(?!.*\$\$.*\S)|\\{1,2}\[\s*$")
 _FORMULA_END = re.compile(r"(?:\$\$|\\\])(?:\s*(?:\([^()]{1,60}\)|\{#[^{}]{1,60}\}))?\s*$")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,60}\]:")
+_FOOTNOTE_OF_WORDS = re.compile(r"\[\^[^\]\s]{1,60}\]:(?!\s*(?:[</#.]|\w+:/|mailto:|www\.))")
 _ABBREVIATION = re.compile(r"\*\[[^\[\]]{1,100}\]:[ \t]*(?=\S)")
 _MODULE = re.compile(
     r"""import\s*(?:(?:type\s+)?(?:[\w$*][\w$*\s,]*+)?(?:\{[^{}'"]*+(?:\}|$))?\s*(?:from\s*+)?['"]
@@ -64,6 +65,18 @@ def add_dialects(parser: MarkdownIt) -> None:
     blocks.before("reference", "footnote", _footnote, {"alt": ["paragraph", "reference"]})
     blocks.before("list", "abbreviation", _abbreviation, {"alt": ["paragraph"]})
     parser.inline.ruler.before("escape", "literal", _literal_inline)
+
+
+def take_footnotes_for_words(parser: MarkdownIt) -> None:
+    """Read `[^1]: Ibid.` as a paragraph, where CommonMark knows only a definition of a link to `Ibid.`.
+
+    Who writes footnotes has a renderer that knows them. `[^1]: https://a.example` remains a definition.
+    """
+
+    def definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 (see below)
+        return not _FOOTNOTE_OF_WORDS.match(_line(state, start)) and reference(state, start, end, silent)
+
+    parser.block.ruler.at("reference", definition)
 
 
 def _literal_inline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (markdown-it's signature)

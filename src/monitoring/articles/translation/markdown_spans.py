@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from monitoring.articles.translation.markdown_dialects import add_dialects
+from monitoring.articles.translation.markdown_dialects import add_dialects, take_footnotes_for_words
 
 Rule = Callable[[StateInline, bool], bool]
 
@@ -113,6 +113,8 @@ def _parser(*, has_tables: bool, has_dialects: bool) -> MarkdownIt:
     parser.options["inline_definitions"] = True  # a token for each definition of a reference
     if has_dialects:
         add_dialects(parser)
+    else:
+        take_footnotes_for_words(parser)
     rules = parser.inline.ruler
     for name, rule in zip(rules.get_active_rules(), rules.getRules(""), strict=True):
         rules.at(name, _placing(rule))

@@ -5,9 +5,11 @@ Rendering a template without translations gives the source back, character by ch
 
 import html
 import re
+import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from unicodedata import category
 from urllib.parse import unquote
 
 from monitoring.articles.translation.codes import CODE
@@ -17,6 +19,9 @@ _LONGEST_PUNCTUATION = 20
 _BARE_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.|[\w.+-]{1,64}@[\w-]")
 _PART_OF_ADDRESS_BEFORE = re.compile(r"(?:\w|[^\x00-\x7f])\Z")
 _NO_PART_OF_ADDRESS = re.compile(r"[?!.,:;*_~'\")\]|]*(?:[\s<]|\Z)")
+
+_DELIMITER = re.compile(r"\*\*?|__?|~~")
+_OPAQUE_EMPHASIS = re.compile(rf"(?P<delimiter>{_DELIMITER.pattern})(?P<inside>.+)(?P=delimiter)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,23 @@ class InPageLink:
     """The `#anchor` of a link within the document, which moves with its heading."""
 
     raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendered:
+    """A part of a translation; `sign` is the character of one that delimits emphasis in Markdown."""
+
+    text: str
+    sign: str = ""
+    is_end: bool = False
+
+    @property
+    def opens(self) -> bool:
+        return bool(self.sign) and not self.is_end
+
+    @property
+    def closes(self) -> bool:
+        return bool(self.sign) and self.is_end
 
 
 Piece = str | Segment | InPageLink
@@ -99,13 +121,58 @@ def _render_segment(
     if translation == segment.text or segment.block in left_alone:
         return render(segment.source, translations, left_alone, anchors)
     entities = _entities_spelled_in(verbatim(segment.source))
-    rendered: list[str] = []
-    for piece in re.split(f"({CODE.pattern})", translation):
+    rendered: list[_Rendered] = []
+    for piece in filter(None, re.split(f"({CODE.pattern})", translation)):
         if code := segment.codes.get(piece):
-            rendered.append(render(code, translations, left_alone, anchors))
+            rendered += _emphasis(render(code, translations, left_alone, anchors), is_end="/g" in piece)
         else:
-            rendered.append(segment.escape(html.unescape(piece)).translate(entities))
-    return "".join(_with_blanks_around_addresses(rendered) if segment.links_bare_addresses else rendered)
+            rendered.append(_Rendered(segment.escape(html.unescape(piece)).translate(entities)))
+    pieces = list(_with_blanks_around_emphasis(rendered))
+    return "".join(_with_blanks_around_addresses(pieces) if segment.links_bare_addresses else pieces)
+
+
+def _emphasis(code: str, *, is_end: bool) -> list[_Rendered]:
+    """Find the delimiters in what a code stands for: it may be one, or a pair around something opaque."""
+    if _DELIMITER.fullmatch(code):
+        return [_Rendered(code, code[0], is_end)]
+    if pair := _OPAQUE_EMPHASIS.fullmatch(code):
+        sign = pair["delimiter"][0]
+        ends = _Rendered(pair["delimiter"], sign), _Rendered(pair["delimiter"], sign, is_end=True)
+        return [ends[0], _Rendered(pair["inside"]), ends[1]]
+    return [_Rendered(code)]
+
+
+def _with_blanks_around_emphasis(pieces: Sequence[_Rendered]) -> Iterator[str]:
+    """Keep `**` a delimiter where a language without blanks puts it between punctuation and a letter.
+
+    What it needs beside it is in CommonMark 6.2 (left- and right-flanking). A segment's edges need nothing.
+    """
+    edge = _Rendered("")
+    for place, piece in enumerate(pieces):
+        before = pieces[place - 1] if place else edge
+        after = pieces[place + 1] if place + 1 < len(pieces) else edge
+        if piece.opens and not (before.opens and before.sign == piece.sign):
+            others = (each for each in pieces[place + 1 :] if not (each.opens and each.sign == piece.sign))
+            inside = next(others, edge).text[:1]
+            is_one_run = before.sign == piece.sign
+            yield " " * (is_one_run or _needs_blank(piece.sign, before.text[-1:], inside))
+        yield piece.text
+        if piece.closes and not after.sign:
+            others = (each for each in pieces[place::-1] if not (each.closes and each.sign == piece.sign))
+            inside = next(others, edge).text[-1:]
+            yield " " * _needs_blank(piece.sign, after.text[:1], inside)
+
+
+def _needs_blank(sign: str, outside: str, inside: str) -> bool:
+    """Say whether a delimiter between these two characters would be read as words."""
+    if not outside or outside.isspace() or _is_punctuation(outside):
+        return False
+    return sign == "_" or _is_punctuation(inside) or category(inside or " ").startswith("S")
+
+
+def _is_punctuation(char: str) -> bool:
+    """Say whether every version of CommonMark calls it so: the newest adds symbols that are not ASCII."""
+    return char in string.punctuation or category(char).startswith("P")
 
 
 def _with_blanks_around_addresses(pieces: Sequence[str]) -> Iterator[str]:
