@@ -87,6 +87,17 @@ class TestAnOpenPage:
         person.page.get_by_text("Silence").wait_for()
         assert person.page.evaluate("document.activeElement.textContent") == NAME
 
+    def test_never_turns_a_focused_link_into_that_of_another_row(
+        self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner, monitor = watched
+        person = arrive(owner)
+        person.open("/monitors")
+        person.page.get_by_role("link", name=NAME).focus()
+        app_service.run(create_monitor(monitor.team_id, {"url": "https://new.example/", "name": "Newer"}))
+        person.page.get_by_role("link", name="Newer").wait_for()
+        assert person.page.evaluate("document.activeElement.href").endswith(str(monitor.id))
+
     def test_that_cannot_be_renewed_says_so(
         self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
     ) -> None:

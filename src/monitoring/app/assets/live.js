@@ -1,4 +1,5 @@
-// Renews the marked parts of a page while somebody looks at it. Nodes stay, and with them focus and selection.
+// Renews the marked parts of a page while somebody looks at it. Nodes stay, and with them focus and selection;
+// rows are told apart by `data-key`, so that a link never becomes that of another row.
 const BETWEEN_MS = 2500;
 const FAILURES_UNTIL_TOLD = 3;
 const [news, stale] = ["news", "stale"].map((id) => document.getElementById(id));
@@ -11,9 +12,15 @@ function morph(node, fresh) {
     if (name !== "open" && !fresh.hasAttribute(name)) node.removeAttribute(name);
   for (const { name, value } of fresh.attributes)
     if (name !== "open" && node.getAttribute(name) !== value) node.setAttribute(name, value);
-  const [children, wanted] = [[...node.childNodes], [...fresh.childNodes]];
-  children.slice(wanted.length).forEach((child) => child.remove());
-  wanted.forEach((child, at) => (at < children.length ? morph(children[at], child) : node.append(document.importNode(child, true))));
+  const wanted = [...fresh.childNodes];
+  wanted.forEach((child, at) => {
+    const [here, key] = [node.childNodes[at], child.dataset?.key];
+    const same = key ? [...node.children].find((one) => one.dataset.key === key) : here?.dataset?.key ? undefined : here;
+    if (!same) return node.insertBefore(document.importNode(child, true), here ?? null);
+    if (same !== here) node.insertBefore(same, here);
+    morph(same, child);
+  });
+  while (node.childNodes.length > wanted.length) node.lastChild.remove();
 }
 
 function show(fresh) {
