@@ -326,6 +326,7 @@ class TestListArticles:
         path = submit(publisher, identity, title="Shoes", tags=[tag])
         translated_at = last_change(site, path)
         assert list_paths(site, tag=tag, updated_since=translated_at) == [path]
+        assert list_paths(site, tag=tag, updated_since="2001-01-01T00:00:00Z") == [path]
         since = just_after(translated_at)
         assert list_paths(site, tag=tag, updated_since=since) == []
         publisher.post(WEBHOOK, json={"event": "unpublish", "article": {"id": identity}})
