@@ -59,10 +59,10 @@ def recorder_at(address: str) -> Iterator[Recorder]:
 
 
 def travel(recorder: Recorder, owner: Player, reader: Player, server: UnsteadyServer) -> None:
-    """Go through the interface: a token, a broken monitor, a webhook, an article, and what is refused."""
+    """Go through the interface: a token, a broken monitor, channels, an article, and what is refused."""
     use_tokens(recorder, owner)
     watch_a_monitor(recorder, server)
-    register_a_webhook(recorder, server)
+    make_channels(recorder, server)
     submit_an_article(recorder)
     be_refused(recorder, reader)
     read_about_the_service(recorder)
@@ -105,15 +105,16 @@ def watch_a_monitor(recorder: Recorder, server: UnsteadyServer) -> None:
     recorder.expect(404, "GET", path)
 
 
-def register_a_webhook(recorder: Recorder, server: UnsteadyServer) -> None:
-    webhooks = "/api/notification-channels"
+def make_channels(recorder: Recorder, server: UnsteadyServer) -> None:
+    channels = "/api/notification-channels"
     created = recorder.expect(
-        201, "POST", webhooks, json={"type": "webhook", "url": server.url, "events": ["incident.opened"]}
+        201, "POST", channels, json={"type": "webhook", "url": server.url, "events": ["incident.opened"]}
     )
-    path = f"{webhooks}/{created['id']}"
-    recorder.expect(200, "GET", webhooks)
+    path = f"{channels}/{created['id']}"
+    recorder.expect(201, "POST", channels, json={"type": "slack", "url": f"{server.url}/a-secret"})
+    recorder.expect(200, "GET", channels)
     recorder.expect(200, "GET", path)
-    delivery = recorder.expect(202, "POST", f"{path}/test")
+    delivery = recorder.expect(200, "POST", f"{path}/test")
     wait_until(lambda: recorder.expect(200, "GET", f"{path}/deliveries")["deliveries"][0]["delivered_at"])
     recorder.expect(202, "POST", f"{path}/deliveries/{delivery['id']}/redeliver")
     recorder.expect(200, "PATCH", path, json={"type": "webhook", "enabled": False})
