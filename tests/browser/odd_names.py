@@ -15,6 +15,8 @@ from monitoring.auth.service import create_key, create_team, revoke_key
 from monitoring.members.invitations import invite
 from monitoring.members.models import Role
 from monitoring.monitors.service import create_monitor
+from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.service import create_channel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +72,11 @@ async def form_odd_team(texts: Texts) -> OddTeam:
     invited = await invite(team.id, f"c{texts.email}", Role.MEMBER, by=Actor(f"d{texts.email}"))
     key, revoked = [(await create_key(team, texts.key, SCOPES, by=member.actor)).key for _ in range(2)]
     await revoke_key(revoked.client_id, team_id=team.id, by=owner.actor)
+    url = texts.monitors[0]["url"]
+    channel = await create_channel(team.id, {"type": "webhook", "name": texts.key, "url": url})
+    disabled = await create_channel(team.id, {"type": "slack", "name": texts.key, "url": url})
+    reason = texts.error_message[:255]  # which may quote what a provider answered
+    await NotificationChannel.filter(id=disabled.id).update(enabled=False, disabled_reason=reason)
     ids = []
     for given in texts.monitors:
         monitor = await create_monitor(team.id, given)
@@ -84,6 +91,7 @@ async def form_odd_team(texts: Texts) -> OddTeam:
         ids.append(
             {
                 "monitor_id": monitor.id,
+                "channel_id": channel.id,
                 "client_id": key.client_id,
                 "user_id": member.user.id,
                 "invitation_id": invited.invitation.id,
