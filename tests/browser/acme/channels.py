@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from monitoring.auth.models import Team
 
-GONE = "Discord knows this channel's address no more. Answered 404: Unknown Webhook"
+GONE = "Discord no longer knows this channel's address. Answered 404: Unknown Webhook"
 
 
 async def make_channels(team: Team) -> dict[str, UUID]:

@@ -383,17 +383,17 @@ OTHERS: list[tuple[str, tuple[int, bytes], tuple[str, str]]] = [
     ),
 ]
 GONE = [
-    ("slack", (404, b"no_service"), "Slack knows this channel's address no more. Answered 404: no_service"),
+    ("slack", (404, b"no_service"), "Slack no longer knows this channel's address. Answered 404: no_service"),
     (
         "slack",
         (410, b"channel_is_archived"),
-        "Slack knows this channel's address no more. Answered 410: channel_is_archived",
+        "Slack no longer knows this channel's address. Answered 410: channel_is_archived",
     ),
     (
         "discord",
         (404, b'{"message": "Unknown Webhook", "code": 10015}'),
         (
-            "Discord knows this channel's address no more. Answered 404: "
+            "Discord no longer knows this channel's address. Answered 404: "
             '{"message": "Unknown Webhook", "code": 10015}'
         ),
     ),
@@ -492,14 +492,14 @@ async def test_it_is_disabled_if_the_service_knows_its_address_no_more(
         (
             "mattermost",
             b"Cannot POST /hooks/a-secret-token",
-            "Mattermost knows this channel's address no more. Answered 404",
+            "Mattermost no longer knows this channel's address. Answered 404",
         ),
         (
             "telegram",
             b"No bot AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0",
-            "Telegram knows this channel's address no more. Answered 404",
+            "Telegram no longer knows this channel's address. Answered 404",
         ),
-        ("custom", b"a-secret-key", "The server knows this channel's address no more. Answered 404"),
+        ("custom", b"a-secret-key", "The server no longer knows this channel's address. Answered 404"),
     ],
 )
 async def test_an_answer_that_repeats_a_secret_is_not_quoted(

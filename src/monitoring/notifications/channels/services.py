@@ -102,7 +102,7 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
         return result
     status, answered = exchange.status_code, f"{result.error_message}{_quote(exchange.body, secrets)}"
     if status in _GONE:
-        reason = f"{service} knows this channel's address no more. {answered}"
+        reason = f"{service} no longer knows this channel's address. {answered}"
         return AttemptResult(
             reception=Reception.REFUSED, status_code=status, error_message=reason, disabled_reason=reason
         )
