@@ -141,6 +141,9 @@ class TestAlternatives:
         beside = {"Authorization": alice.headers["Authorization"]}
         assert publisher.get(self.PATH, headers=beside).status_code == 404
 
+    def test_a_scheme_without_a_token_is_no_token(self, publisher: httpx.Client) -> None:
+        assert publisher.get(self.PATH, headers={"Authorization": "Bearer"}).status_code == 404
+
     @pytest.mark.parametrize(
         ("headers", "name"),
         [

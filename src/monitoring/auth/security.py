@@ -62,11 +62,16 @@ class WebhookSecurity(SecurityHandler):
             or await is_signed_by_ghost(request, signing_secrets)
         ):
             await _refuse_publisher(request)
-        if settings.webhook_require_bearer or "authorization" in request.headers:
+        if settings.webhook_require_bearer or _sends_credentials(request):
             await _find_caller(_read_token(request))
 
 
 SECURITY_HANDLERS: dict[str, type[SecurityHandler]] = {"bearer": BearerSecurity, "apiKey": WebhookSecurity}
+
+
+def _sends_credentials(request: Request) -> bool:
+    """Say whether there is more than a scheme: some generated clients send `Bearer ` without a token."""
+    return any(value.strip().lower() != "bearer" for value in request.headers.getlist("authorization"))
 
 
 def _read_token(request: Request) -> TokenClaims:
