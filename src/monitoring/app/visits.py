@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
@@ -18,6 +17,7 @@ from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.backends.current import current_backends
 from monitoring.contract.bodies import FORM, MAX_FORM_FIELDS, shorten_header
+from monitoring.contract.cacheable import digest_of, is_known
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
 from monitoring.contract.urlencoding import parse_pairs
@@ -198,8 +198,8 @@ class Visit:
     def render_live(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
         """Answer with a page that renews itself; with 304 if the browser has it (RFC 9110 §13.1.2)."""
         response = self.render(template, status, **context)
-        etag = f'"{sha256(response.body).hexdigest()[:32]}"'
-        if self.request.headers.get("if-none-match") == etag:
+        etag = f'"{digest_of(bytes(response.body))}"'
+        if is_known(etag, self.request.headers.get("if-none-match")):
             return Response(status_code=304, headers=PAGE_HEADERS | {"ETag": etag})
         response.headers["ETag"] = etag
         response.headers["Content-Security-Policy"] = LIVE_POLICY

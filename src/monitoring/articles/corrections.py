@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.articles.announcements import find_readers
@@ -17,8 +16,8 @@ from monitoring.articles.memory import (
     recall_segments,
     remember_segments,
 )
-from monitoring.articles.models import Article, Translation, TranslationStatus
-from monitoring.articles.service import NEVER
+from monitoring.articles.models import Article, Translation
+from monitoring.articles.service import NEVER, queue_again
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.codes import accepted
 from monitoring.audit.actions import Action
@@ -125,9 +124,7 @@ async def _queue_again(article: Article, locale: str, actor: Actor) -> None:
     for team in await find_readers():
         await record(team.id, actor, Action.TRANSLATION_CORRECTED, f"{article.slug}: {locale}", article.id)
     await Article.filter(id=article.id).update(nudged_at=NEVER)
-    await Translation.filter(article_id=article.id, locale=locale).update(
-        status=TranslationStatus.QUEUED, attempts=0, reason=None, due_at=datetime.now(UTC), claim=None
-    )
+    await queue_again(Translation.filter(article_id=article.id, locale=locale))
 
 
 async def _read(article: Article) -> SourceArticle:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from monitoring.articles.memory import forget_article, recall_corrections, recall_segments
 from monitoring.articles.models import OPEN_STATUSES, Article, Translation, TranslationStatus
-from monitoring.articles.service import ARTICLES_A_PAGE, NEVER
+from monitoring.articles.service import ARTICLES_A_PAGE, NEVER, queue_again
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.backends.current import current_backends
@@ -62,11 +61,7 @@ async def retranslate(choice: Choice, *, forgets_memory: bool) -> int:
             await Article.select_for_update().get(id=article_id)
             if forgets_memory:
                 await forget_article(article_id, choice.locale)
-            count += (
-                await choice.rows()
-                .filter(article_id=article_id)
-                .update(status=TranslationStatus.QUEUED, attempts=0, reason=None, due_at=datetime.now(UTC))
-            )
+            count += await queue_again(choice.rows().filter(article_id=article_id))
             await Article.filter(id=article_id).update(nudged_at=NEVER)
     return count
 

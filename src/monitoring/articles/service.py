@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
 
     from tortoise.backends.base.client import BaseDBAsyncClient
+    from tortoise.queryset import QuerySet
 
     from monitoring.backends.pages import Page
 
@@ -268,6 +269,11 @@ async def retry_failed(article_id: UUID | None = None, locale: str | None = None
         failed = failed.filter(locale=locale)
     async with transaction():
         await Article.filter(id__in=Subquery(failed.values("article_id"))).update(nudged_at=NEVER)
-        return await failed.update(
-            status=TranslationStatus.QUEUED, attempts=0, reason=None, due_at=datetime.now(UTC)
-        )
+        return await queue_again(failed)
+
+
+async def queue_again(rows: QuerySet[Translation]) -> int:
+    """Queue translations with a full number of attempts, whoever is translating them. Returns how many."""
+    return await rows.update(
+        status=TranslationStatus.QUEUED, attempts=0, reason=None, due_at=datetime.now(UTC), claim=None
+    )
