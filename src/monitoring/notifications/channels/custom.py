@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
@@ -33,9 +31,8 @@ def write(message: Message, channel: Configuration) -> Post:
     return Post(
         method=channel["method"],
         url=channel["url"],
-        body=orjson.dumps(_fill_in(channel["body"], words)),
+        body=_fill_in(channel["body"], words),
         headers=headers,
-        keeps_answer=True,
     )
 
 

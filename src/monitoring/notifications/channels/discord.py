@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "color": message.mood.number,
     }
     body = {"embeds": [embed], "allowed_mentions": {"parse": []}}
-    return Post(url=channel["url"], body=orjson.dumps(body), keeps_answer=True)
+    return Post(url=channel["url"], body=body)
 
 
 def _escape(text: str) -> str:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
@@ -32,4 +30,4 @@ def write(message: Message, channel: Configuration) -> Post:
     ]
     card = {"cardId": "notification", "card": {"sections": [{"widgets": widgets}]}}
     body = {"fallbackText": f"{message.title}: {message.text}", "cardsV2": [card]}
-    return Post(url=channel["url"], body=orjson.dumps(body), keeps_answer=True)
+    return Post(url=channel["url"], body=body)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "title_link": message.link,
         "text": _escape(message.text),
     }
-    return Post(url=channel["url"], body=orjson.dumps({"attachments": [attachment]}), keeps_answer=True)
+    return Post(url=channel["url"], body={"attachments": [attachment]})
 
 
 def _escape(text: str) -> str:

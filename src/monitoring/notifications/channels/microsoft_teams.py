@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 from monitoring.notifications.channels.wording import Mood
 
@@ -40,7 +38,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "content": card,
     }
     body = {"type": "message", "attachments": [attachment]}
-    return Post(url=channel["url"], body=orjson.dumps(body), keeps_answer=True)
+    return Post(url=channel["url"], body=body)
 
 
 def _paragraph(text: str, **style: str) -> dict[str, Json]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 from monitoring.notifications.channels.wording import Mood
 
@@ -35,4 +33,4 @@ def write(message: Message, channel: Configuration) -> Post:
     server = urlsplit(channel["url"])
     headers = {"Authorization": f"Bearer {channel['token']}"} if channel.get("token") else {}
     url = f"{server.scheme}://{server.netloc}/"
-    return Post(url=url, body=orjson.dumps(body), headers=headers, keeps_answer=True)
+    return Post(url=url, body=body, headers=headers)

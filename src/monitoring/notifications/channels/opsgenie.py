@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 from monitoring.notifications.channels.wording import Mood
 
@@ -33,7 +31,7 @@ def write(message: Message, channel: Configuration) -> Post:
     if message.ends_subject:
         url = f"{address}/{quote(message.key)}/close?identifierType=alias"
         body = {"source": message.source, "note": f"{message.title}. {message.text}"}
-        return Post(url=url, body=orjson.dumps(body), headers=headers, keeps_answer=True)
+        return Post(url=url, body=body, headers=headers)
     body = {
         "message": message.title[:MAX_MESSAGE_CHARACTERS],
         "alias": message.key,
@@ -45,4 +43,4 @@ def write(message: Message, channel: Configuration) -> Post:
         if message.mood is Mood.BAD
         else "P5",
     }
-    return Post(url=address, body=orjson.dumps(body), headers=headers, keeps_answer=True)
+    return Post(url=address, body=body, headers=headers)

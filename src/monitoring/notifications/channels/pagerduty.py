@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 from monitoring.notifications.channels.wording import Mood
 
@@ -39,7 +37,7 @@ def write(message: Message, channel: Configuration) -> Post:
         },
         "links": [{"href": message.link, "text": "Open"}],
     }
-    return Post(url=_ADDRESSES[channel["region"]], body=orjson.dumps(body), keeps_answer=True)
+    return Post(url=_ADDRESSES[channel["region"]], body=body)
 
 
 def _say_severity(message: Message) -> str:

@@ -12,6 +12,7 @@ from monitoring.outbound.exchanges import Exchange, OutboundRequest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from monitoring.contract.document import Json
     from monitoring.notifications.channels.sending import Sender
 
 TIMEOUT_SECONDS = 15.0
@@ -19,25 +20,35 @@ TIMEOUT_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """A request with a body of JSON. With `keeps_answer` the answer's body is kept, to be told in the log."""
+    """What a service is to be sent. The body is written as JSON."""
 
     url: str
-    body: bytes
+    body: Json
     method: str = "POST"
     headers: Mapping[str, str] = field(default_factory=dict)
-    keeps_answer: bool = False
 
 
-async def send_json(sender: Sender, post: Post) -> Exchange:
-    """Send JSON. Redirects are not followed. Raises OSError if this machine cannot send at all."""
-    has_a_type = any(name.lower() == "content-type" for name in post.headers)
+async def send_json(  # noqa: PLR0913 - the parts of a request
+    sender: Sender,
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    method: str = "POST",
+    keeps_answer: bool = False,
+) -> Exchange:
+    """Send JSON. Redirects are not followed. Raises OSError if this machine cannot send at all.
+
+    With `keeps_answer` the answer's body is kept, to be told in the log.
+    """
+    has_a_type = any(name.lower() == "content-type" for name in headers)
     request = OutboundRequest(
-        method=post.method,
-        url=post.url,
-        headers=post.headers if has_a_type else {"Content-Type": "application/json", **post.headers},
-        body=post.body,
+        method=method,
+        url=url,
+        headers=headers if has_a_type else {"Content-Type": "application/json", **headers},
+        body=body,
         timeout_seconds=TIMEOUT_SECONDS,
-        keep_body=post.keeps_answer,
+        keep_body=keeps_answer,
     )
     return await sender.send(request)
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 from monitoring.notifications.channels.wording import Mood
 
@@ -35,4 +33,4 @@ def write(message: Message, channel: Configuration) -> Post:
         "url": message.link,
         "url_title": "Open",
     }
-    return Post(url=ADDRESS, body=orjson.dumps(body), keeps_answer=True)
+    return Post(url=ADDRESS, body=body)

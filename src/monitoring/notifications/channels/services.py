@@ -9,6 +9,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import orjson
+
 from monitoring.auth.names import MAX_NAME_CHARACTERS, name_after_host
 from monitoring.backends.current import current_backends
 from monitoring.backends.encryption import UndecryptableError
@@ -85,7 +87,10 @@ class Service:
             return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
         message = word(delivery.payload, current_backends().settings.base_url)
         post = self.write(message, {"url": receiver.url, **receiver.settings, **secrets})
-        return judge(await send_json(sender, post), self.name, _texts_in(secrets))
+        exchange = await send_json(
+            sender, post.url, orjson.dumps(post.body), post.headers, method=post.method, keeps_answer=True
+        )
+        return judge(exchange, self.name, _texts_in(secrets))
 
 
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
@@ -32,4 +30,4 @@ def write(message: Message, channel: Configuration) -> Post:
         "text": text,
         "mrkdwn_in": [],  # no field is formatted
     }
-    return Post(url=channel["url"], body=orjson.dumps({"attachments": [attachment]}), keeps_answer=True)
+    return Post(url=channel["url"], body={"attachments": [attachment]})

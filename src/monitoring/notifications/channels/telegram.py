@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
@@ -29,4 +27,4 @@ def write(message: Message, channel: Configuration) -> Post:
         "link_preview_options": {"is_disabled": True},
     }
     url = f"https://api.telegram.org/bot{channel['bot_token']}/sendMessage"
-    return Post(url=url, body=orjson.dumps(body), keeps_answer=True)
+    return Post(url=url, body=body)

@@ -16,7 +16,7 @@ from standardwebhooks import Webhook
 
 from monitoring.auth.names import name_after_host as default_name
 from monitoring.backends.encryption import UndecryptableError, encrypt
-from monitoring.notifications.channels.posting import Post, judge_answer, send_json
+from monitoring.notifications.channels.posting import judge_answer, send_json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.secrets import read_secret
 
@@ -62,8 +62,7 @@ async def send(
         log.error("Nothing is sent to the webhook %s: %s", receiver.id, error)  # noqa: TRY400 - no surprise
         return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
     proof = sign(secret, delivery.id, attempted_at, delivery.payload)
-    post = Post(url=receiver.url, body=delivery.payload.encode(), headers=proof)
-    return judge(await send_json(sender, post))
+    return judge(await send_json(sender, receiver.url, delivery.payload.encode(), proof))
 
 
 def sign(secret: str, message_id: UUID, attempted_at: datetime, payload: str) -> dict[str, str]:
