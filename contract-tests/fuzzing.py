@@ -26,6 +26,7 @@ from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import revoke_key
 from monitoring.incidents.models import Incident
+from monitoring.monitors.maintenance import service as maintenance_service
 from monitoring.monitors.service import create_monitor
 from monitoring.monitors.watch import begin_watch
 from monitoring.notifications import handlers as notification_handlers
@@ -84,6 +85,7 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
         patch.object(worker, "open_sender", lambda _: nullcontext()),
         patch.object(notification_handlers, "TEST_PATIENCE", timedelta(0)),  # nobody makes the attempt
         patch.object(notification_service, "MAX_CHANNELS_A_TEAM", MANY),
+        patch.object(maintenance_service, "MAX_WINDOWS_A_TEAM", MANY),
         running_service(folder, **changes) as service,
     ):
         yield service
@@ -185,6 +187,8 @@ async def create_the_documents_things(team_id: UUID) -> None:
     await monitor.save(force_create=True)
     for row in begin_watch(monitor, monitor.created_at):
         await row.save()
+    window = await maintenance_service.create_window(team_id, {"duration_seconds": 3600})
+    await window.clone(pk=UUID(EXAMPLE_IDS["window_id"])).save(force_create=True)
     channel = await create_channel(team_id, {"type": "webhook", **ADDRESS})
     channel = channel.clone(pk=UUID(EXAMPLE_IDS["channel_id"]))
     await channel.save(force_create=True)

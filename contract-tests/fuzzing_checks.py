@@ -59,12 +59,15 @@ STRANGER = httpx.Client(
 )
 
 # The things that the document's examples name exist and are never deleted: examples are sent most often.
-THINGS = {"monitor_id", "channel_id", "delivery_id", "incident_id"}
+THINGS = {"monitor_id", "window_id", "channel_id", "delivery_id", "incident_id"}
 
 # Operations whose success reveals something of ours, and the parameters with its ids.
 TELL_IDS = {
     "create_monitor": {"monitor_id"},
     "get_incident": {"incident_id"},
+    "acknowledge_incident": {"incident_id"},
+    "create_maintenance_window": {"window_id"},
+    "end_maintenance_window": {"window_id"},
     "create_notification_channel": {"channel_id"},
     "test_notification_channel": {"channel_id", "delivery_id"},
 }
@@ -72,18 +75,22 @@ TELL_IDS = {
 # Operations whose success makes something, and the parameter that takes its id.
 MAKE = {
     "create_monitor": "monitor_id",
+    "create_maintenance_window": "window_id",
     "create_notification_channel": "channel_id",
     "deliver_article": "article_id",
 }
 
 # Things made outside of stories, by the parameter that takes their id. Requests may read or delete them.
-MADE: dict[str, list[str]] = {"article_id": [], "monitor_id": [], "channel_id": []}
+MADE: dict[str, list[str]] = {"article_id": [], "monitor_id": [], "window_id": [], "channel_id": []}
 
 SERIAL_NUMBERS = count(1)
 
-# Bodies that only updates read.
+# Bodies that only changes read, and those of things of a kind of their own.
 TAKE_OVER = {"name": "Mine"}
-TAKE_OVER_A_CHANNEL = {"type": "webhook", "name": "Mine"}
+TAKE_OVER_BY_ID = {
+    "channel_id": {"type": "webhook", "name": "Mine"},
+    "incident_id": {"text": "It is mine"},
+}
 
 # Errors that come before authentication.
 BEFORE_SECURITY = {"malformed_request", "method_not_allowed", "not_found"}
@@ -249,7 +256,7 @@ def _answer_about_nobodys(operation_id: str) -> tuple[int, bytes]:
 
 
 def _ask_as_stranger(operation: Operation, ids: Mapping[str, str]) -> httpx.Response:
-    body = TAKE_OVER_A_CHANNEL if "channel_id" in ids else TAKE_OVER
+    body = next((TAKE_OVER_BY_ID[name] for name in ids if name in TAKE_OVER_BY_ID), TAKE_OVER)
     return STRANGER.request(operation.method, operation.path.format_map(ids), json=body)
 
 

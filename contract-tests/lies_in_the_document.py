@@ -111,7 +111,7 @@ IN_THE_DOCUMENT = [
                 Change(
                     f"{SCHEMAS}/{name}/properties/error/pattern", worded("Invalid API key", "Revoked API key")
                 )
-                for name in ("UnauthorizedError", "WebhookUnauthorizedError")
+                for name in ("UnauthorizedError", "WebhookUnauthorizedError", "PublisherUnauthorizedError")
             ),
         ),
         f"{INTERFACE}::TestMessages::test_invalid_api_key_401_the_key_that_generated_the_token_was_revoked",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import promises
+from monitoring.contract.timestamps import write_timestamp
 from running_service import WEBHOOK_SECRET
 
 if TYPE_CHECKING:
@@ -29,6 +32,9 @@ CREDENTIALS = {"bearerAuth": ALICE, "webhookSecret": SECRET}
 LAST_ID = re.compile(r"\{(\w+)\}(?=[^{]*$)")  # of a path
 
 MAX_BODY_BYTES = 1_048_576
+YESTERDAY = datetime.now(UTC) - timedelta(days=1)
+NOBODYS_ID = "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70"  # as the document writes it
+NOBODYS_HOURS = {"starts_at": "22:00", "ends_at": "07:00", "time_zone": "Mars/Olympus"}
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -71,8 +77,10 @@ def good_ask(
 
 
 def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
-    """Create or change a monitor or a notification channel."""
-    needed = {"url": "https://a.example/"} if operation.method == "post" else {}
+    """Create or change a monitor, a notification channel or a maintenance window."""
+    needed: dict[str, Any] = {"url": "https://a.example/"} if operation.method == "post" else {}
+    if operation.path == "/api/maintenance-windows":
+        needed = {"duration_seconds": 600}
     if operation.path.startswith("/api/notification-channels"):
         needed["type"] = "webhook"
     return good_ask(operation, *headers, body=json.dumps(needed | fields).encode())
@@ -101,6 +109,12 @@ def bear(operation: Operation, word: str) -> Ask:
     return replace(asked, headers=tuple(header for header in asked.headers if header != SECRET))
 
 
+def bear_signature(operation: Operation, signature: str) -> Ask:
+    """Ask with what Ghost sends, and with nothing else."""
+    asked = good_ask(operation, f"X-Ghost-Signature: {signature}")
+    return replace(asked, headers=tuple(header for header in asked.headers if header != SECRET))
+
+
 def ask_for_nothing(operation: Operation) -> list[Ask]:
     return [good_ask(operation, path=LAST_ID.sub("{nothing}", operation.path))]
 
@@ -116,6 +130,8 @@ def use_a_key_twice(operation: Operation) -> list[Ask]:
     key = "Idempotency-Key: {fresh_key}"
     if operation.operation_id == "delete_monitor":
         return [good_ask(operation, key, 'If-Match: "1"'), good_ask(operation, key)]
+    if operation.operation_id == "create_incident_note":
+        return [good_ask(operation, key, body=b'{"text": "%d"}' % number) for number in range(2)]
     if "requestBody" in operation.definition:
         return [write(operation, key, name="One"), write(operation, key, name="Another")]
     other_path = LAST_ID.sub(r"{another_\1}", operation.path)
@@ -176,12 +192,46 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     # Checks
     "monitor_paused": rest_before("/api/monitors/{monitor_id}", paused=True),
     # Incidents and notifications
+    "incident_resolved": lambda operation: [
+        good_ask(operation, path=operation.path.replace("{incident_id}", "{resolved_incident_id}"))
+    ],
+    "incident_note_limit_reached": lambda operation: [
+        good_ask(operation, path=operation.path.replace("{incident_id}", "{resolved_incident_id}"))
+    ],
     "incident_not_found": ask_for_nothing,
+    "maintenance_window_not_found": ask_for_nothing,
+    "maintenance_window_ended": lambda operation: [
+        good_ask(operation, path=operation.path.replace("{window_id}", "{ended_window_id}"))
+    ],
+    "maintenance_window_limit_reached": lambda operation: [write(operation)] * 99,  # two exist already
+    "recurrence_unreadable": lambda operation: [write(operation, recurrence="FREQ=SECONDLY")],
+    "recurrence_too_often": lambda operation: [
+        write(operation, recurrence="FREQ=DAILY", duration_seconds=90_000)
+    ],
+    "recurrence_over": lambda operation: [write(operation, recurrence="FREQ=DAILY;UNTIL=20200101")],
+    "quiet_hours_time_zone_unknown": lambda operation: [
+        write(operation, routing={"quiet_hours": NOBODYS_HOURS})
+    ],
+    "time_zone_unknown": lambda operation: [write(operation, time_zone="Mars/Olympus")],
+    "maintenance_over": lambda operation: [write(operation, starts_at=write_timestamp(YESTERDAY))],
+    "maintenance_starts_too_early": lambda operation: [write(operation, starts_at="2020-01-01T00:00:00Z")],
+    "maintenance_monitor_unknown": lambda operation: [write(operation, monitor_ids=[NOBODYS_ID])],
     "notification_channel_not_found": ask_for_nothing,
     "notification_delivery_not_found": ask_for_nothing,
     "notification_channel_disabled": rest_before(
         "/api/notification-channels/{channel_id}", type="webhook", enabled=False
     ),
+    "notification_channel_unconfirmed": lambda operation: [
+        good_ask(
+            operation,
+            path=operation.path.replace("{channel_id}", "{email_channel_id}").replace(
+                "{delivery_id}", "{email_delivery_id}"
+            ),
+        )
+    ],
+    "email_not_configured": lambda operation: [
+        good_ask(operation, body=b'{"type": "email", "address": "ops@example.com"}')
+    ],
     "notification_channel_type_fixed": lambda operation: [write(operation, type="slack")],
     "notification_channel_body_too_large": lambda operation: [
         replace(
@@ -190,11 +240,12 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
         )
         for name in ("one", "other")
     ],
-    "notification_channel_limit_reached": lambda operation: [write(operation)] * 18,  # three exist already
+    "notification_channel_limit_reached": lambda operation: [write(operation)] * 17,  # four exist already
     # Articles
     "article_not_found": lambda operation: [
         good_ask(operation, path=operation.path.replace("{article_id}", "{nothing}"))
     ],
+    "article_empty": lambda operation: [good_ask(operation, body=b'{"article": {"id": "nobody\'s"}}')],
     "articles_not_shared": lambda operation: [bear(operation, "outsider")],
     "correction_codes_broken": lambda operation: [
         good_ask(
@@ -211,5 +262,13 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
         good_ask(operation, path=operation.path.replace("{locale}", "0"))
     ],
     "webhook_secret_invalid": lambda operation: [good_ask(operation, "X-Webhook-Secret: a-wrong-one")],
+    "ghost_signature_unreadable": lambda operation: [bear_signature(operation, "sha256=0")],
+    "ghost_signature_expired": lambda operation: [
+        bear_signature(operation, f"sha256={'0' * 64}, t={1000 * int(YESTERDAY.timestamp())}")
+    ],
+    "ghost_signature_invalid": lambda operation: [
+        bear_signature(operation, f"sha256={'0' * 64}, t={1000 * int(time.time())}")
+    ],
+    "outrank_token_invalid": lambda operation: [bear(operation, "alice")],
     "webhook_secret_not_configured": lambda operation: [good_ask(operation)],
 }

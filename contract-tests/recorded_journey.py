@@ -62,6 +62,7 @@ def travel(recorder: Recorder, owner: Player, reader: Player, server: UnsteadySe
     """Go through the interface: a token, a broken monitor, channels, an article, and what is refused."""
     use_tokens(recorder, owner)
     watch_a_monitor(recorder, server)
+    rest_for_a_deployment(recorder)
     make_channels(recorder, server)
     submit_an_article(recorder)
     be_refused(recorder, reader)
@@ -80,15 +81,19 @@ def use_tokens(recorder: Recorder, owner: Player) -> None:
     recorder.client.headers["Authorization"] = f"Bearer {token}"
 
 
-def watch_a_monitor(recorder: Recorder, server: UnsteadyServer) -> None:
+def watch_what_is_down(recorder: Recorder, server: UnsteadyServer) -> str:
+    """Create a monitor that goes down, and return its id."""
     server.is_broken = True
     body = {"url": server.url, "interval_seconds": 86_400, "failure_threshold": 1, "tags": ["shop"]}
-    created = recorder.expect(201, "POST", "/api/monitors", json=body)
-    path = f"/api/monitors/{created['id']}"
-    wait_until(lambda: recorder.expect(200, "GET", path)["status"] == "down")
-    [incident] = recorder.expect(200, "GET", "/api/incidents", params={"monitor_id": created["id"]})[
-        "incidents"
-    ]
+    monitor_id: str = recorder.expect(201, "POST", "/api/monitors", json=body)["id"]
+    wait_until(lambda: recorder.expect(200, "GET", f"/api/monitors/{monitor_id}")["status"] == "down")
+    return monitor_id
+
+
+def watch_a_monitor(recorder: Recorder, server: UnsteadyServer) -> None:
+    monitor_id = watch_what_is_down(recorder, server)
+    path = f"/api/monitors/{monitor_id}"
+    [incident] = recorder.expect(200, "GET", "/api/incidents", params={"monitor_id": monitor_id})["incidents"]
     recorder.expect(200, "GET", f"/api/incidents/{incident['id']}")
     recorder.expect(202, "POST", f"{path}/check")
     recorder.expect(200, "GET", "/api/monitors", params={"limit": 1, "tag": "shop", "paused": "false"})
@@ -101,6 +106,22 @@ def watch_a_monitor(recorder: Recorder, server: UnsteadyServer) -> None:
     key = {"Idempotency-Key": "journey-1"}
     recorder.expect(200, "PATCH", path, json={"name": "Shop"}, headers=key)
     recorder.expect(422, "PATCH", path, json={"name": "Another"}, headers=key)
+    recorder.expect(204, "DELETE", path)
+    recorder.expect(404, "GET", path)
+
+
+def rest_for_a_deployment(recorder: Recorder) -> None:
+    windows = "/api/maintenance-windows"
+    created = recorder.expect(201, "POST", windows, json={"duration_seconds": 600, "tags": ["shop"]})
+    path = f"{windows}/{created['id']}"
+    weekly = {"duration_seconds": 3600, "recurrence": "FREQ=WEEKLY", "time_zone": "Europe/Berlin"}
+    recorder.expect(201, "POST", windows, json=weekly)
+    recorder.expect(422, "POST", windows, json=weekly | {"recurrence": "FREQ=SECONDLY"})
+    recorder.expect(200, "GET", windows)
+    recorder.expect(200, "GET", path)
+    recorder.expect(200, "PATCH", path, json={"duration_seconds": 900, "tags": None})
+    recorder.expect(200, "POST", f"{path}/end")
+    recorder.expect(409, "PATCH", path, json={"duration_seconds": 900})
     recorder.expect(204, "DELETE", path)
     recorder.expect(404, "GET", path)
 

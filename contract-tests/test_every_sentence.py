@@ -22,9 +22,15 @@ from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.auth.tokens import sign_token
 from monitoring.contract.endpoint import Endpoint
-from monitoring.incidents.models import Incident
+from monitoring.incidents.models import Incident, IncidentNote
+from monitoring.incidents.responding import MAX_NOTES
+from monitoring.monitors.maintenance.service import create_window, end_window
 from monitoring.monitors.service import create_monitor
+from monitoring.notifications.announcing import make_delivery
+from monitoring.notifications.configuration import columns_of
 from monitoring.notifications.deliveries import queue_test
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.routing import Announcement
 from monitoring.notifications.service import create_channel
 from promises import DOCUMENT, OPERATIONS
 from provocations import NOWHERE, PROVOCATIONS, good_ask
@@ -46,10 +52,16 @@ LONG_AGO = datetime(2026, 11, 20, 9, 40, tzinfo=UTC)
 # Settings that a service needs to give these errors.
 SETTINGS: dict[str, dict[str, Any]] = {
     "blog_storage_not_configured": {"blog_storage_url": None},
+    "email_not_configured": {"smtp_url": None, "email_from": None},
     "rate_limited": dict.fromkeys(
         ["rate_limit_api", "rate_limit_token", "rate_limit_webhook_failures"], LIMIT
     ),
     "webhook_secret_not_configured": {"webhook_secrets": None},
+    **{
+        f"ghost_signature_{wrong}": {"ghost_webhook_secrets": "a-secret-of-ghosts-webhook"}
+        for wrong in ("unreadable", "expired", "invalid")
+    },
+    "outrank_token_invalid": {"outrank_access_tokens": "an-access-token-of-outrank"},
 }
 
 RESPONSES = DOCUMENT.root["components"]["responses"]
@@ -148,16 +160,30 @@ def set_scene(service: RunningService) -> dict[str, str]:
 
 
 async def create_things(team_id: UUID) -> dict[str, str]:
-    """Return the ids of two monitors, three channels, two deliveries to the first, and others."""
+    """Return the ids of two monitors, four channels, two deliveries to the first, and others."""
     address = {"url": "https://a.example/"}
     monitor, other_monitor = [await create_monitor(team_id, address) for _ in range(2)]
     channel, other_channel = [await create_channel(team_id, {"type": "webhook", **address}) for _ in range(2)]
+    windows = [await create_window(team_id, {"duration_seconds": 600}) for _ in range(3)]
+    window, other_window, ended_window = windows
+    await end_window(team_id, ended_window.id)
     custom = await create_channel(team_id, {"type": "custom", "body": {}, **address})
+    email, told = await create_email_channel(team_id)
     delivery, other_delivery = [await queue_test(team_id, channel.id) for _ in range(2)]
-    await open_incident(
-        monitor, started_at=LONG_AGO, confirmed_at=LONG_AGO, error="timeout", error_message="No answer"
+    failure: dict[str, Any] = {"confirmed_at": LONG_AGO, "error": "timeout", "error_message": "No answer"}
+    for broken in (monitor, other_monitor):
+        await open_incident(broken, started_at=LONG_AGO, **failure)
+    incident, other_incident = [await Incident.get(monitor_id=each.id) for each in (monitor, other_monitor)]
+    over = await Incident.create(
+        team_id=team_id, monitor_id=monitor.id, started_at=LONG_AGO, resolved_at=LONG_AGO, **failure
     )
-    incident = await Incident.get(monitor_id=monitor.id)
+    note: dict[str, Any] = {
+        "incident_id": over.id,
+        "author": "Ana",
+        "text": "It is slow",
+        "created_at": LONG_AGO,
+    }
+    await IncidentNote.bulk_create([IncidentNote(**note) for _ in range(MAX_NOTES)])
     article = await Article.create(
         identity=str(uuid4()),
         slug=str(uuid4()),
@@ -175,15 +201,42 @@ async def create_things(team_id: UUID) -> dict[str, str]:
     things = {
         "monitor_id": monitor,
         "another_monitor_id": other_monitor,
+        "window_id": window,
+        "another_window_id": other_window,
+        "ended_window_id": ended_window,
         "channel_id": channel,
         "another_channel_id": other_channel,
         "custom_channel_id": custom,
+        "email_channel_id": email,
+        "email_delivery_id": told,
         "delivery_id": delivery,
         "another_delivery_id": other_delivery,
         "incident_id": incident,
+        "another_incident_id": other_incident,
+        "resolved_incident_id": over,
         "stored_article_id": article,
     }
     return {name: str(thing.pk) for name, thing in things.items()}
+
+
+async def create_email_channel(team_id: UUID) -> tuple[NotificationChannel, NotificationDelivery]:
+    """Make a channel that nobody has confirmed, and what its earlier address was sent."""
+    now = datetime.now(UTC)
+    channel = await NotificationChannel.create(
+        team_id=team_id,
+        name="Ops",
+        secret="",
+        created_at=now,
+        updated_at=now,
+        **columns_of(
+            {"type": "email", "address": "ops@example.com", "events": ["incident.opened"], "enabled": True}
+        ),
+    )
+    test = Announcement(team_id=team_id, event="test", happened_at=now, subject={})
+    delivery = make_delivery(test, channel.id)
+    delivery.due_at = None
+    await delivery.save()
+    return channel, delivery
 
 
 def write_basic(client_id: str, client_secret: str) -> str:

@@ -46,6 +46,7 @@ SAY_WHERE = [
 # The parameter that takes the `id` of a body, by the body's schema.
 IDS = {
     "Article": "article_id",
+    "MaintenanceWindow": "window_id",
     "Monitor": "monitor_id",
     "NotificationDelivery": "delivery_id",
     "NotificationChannel": "channel_id",
@@ -90,7 +91,13 @@ class TestLinks:
             for operation in OPERATIONS.values()
             if links.needs_an_id(operation) and operation.definition["security"]
         } - {link.target.operation_id for link in LINKS}
-        assert unlinked == {"get_incident"}  # only lists have incidents, and a link cannot choose one
+        # Only lists have incidents, and a link cannot choose one.
+        assert unlinked == {
+            "get_incident",
+            "acknowledge_incident",
+            "list_incident_notes",
+            "create_incident_note",
+        }
 
     @pytest.mark.parametrize("source", SAY_WHERE, ids=lambda source: source.operation_id)
     def test_location_is_where_the_link_to_read_it_leads(
@@ -228,6 +235,7 @@ class TestArticle:
     def test_is_taken_back_published_again_and_deleted(self, traveller: Traveller) -> None:
         state, remove = link_of(DELIVER, "get_article"), link_of(DELIVER, "delete_article")
         named = {"article": {"id": str(uuid4())}}
+        assert traveller.call(DELIVER, named | {"event": "article.published"}).answer.status == 409
         accepted = traveller.call(DELIVER, {"article": named["article"] | {"content": "Fit first."}})
         for event, status in (("article.unpublished", "unpublished"), ("article.published", "published")):
             told = traveller.call(DELIVER, named | {"event": event})

@@ -99,7 +99,8 @@ class TestWatchedServer:
         existed_for = read(uptime["ends_at"]) - read(created.answer.json["created_at"])
         up_seconds, down_seconds = uptime["up_seconds"], uptime["down_seconds"]
         assert timedelta(seconds=down_seconds) == broken_for
-        sums = [up_seconds, down_seconds, uptime["paused_seconds"], uptime["unknown_seconds"]]
+        sums = [up_seconds, down_seconds, uptime["paused_seconds"]]
+        sums += [uptime["maintenance_seconds"], uptime["unknown_seconds"]]
         assert timedelta(seconds=sum(sums)) == existed_for
         pending_for = read(found[-1]["checked_at"]) - read(created.answer.json["created_at"])
         assert timedelta(seconds=uptime["unknown_seconds"]) == pending_for

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 LISTS = {
     "list_checks": ("checks", "checked_at"),
     "list_incidents": ("incidents", "id"),
+    "list_incident_notes": ("notes", "id"),
+    "list_maintenance_windows": ("maintenance_windows", "id"),
     "list_notification_channels": ("notification_channels", "id"),
     "list_notification_deliveries": ("deliveries", "id"),
     "list_articles": ("articles", "id"),
@@ -60,8 +62,8 @@ OTHERS = [
     ("list_articles", "tag", "{other_tag}"),
 ]
 
-# Those of monitors and the status of articles are tried in journeys.
-TRIED_ELSEWHERE = {("list_articles", "status")}
+# Those of monitors and the status of articles are tried in journeys, and routes in tests/notifications.
+TRIED_ELSEWHERE = {("list_articles", "status"), ("list_notification_channels", "monitor_id")}
 
 
 class FilledLists:
@@ -73,6 +75,11 @@ class FilledLists:
         monitor_id, other_monitor_id = (each.answer.json["id"] for each in monitors)
         service.run(check(monitor_id))
         service.run(break_and_heal(monitor_id, other_monitor_id))  # before any channel exists
+        (incident, *_) = traveller.call(OPERATIONS["list_incidents"]).answer.json["incidents"]
+        for _ in range(ROWS):
+            traveller.call(OPERATIONS["create_incident_note"], incident_id=incident["id"])
+        for _ in range(ROWS):
+            traveller.call(OPERATIONS["create_maintenance_window"])
         channels = [traveller.call(OPERATIONS["create_notification_channel"]) for _ in range(ROWS)]
         channel_id = channels[0].answer.json["id"]
         test = OPERATIONS["test_notification_channel"]
@@ -82,6 +89,7 @@ class FilledLists:
             "monitor_id": monitor_id,
             "other_monitor_id": other_monitor_id,
             "channel_id": channel_id,
+            "incident_id": incident["id"],
             "locale": "es",
         }
         tags = {"every_tag": str(uuid4()), "newest_tag": str(uuid4()), "other_tag": str(uuid4())}

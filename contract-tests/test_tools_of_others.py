@@ -20,7 +20,7 @@ from monitoring.auth.scopes import SCOPES
 from monitoring.contract.openapi_30 import derive_openapi_30
 from promises import DOCUMENT, PUBLISHED
 from real_servers import find_free_port, wait_for_port
-from recorded_journey import recorder_at, travel, watch_a_monitor
+from recorded_journey import recorder_at, travel, watch_what_is_down
 from running_service import WEBHOOK_SECRET, running_service
 from tools_table import ROOT, note
 from unsteady_server import UnsteadyServer, unsteady_server
@@ -186,7 +186,7 @@ class TestCollection:
     ) -> None:
         with recorder_at(watching_service.base_url) as recorder:
             recorder.client.headers["Authorization"] = owner.headers["Authorization"]
-            watch_a_monitor(recorder, server)  # so that there is an incident
+            watch_what_is_down(recorder, server)  # so that there is an incident
         collection, report = tmp_path / "collection.json", tmp_path / "report.json"
         run("node", STRANGERS / "make_collection.mjs", PUBLISHED, collection)
         variables = {

@@ -18,6 +18,7 @@ from real_servers import PostgresServer, RedisServer, find_free_port, running_po
 from replicas import Replica
 from s3_server import S3Server, running_s3
 from service_process import MONITORING
+from telling import Mailbox
 from watching import Site, running_site
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class Cluster:
     redis: RedisServer
     s3: S3Server
     site: Site
+    mailbox: Mailbox
     database_url: str
     environment: Mapping[str, str]
     processes: list[ClusterProcess]
@@ -160,6 +162,7 @@ def running_cluster(folder: Path, translator: str, **settings: str) -> Iterator[
         redis = stack.enter_context(running_redis())
         s3 = stack.enter_context(running_s3())
         site = stack.enter_context(running_site())
+        mailbox = stack.enter_context(Mailbox(folder))
         database_url = postgres.create_database()
         environment = {
             **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
@@ -180,6 +183,10 @@ def running_cluster(folder: Path, translator: str, **settings: str) -> Iterator[
             "SWEEP_INTERVAL_SECONDS": "1",
             "ALLOWED_NETWORKS": "127.0.0.1/32",
             "REFERENCE_URLS": site.url,
+            "SESSION_COOKIE_SECURE": "false",
+            "SMTP_URL": mailbox.url,
+            "EMAIL_FROM": "Monitoring <monitoring@example.com>",
+            "CA_FILE": str(mailbox.ca_file),
             "DNS_SERVERS": "127.0.0.1:9",
             **settings,
         }
@@ -193,7 +200,7 @@ def running_cluster(folder: Path, translator: str, **settings: str) -> Iterator[
                 ClusterProcess(f"worker {number}", "worker", environment, folder),
                 ClusterProcess(f"checker {number}", "checker", environment, folder),
             ]
-        cluster = Cluster(postgres, redis, s3, site, database_url, environment, processes)
+        cluster = Cluster(postgres, redis, s3, site, mailbox, database_url, environment, processes)
         for team in (TEAM, SITE_TEAM):
             if cluster.try_command("teams", "create", team, "--plan", "business") is None:
                 raise RuntimeError(f"{team} could not be created")

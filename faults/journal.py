@@ -26,7 +26,7 @@ class Journal:
         self.violations: list[str] = []
         self._ill: list[str] = []
         self._well_again: list[tuple[str, float]] = []  # target, and since when
-        self._outages: list[tuple[str, float, float]] = []  # target, and from when to when
+        self._outages: list[tuple[str, str, float, float]] = []  # target and kind, and from when to when
         self._log = log.open("a", buffering=1)
         self._lock = threading.RLock()
 
@@ -63,7 +63,7 @@ class Journal:
             with self._lock:
                 self._ill.remove(target)
                 self._well_again.append((target, time.monotonic()))
-                self._outages.append((target, begun_at, time.time()))
+                self._outages.append((target, kind, begun_at, time.time()))
             self.note(f"{target}: well again after {time.monotonic() - begun:.1f} s")
             self.count("Faults", f"{target}: {kind}")
 
@@ -71,7 +71,18 @@ class Journal:
         """Return from when to when a target's faults had effects, in seconds since 1970."""
         with self._lock:
             return [
-                (begun, ended + AFTERMATH_SECONDS) for name, begun, ended in self._outages if name == target
+                (begun, ended + AFTERMATH_SECONDS)
+                for name, _, begun, ended in self._outages
+                if name == target
+            ]
+
+    def deaths_of(self, target: str) -> list[tuple[float, float]]:
+        """Return from when to when a process was ended and started again, in seconds since 1970."""
+        with self._lock:
+            return [
+                (begun, ended)
+                for name, kind, begun, ended in self._outages
+                if name == target and kind != "frozen"
             ]
 
     def was_disturbed_since(self, moment: float, target: str = "") -> bool:

@@ -18,7 +18,6 @@ import tempfile
 import threading
 import time
 import traceback
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random, randrange
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -34,6 +33,8 @@ from journal import Journal
 from monitoring.articles.withdrawal import LATE_FILES
 from publishers import Publisher
 from replicas import OutOfPatience, Replicas
+from telling import Team
+from telling_verdict import judge_telling
 from verdict import Kept, judge
 from watching import Watcher
 from watching_verdict import Span, Watched, judge_watching, merge
@@ -101,6 +102,8 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
     ]
     _, headers = key_holder.make_key()
     _, site_headers = key_holder.make_key(SITE_TEAM)
+    team = Team(replicas, cluster.site, cluster.mailbox, site_headers)
+    team.begin()
     watcher = Watcher(replicas, cluster.site, site_headers)
     watcher.begin()
     monitor_owner = MonitorOwner(replicas, headers, Random(f"{options.seed}/monitors"))
@@ -129,7 +132,8 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
         journal.took("after the last fault, everything translated", time.monotonic() - healed)
         asyncio.run(wait_until_removed(cluster, journal))
         watcher.wait_until_well()
-        wait_until_told(cluster)
+        team.calm_down()
+        asyncio.run(wait_until_told(cluster, journal))
         key_holder.check_again()
         monitor_owner.check()
     finally:
@@ -140,7 +144,14 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
     pages = list(cluster.site.pages.values())
     for sentence in (
         *judge(manuscripts, kept, LOCALES),
-        *judge_watching(pages, watched, cluster.site.received, times_without_checks(journal), time.time()),
+        *judge_watching(pages, watched, times_without_checks(journal)),
+        *judge_telling(
+            team.routes,
+            watched.incidents,
+            watched.deliveries,
+            [*cluster.site.arrivals, *cluster.mailbox.arrivals],
+            [span for number in (1, 2) for span in journal.deaths_of(f"worker {number}")],
+        ),
     ):
         journal.record_violation(sentence)
     count_kept(journal, kept)
@@ -246,15 +257,24 @@ async def read_watched(cluster: Cluster) -> Watched:
     return Watched(dict(checks), incidents, deliveries)
 
 
-def wait_until_told(cluster: Cluster) -> None:
-    """Wait until every notification has been sent but those whose next attempt is minutes away."""
-    deadline = time.monotonic() + SETTLING_SECONDS
-    while time.monotonic() < deadline:
-        soon = datetime.now(UTC) + timedelta(seconds=60)
-        watched = asyncio.run(read_watched(cluster))
-        if not any(row["due_at"] and row["due_at"] < soon for row in watched.deliveries):
-            return
-        time.sleep(0.5)
+async def wait_until_told(cluster: Cluster, journal: Journal) -> None:
+    """Let the time pass after which workers try again, and wait until nothing is left to send."""
+    connection = await asyncpg.connect(cluster.database_url)
+    try:
+        deadline = time.monotonic() + SETTLING_SECONDS
+        while count := await connection.fetchval(
+            "SELECT count(*) FROM notification_deliveries WHERE due_at IS NOT NULL"
+        ):
+            if time.monotonic() > deadline:
+                journal.record_violation(f"{count} deliveries wait after {SETTLING_SECONDS:.0f} s")
+                break
+            await connection.execute(
+                "UPDATE notification_deliveries SET due_at = now()"
+                " WHERE due_at > now() AND claim IS NULL AND (attempts > 0 OR hold = 'flapping')"
+            )
+            await asyncio.sleep(0.5)
+    finally:
+        await connection.close()
 
 
 def times_without_checks(journal: Journal) -> list[Span]:
@@ -275,6 +295,9 @@ def count_watched(journal: Journal, watched: Watched, cluster: Cluster) -> None:
         "times a page was down": sum(len(page.downs) for page in pages),
         "incidents": len(watched.incidents),
         "notifications": len(watched.deliveries),
+        "notifications in digests": sum(row["digest_id"] is not None for row in watched.deliveries),
+        "notifications skipped": sum(row["status"] == "skipped" for row in watched.deliveries),
+        "attempts that servers saw": len(cluster.site.arrivals) + len(cluster.mailbox.arrivals),
         "most attempts at one notification": max((row["attempts"] for row in watched.deliveries), default=0),
     }.items():
         journal.count("Watched", name, number)

@@ -6,16 +6,20 @@ import threading
 import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from random import Random
 from typing import TYPE_CHECKING, Any
 
+from telling_verdict import Arrival
 from watching_verdict import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from random import Random
     from threading import Event
 
     from replicas import Replicas
+
+# Shares of the messages, each added to the one before.
+REFUSED, HUNG_UP = 0.1, 0.15
 
 STEADY_PAGES = 12
 UNSTEADY_PAGES = 6
@@ -37,7 +41,9 @@ class Site(ThreadingHTTPServer):
         names = [f"steady-{number}" for number in range(STEADY_PAGES)]
         names += [f"unsteady-{number}" for number in range(UNSTEADY_PAGES)]
         self.pages = {f"/{name}": Page(f"/{name}") for name in names}
-        self.received: set[str] = set()
+        self.arrivals: list[Arrival] = []
+        self.is_moody = False
+        self.chance = Random(1)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -52,9 +58,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(503 if page.is_down else 200)
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.received.add(self.headers["webhook-id"])
-        self._answer(204)
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        fate = self.server.chance.random() if self.server.is_moody else 1.0
+        route, was_taken = f"webhook {self.path[1:]}", fate >= HUNG_UP
+        self.server.arrivals.append(Arrival(route, self.headers["webhook-id"], time.time(), was_taken, body))
+        if fate >= HUNG_UP:
+            self._answer(204)
+        elif fate < REFUSED:
+            self._answer(503)
+        else:
+            self.close_connection = True
 
     def log_message(self, *_: object) -> None:
         """Log nothing."""
@@ -83,8 +96,7 @@ class Watcher:
         self._headers = headers
 
     def begin(self) -> None:
-        """Create the webhook and a monitor for each page."""
-        self._create("create_notification_channel", {"type": "webhook", "url": f"{self._site.url}/told"})
+        """Create a monitor for each page."""
         for path, page in self._site.pages.items():
             monitor = self._create(
                 "create_monitor",

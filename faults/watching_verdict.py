@@ -1,4 +1,4 @@
-"""Compares what was stored and told of checks with what a site knows. Pure; each difference is a sentence."""
+"""Compares what was stored of checks with what a site knows. Pure; each difference is a sentence."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from uuid import UUID
 
 # An interval of 30 s, a lease of 20 s (the timeout of 5 s and 15 s more), and slack for a busy machine.
 LONGEST_WAIT_SECONDS = 30 + 20 + 25
-
-EVENTS = {"incident.opened": "confirmed_at", "incident.resolved": "resolved_at"}
 
 Span = tuple[float, float]
 
@@ -64,12 +60,10 @@ class Watched:
     deliveries: Sequence[Mapping[str, Any]]
 
 
-def judge_watching(
-    pages: Sequence[Page], watched: Watched, received: set[str], blocked: Sequence[Span], now: float
-) -> Iterator[str]:
+def judge_watching(pages: Sequence[Page], watched: Watched, blocked: Sequence[Span]) -> Iterator[str]:
     """Yield a sentence for everything that breaks a promise to the team.
 
-    Nobody could check in the spans of `blocked`. `received` has the ids of the messages that arrived.
+    Nobody could check in the spans of `blocked`.
     Moments are in seconds since 1970.
     """
     for page in pages:
@@ -79,8 +73,6 @@ def judge_watching(
             yield f"{page.path}: {stored[page.monitor_id]} checks are stored of {len(page.asked_at)} requests"
         yield from _judge_waits(page, blocked)
         yield from _judge_incidents(page, incidents)
-        for incident in incidents:
-            yield from _judge_deliveries(page, incident, watched.deliveries, received, now)
     if not watched.incidents:
         yield "no incident was opened at all, so this run shows nothing about them"
 
@@ -113,27 +105,6 @@ def _judge_incidents(page: Page, incidents: Sequence[Mapping[str, Any]]) -> Iter
 def _last_answer(page: Page, down: Span) -> float:
     """Return when the page last answered that it was down. A check may begin before the page is up again."""
     return max((moment for moment in page.asked_at if down[0] <= moment <= down[1]), default=down[0])
-
-
-def _judge_deliveries(
-    page: Page,
-    incident: Mapping[str, Any],
-    deliveries: Sequence[Mapping[str, Any]],
-    received: set[str],
-    now: float,
-) -> Iterator[str]:
-    told: dict[str, list[Mapping[str, Any]]] = {event: [] for event in EVENTS}
-    for row in deliveries:
-        if orjson.loads(row["payload"])["data"]["incident"]["id"] == str(incident["id"]):
-            told[row["event"]].append(row)
-    for event, column in EVENTS.items():
-        if len(told[event]) != (incident[column] is not None):
-            yield f"{page.path}: {event} was written {len(told[event])} times"
-        for row in told[event]:
-            if row["status"] == "pending" and (row["due_at"] is None or row["due_at"].timestamp() <= now):
-                yield f"{page.path}: {event} waits, and nobody sends it"
-            if row["status"] == "delivered" and str(row["id"]) not in received:
-                yield f"{page.path}: {event} counts as delivered and never arrived"
 
 
 def merge(spans: Sequence[Span]) -> list[Span]:

@@ -104,6 +104,9 @@ def make_settings(folder: Path, **changes: Any) -> Settings:
         "rate_limit_sign_in": "100000/60",
         "rate_limit_sign_in_address": "100000/60",
         "rate_limit_sign_in_email": "1000000/60",
+        "rate_limit_confirmations": "100000/60",
+        "smtp_url": "smtp://127.0.0.1:1?tls=none",  # nobody listens
+        "email_from": "Monitoring <monitoring@example.com>",
         "session_cookie_secure": False,
         **NO_CHECKS,
     } | changes

@@ -17,6 +17,7 @@ from monitoring.contract.docs.pages import CONTENT_SECURITY_POLICY, read_guides
 from monitoring.contract.docs.samples import write_samples
 from monitoring.contract.document import load_document
 from monitoring.incidents.models import Incident
+from monitoring.monitors.maintenance.service import create_window
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.service import create_channel
@@ -117,12 +118,14 @@ async def create_things(team_id: UUID) -> dict[str, str]:
     """Make one of everything that follows from checks. Return ids by the names of parameters."""
     address = {"url": "https://a.example/"}
     monitor = await create_monitor(team_id, address)
+    window = await create_window(team_id, {"duration_seconds": 600})
     channel = await create_channel(team_id, {"type": "webhook", **address})
     delivery = await queue_test(team_id, channel.id)
     now = monitor.created_at
     await open_incident(monitor, started_at=now, confirmed_at=now, error="timeout", error_message="No answer")
     things = {
         "monitor_id": monitor,
+        "window_id": window,
         "channel_id": channel,
         "delivery_id": delivery,
         "incident_id": await Incident.get(monitor_id=monitor.id),

@@ -29,6 +29,7 @@ SETTINGS = {
     "WEBHOOK_SECRETS": "a-distinctive-webhook-secret-0123456789",
     "TRANSLATOR_API_KEY": "a-distinctive-engine-key-0123456789",
 }
+MAIL_PASSWORD = "a-distinctive-mail-password-0123456789"
 AUTHORIZATION = "Bearer a-distinctive-header-0123456789"
 COOKIE = "session=a-distinctive-cookie-0123456789"
 WRONG = "a-distinctive-wrong-value-0123456789"
@@ -57,6 +58,8 @@ class SecretKeeper:
 def keeper(tmp_path: Path) -> Iterator[SecretKeeper]:
     installation = Installation(tmp_path)
     installation.environment |= SETTINGS | {
+        "SMTP_URL": f"smtp://user:{MAIL_PASSWORD}@127.0.0.1:1",
+        "EMAIL_FROM": "monitoring@example.com",
         "LOG_LEVEL": "debug",
         "ACCESS_LOG": "true",
         "METRICS_PORT": "0",
@@ -81,7 +84,14 @@ def test_no_secret_is_in_logs_metrics_answers_or_the_database(keeper: SecretKeep
         assert {(each.headers["authorization"], each.headers["cookie"]) for each in received} == {
             (AUTHORIZATION, COOKIE)
         }
-    secrets = [*SETTINGS.values(), AUTHORIZATION.split()[1], COOKIE.split("=")[1], WRONG, *issued]
+    secrets = [
+        *SETTINGS.values(),
+        MAIL_PASSWORD,
+        AUTHORIZATION.split()[1],
+        COOKIE.split("=")[1],
+        WRONG,
+        *issued,
+    ]
     database = b"".join(path.read_bytes() for path in tmp_path.glob("monitoring.db*"))
     places = {
         "the log": keeper.log(),
@@ -107,6 +117,8 @@ def _drive(keeper: SecretKeeper, stranger: Addressee) -> Sequence[str]:
     webhook = client.post(CHANNELS, json={"type": "webhook", "url": stranger.url}, headers=again).json()
     keeper.answers.pop()
     client.post(f"{CHANNELS}/{webhook['id']}/test")
+    email = client.post(CHANNELS, json={"type": "email", "address": "ops@example.com"}).json()
+    wait_until(lambda: "cannot be reached" in client.get(f"{CHANNELS}/{email['id']}/deliveries").text)
     monitor = create(
         client,
         name="a-distinctive-name",

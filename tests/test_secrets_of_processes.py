@@ -22,7 +22,7 @@ STORAGE = {"BLOG_STORAGE_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
 OF_PUBLISHERS = {"WEBHOOK_SECRETS", "GHOST_WEBHOOK_SECRETS", "OUTRANK_ACCESS_TOKENS"}
 SECRETS = {
     "api": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS", *STORAGE, "SIGNING_KEYS", *OF_PUBLISHERS},
-    "worker": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS", *STORAGE, "TRANSLATOR_API_KEY"},
+    "worker": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS", *STORAGE, "TRANSLATOR_API_KEY", "SMTP_URL"},
     "checker": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS"},
     "migrate": {"DATABASE_URL"},
 }
@@ -31,7 +31,7 @@ FILES_OF_UNITS = {
     "environment": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS"},
     "blog-storage.environment": STORAGE,
     "api.environment": {"SIGNING_KEYS", *OF_PUBLISHERS},
-    "worker.environment": {"TRANSLATOR_API_KEY"},
+    "worker.environment": {"TRANSLATOR_API_KEY", "SMTP_URL"},
     "checker.environment": set(),
 }
 KINDS = {"api": Settings, "worker": WorkerSettings, "checker": CheckerSettings, "migrate": MigrationSettings}
@@ -45,6 +45,7 @@ VALUES = {
     "GHOST_WEBHOOK_SECRETS": "a-secret-of-ghosts-webhook",
     "OUTRANK_ACCESS_TOKENS": "an-access-token-of-outrank",
     "TRANSLATOR_API_KEY": "a-key-of-an-engine",
+    "SMTP_URL": "smtps://user:a-password@mail.example.com",
 }
 
 
@@ -52,6 +53,7 @@ VALUES = {
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     for name in ALL:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("EMAIL_FROM", "monitoring@example.com")
     return monkeypatch
 
 
@@ -93,7 +95,7 @@ class TestWhatIsHeld:
     def test_it_keeps_none_of_the_others(self, process: str, environment: pytest.MonkeyPatch) -> None:
         for name, value in VALUES.items():
             environment.setenv(name, value)
-        of_embedded_ones = {"TRANSLATOR_API_KEY"} if process == "api" else set()
+        of_embedded_ones = {"TRANSLATOR_API_KEY", "SMTP_URL"} if process == "api" else set()
         assert held_by(process) <= SECRETS[process] | of_embedded_ones
 
 

@@ -10,6 +10,7 @@ from monitoring.auth.signing_keys import Algorithm, generate_signing_key
 from monitoring.backends.database import migrate
 from monitoring.settings import RateLimitPolicy, Settings, SettingsError, read_settings
 from monitoring.settings.description import describe_settings
+from monitoring.settings.mail_server import MailServer, Security, read_mail_server, read_sender
 from running_service import make_settings
 from temporary_backends import ENCRYPTION_KEY
 
@@ -131,13 +132,33 @@ class TestProblems:
             ("MAX_BODY_BYTES", "1"),
             ("WEBHOOK_REQUIRE_BEARER", "perhaps"),
             ("LOG_LEVEL", "loud"),
+            ("SMTP_URL", "http://mail.example.com"),
+            ("SMTP_URL", "smtp://"),
+            ("SMTP_URL", "smtp://mail.example.com:port"),
+            ("SMTP_URL", "smtp://mail.example.com/path"),
+            ("SMTP_URL", "smtp://user@mail.example.com"),
+            ("SMTP_URL", "smtp://mail.example.com?tls=perhaps"),
+            ("SMTP_URL", "smtps://mail.example.com?tls=none"),
+            ("SMTP_URL", "smtp://user:password@mail.example.com?tls=none"),
+            ("SMTP_URL", "smtp://mail example.com"),
+            ("EMAIL_FROM", "monitoring"),
+            ("EMAIL_FROM", "a@example.com, b@example.com"),
+            ("EMAIL_FROM", "Monitoring <monitoring@example.com>\nBcc: eve@example.net"),
+            ("EMAIL_FROM", "mönitoring@example.com"),
+            ("EMAIL_FROM", "<>"),
         ],
     )
     def test_a_value_that_makes_no_sense_is_refused(
         self, environment: pytest.MonkeyPatch, name: str, value: str
     ) -> None:
+        environment.setenv("EMAIL_FROM", "monitoring@example.com")
         environment.setenv(name, value)
         with pytest.raises(SettingsError, match=rf"^{name}: [^\n]+$"):
+            read_settings()
+
+    def test_a_mail_server_without_a_sender_is_refused(self, environment: pytest.MonkeyPatch) -> None:
+        environment.setenv("SMTP_URL", "smtp://mail.example.com")
+        with pytest.raises(SettingsError, match=r"^EMAIL_FROM: is required with SMTP_URL$"):
             read_settings()
 
     @pytest.mark.parametrize(("fewest", "most"), [("11", ""), ("6", "5")])
@@ -182,10 +203,44 @@ class TestProblems:
         assert read_settings().rate_limit_sign_in_email.limit == 960
 
 
+class TestMailServer:
+    @pytest.mark.parametrize(
+        ("url", "expected"),
+        [
+            (
+                "smtp://mail.example.com",
+                MailServer("mail.example.com", 587, Security.STARTTLS, None, None),
+            ),
+            (
+                "smtps://ana%40example.com:a%3Ab%2F@[2001:db8::7]:8465/",
+                MailServer("2001:db8::7", 8465, Security.TLS, "ana@example.com", "a:b/"),
+            ),
+            ("smtp://127.0.0.1?tls=none", MailServer("127.0.0.1", 25, Security.NONE, None, None)),
+        ],
+    )
+    def test_is_what_its_address_says(self, url: str, expected: MailServer) -> None:
+        assert read_mail_server(url) == expected
+
+    @pytest.mark.parametrize(
+        ("text", "name", "address"),
+        [
+            ("monitoring@example.com", "", "monitoring@example.com"),
+            ("Our Monitoring <monitoring@example.com>", "Our Monitoring", "monitoring@example.com"),
+            ('"Acme, Inc." <m@example.com>', "Acme, Inc.", "m@example.com"),
+            ("Überwachung <m@example.com>", "Überwachung", "m@example.com"),
+        ],
+    )
+    def test_has_a_sender_with_or_without_a_name(self, text: str, name: str, address: str) -> None:
+        sender = read_sender(text)
+        assert (sender.display_name, sender.addr_spec) == (name, address)
+
+
 class TestSecrets:
     def test_nothing_that_prints_settings_shows_them(self, environment: pytest.MonkeyPatch) -> None:
         environment.setenv("DATABASE_URL", "postgresql://monitoring:hunter2@db/monitoring")
         environment.setenv("WEBHOOK_SECRETS", "hunter2-hunter2-hunter2")
+        environment.setenv("SMTP_URL", "smtp://user:hunter2@mail.example.com")
+        environment.setenv("EMAIL_FROM", "monitoring@example.com")
         private_key = generate_signing_key(Algorithm.EDDSA)
         environment.setenv("SIGNING_KEYS", f"{KEY},{private_key}")
         settings = read_settings()

@@ -112,7 +112,7 @@ class MonitorOut(BaseModel):
     recovery_threshold: int
     paused: bool
     tags: list[str]
-    status: Literal["pending", "up", "degraded", "validating", "down", "paused", "unknown"]
+    status: Literal["pending", "up", "degraded", "validating", "down", "paused", "maintenance", "unknown"]
     status_changed_at: datetime
     last_checked_at: datetime | None
     next_check_at: datetime | None

@@ -8,14 +8,15 @@ import converter from 'openapi-to-postmanv2';
 const REMEMBERED = {
   'Exchange client credentials for a bearer token': ['bearerToken', 'access_token'],
   'Create a monitor': ['monitor_id', 'id'],
-  'List incidents': ['incident_id', 'incidents[0]?.id'],
+  'List incidents': ['incident_id', "incidents.find(incident => incident.state === 'open')?.id"],
+  'Start or plan maintenance': ['window_id', 'id'],
   'Create a notification channel': ['channel_id', 'id'],
   'Send a test notification': ['delivery_id', 'id'],
   'Submit an article': ['article_id', 'article_id'],
   "List a translation's segments": ['segment_id', 'segments[0].id'],
 };
 const AT_THE_END = [
-  'Change a notification channel', 'Delete a notification channel', 'Delete a monitor', 'Delete an article', 'Revoke a token',
+  'Delete a maintenance window', 'Change a notification channel', 'Delete a notification channel', 'Delete a monitor', 'Delete an article', 'Revoke a token',
 ];
 const SENT_IN_FORMS = { client_id: '{{client_id}}', client_secret: '{{client_secret}}', token: '{{bearerToken}}' };
 
@@ -42,9 +43,11 @@ for (const { request } of Object.values(requests)) {
 for (const [name, [variable, place]] of Object.entries(REMEMBERED)) {
   requests[name].event.push(script('test', `pm.collectionVariables.set('${variable}', pm.response.json().${place});`));
 }
-requests['Get an incident'].event.push(
-  script('prerequest', "if (!pm.collectionVariables.get('incident_id')) pm.execution.skipRequest();"),
-);
+for (const name of ['Get an incident', 'Acknowledge an incident', 'List the notes of an incident', 'Write a note about an incident']) {
+  requests[name].event.push(
+    script('prerequest', "if (!pm.collectionVariables.get('incident_id')) pm.execution.skipRequest();"),
+  );
+}
 collection.event = [
   script('test', "pm.test('succeeds', () => pm.expect(pm.response.code).to.be.within(200, 299));"),
 ];

@@ -28,7 +28,7 @@ import com.example.monitoring.model.NotificationEvent;
 import com.example.monitoring.model.NotificationType;
 import com.example.monitoring.model.NotificationChannel;
 import com.example.monitoring.model.NotificationChannelCreate;
-import com.example.monitoring.model.NotificationChannelDisabledError;
+import com.example.monitoring.model.NotificationChannelSilentError;
 import com.example.monitoring.model.NotificationChannelUpdate;
 import com.example.monitoring.model.ResponseTimes;
 import com.example.monitoring.model.Translation;
@@ -183,8 +183,8 @@ public final class Journey {
     check(!disabled.getWebhookChannel().getEnabled(), "the webhook is off");
     String sentence = "Notification channel is disabled";
     ApiException refused = expect(409, sentence, () -> notifications.testNotificationChannel(webhookId, null));
-    NotificationChannelDisabledError error =
-        client.getObjectMapper().readValue(refused.getResponseBody(), NotificationChannelDisabledError.class);
+    NotificationChannelSilentError error =
+        client.getObjectMapper().readValue(refused.getResponseBody(), NotificationChannelSilentError.class);
     check(error.getError().equals(sentence), "the error has its type");
 
     notifications.deleteNotificationChannel(webhookId, null);

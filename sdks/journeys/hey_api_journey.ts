@@ -20,7 +20,7 @@ import {
   testNotificationChannel,
   updateMonitor,
   updateNotificationChannel,
-  type NotificationChannelDisabledError,
+  type NotificationChannelSilentError,
 } from "./monitoring/index.js";
 import { client } from "./monitoring/client.gen.js";
 
@@ -139,7 +139,7 @@ async function beToldOfIncidents(): Promise<void> {
   assert.equal(disabled.data?.enabled, false);
   const refused = await testNotificationChannel({ path });
   assert.equal(refused.response?.status, 409);
-  const error: NotificationChannelDisabledError | undefined = refused.error;
+  const error: NotificationChannelSilentError | undefined = refused.error;
   assert.equal(error?.error, "Notification channel is disabled");
 
   const deleted = await deleteNotificationChannel({ path });

@@ -168,7 +168,7 @@ func beToldOfIncidents(ctx context.Context, client *monitoring.APIClient) {
 	_, _, err = notifications.TestNotificationChannel(ctx, webhook.Id).Execute()
 	var failure *monitoring.GenericOpenAPIError
 	check(errors.As(err, &failure), "nothing is sent to a disabled webhook")
-	refused, ok := failure.Model().(monitoring.NotificationChannelDisabledError)
+	refused, ok := failure.Model().(monitoring.NotificationChannelSilentError)
 	check(ok && refused.Error == "Notification channel is disabled", "the error says why")
 
 	_, err = notifications.DeleteNotificationChannel(ctx, webhook.Id).Execute()

@@ -46,7 +46,7 @@ from monitoring_client.models import (
     MonitorNotFoundError,
     MonitorStatus,
     MonitorUpdate,
-    NotificationChannelDisabledError,
+    NotificationChannelSilentError,
     NotificationDelivery,
     NotificationDeliveryList,
     NotificationEvent,
@@ -179,7 +179,7 @@ def be_told_of_incidents(client: AuthenticatedClient) -> None:
     assert isinstance(disabled, WebhookChannel)
     assert not disabled.enabled
     refused = test_notification_channel.sync(webhook.id, client=client)
-    assert isinstance(refused, NotificationChannelDisabledError)
+    assert isinstance(refused, NotificationChannelSilentError)
     assert refused.error == "Notification channel is disabled"
 
     deleted = delete_notification_channel.sync_detailed(webhook.id, client=client)

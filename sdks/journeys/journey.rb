@@ -123,7 +123,7 @@ def be_told_of_incidents(client)
 
   off = Monitoring::WebhookChannelUpdate.new(type: "webhook", enabled: false)
   check !notifications.update_notification_channel(webhook.id, off).enabled, "the webhook is off"
-  expect(409, Monitoring::NotificationChannelDisabledError, "Notification channel is disabled") do
+  expect(409, Monitoring::NotificationChannelSilentError, "Notification channel is disabled") do
     notifications.test_notification_channel(webhook.id)
   end
 

@@ -7,7 +7,7 @@ import type { components, paths } from "./monitoring.js";
 type Monitor = components["schemas"]["Monitor"];
 type CheckError = components["schemas"]["CheckError"];
 type NotificationType = components["schemas"]["NotificationType"];
-type NotificationChannelDisabledError = components["schemas"]["NotificationChannelDisabledError"];
+type NotificationChannelSilentError = components["schemas"]["NotificationChannelSilentError"];
 type Headers = { Authorization: string };
 
 const { BASE_URL: baseUrl, CLIENT_ID = "", CLIENT_SECRET = "", WEBHOOK_SECRET = "" } = process.env;
@@ -139,7 +139,7 @@ async function beToldOfIncidents(headers: Headers): Promise<void> {
   assert.equal(disabled.data?.enabled, false);
   const refused = await api.POST("/api/notification-channels/{channel_id}/test", { params: { path }, headers });
   assert.equal(refused.response.status, 409);
-  const error: NotificationChannelDisabledError | undefined = refused.error;
+  const error: NotificationChannelSilentError | undefined = refused.error;
   assert.equal(error?.error, "Notification channel is disabled");
 
   const deleted = await api.DELETE("/api/notification-channels/{channel_id}", { params: { path }, headers });

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from monitoring.app.application import App, is_page
+from monitoring.app.changes import LOOK_INTERVAL_SECONDS
 from monitoring.auth.security import SECURITY_HANDLERS
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
 from monitoring.backends.readiness import SignsOfLife, open_signs_of_life
+from monitoring.backends.repeating import repeat
 from monitoring.checks.checker import run_checker
 from monitoring.contract.application import build_contract_app
 from monitoring.contract.cut_off import ServerStopped
@@ -46,7 +49,7 @@ class MonitoringService:
             note_refusal=partial(note_refusal, "request"),
             readiness=self._judge_readiness,
         )
-        self.pages = App(settings, self.contract.catalogue)
+        self.pages = App(settings, self.contract.catalogue, lambda: self.is_stopping())  # noqa: PLW0108 - it is set later
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve with the backends active. While the process drains, each answer ends its connection."""
@@ -67,7 +70,20 @@ class MonitoringService:
                 is_alone = not self._settings.is_on_postgresql
                 await stack.enter_async_context(run_worker(self.backends, is_alone=is_alone))
                 await stack.enter_async_context(run_checker(self.backends))
+            await stack.enter_async_context(self._looking_for_changes())
             yield
+
+    @asynccontextmanager
+    async def _looking_for_changes(self) -> AsyncIterator[None]:
+        with self.backends.activate():
+            looking = asyncio.create_task(
+                repeat(self.pages.changes.look, LOOK_INTERVAL_SECONDS, "Looking for changes")
+            )
+        try:
+            yield
+        finally:
+            looking.cancel()
+            await asyncio.wait([looking])
 
     async def _judge_readiness(self) -> Reply:
         """Be ready while the database is reachable and at its newest schema. Report the other backends.

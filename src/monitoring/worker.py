@@ -20,6 +20,12 @@ from monitoring.checks.backlog import measure_checks
 from monitoring.checks.upkeep import keep_up
 from monitoring.idempotency.service import delete_expired_keys
 from monitoring.metrics import BACKLOG_MEASUREMENTS, forget_the_service
+from monitoring.monitors.maintenance.keeping import (
+    KEEP_INTERVAL_SECONDS,
+    delete_ended_windows,
+    keep_maintenance,
+)
+from monitoring.monitors.reminders import remind
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.channels.sending import open_sender
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
@@ -58,6 +64,7 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
             repeated = [
                 repeat(_sweeping(), backends.settings.sweep_interval_seconds, "The sweep"),
                 repeat(sweep_removals, backends.settings.sweep_interval_seconds, "Removing files"),
+                repeat(_keep_maintenance, KEEP_INTERVAL_SECONDS, "Keeping maintenance"),
                 repeat(_keep_up, UPKEEP_INTERVAL_SECONDS, "The upkeep"),
             ]
             if pattern := backends.settings.site_page_url:
@@ -98,10 +105,16 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
     return sweep_once
 
 
+async def _keep_maintenance() -> None:
+    await keep_maintenance(datetime.now(UTC))
+
+
 async def _keep_up() -> None:
     now = datetime.now(UTC)
     await keep_up(now)
+    await remind(now)
     await delete_old_deliveries(now)
+    await delete_ended_windows(now)
     await delete_expired_revocations(now)
 
 

@@ -239,8 +239,8 @@ class TestArticle:
 
     def test_without_a_title_goes_by_its_folder(self, publisher: httpx.Client, editor: Visitor) -> None:
         slug = f"untitled-{uuid4()}"
-        article_id = deliver(publisher, None, slug=slug)
-        assert f"<h1>{slug}</h1>" in editor.open(f"/articles/{article_id}").text
+        article_id = deliver(publisher, None, slug=slug, content="Fit first.")
+        assert f"<h1><bdi>{slug}</bdi></h1>" in editor.open(f"/articles/{article_id}").text
 
 
 class TestRetry:
@@ -348,6 +348,18 @@ class TestCorrecting:
         assert refused.status_code == 400
         assert REFUSALS["codes_broken"] in read_text(refused.text)
         assert "Un título atrevido" in refused.text
+
+    def test_shows_ampersands_as_the_site_does(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher, "Fit &amp; fun", content="Rest & run.")
+        segments = f"/articles/{article_id}/es/segments"
+        pages = [f"/articles/{article_id}", f"/articles/{article_id}/es", segments, "/articles"]
+        pages += re.findall(rf'href="/app({segments}/\w+)"', editor.open(segments).text)
+        assert len(pages) == 6
+        for page in pages:
+            assert "&amp;amp;" not in editor.open(page).text
+        assert "<h1><bdi>Fit &amp; fun</bdi></h1>" in editor.open(pages[0]).text
 
     def test_of_a_segment_that_is_gone_is_not_found(
         self, service: RunningService, publisher: httpx.Client, editor: Visitor

@@ -11,6 +11,7 @@ from cast import form_team
 from monitoring.app.channel_form import fields_of
 from monitoring.app.channel_words import EVENTS, TYPES
 from monitoring.contract.document import published_document
+from monitoring.monitors.service import create_monitor
 from notifications.addressee import Addressee
 from running_service import running_service
 
@@ -33,6 +34,7 @@ FILLED: dict[str, dict[str, str]] = {
     "telegram": {"bot_token": f"1:{'a' * 35}", "chat_id": "@ops_of_acme"},
     "pagerduty": {"routing_key": "R" * 32, "region": "eu"},
     "opsgenie": {"api_key": "e" * 36, "region": "jira"},
+    "email": {"address": "ops@example.com"},
     "ntfy": {"url": "https://ntfy.sh", "topic": "ours", "token": ""},
     "pushover": {"app_token": "a" * 30, "user_key": "u" * 30},
     "webhook": {"url": "https://pager.example.com/hooks"},
@@ -75,9 +77,19 @@ class TestNewChannel:
         assert answer.status_code == 200, read_text(answer.text)
         (channel,) = list_channels(alice)
         assert (channel["type"], channel["name"]) == (channel_type, "Ops")
-        assert channel["events"] == ["incident.opened", "incident.resolved"]
+        assert channel["events"] == ["incident.opened", "incident.resolved", "channel.disabled"]
         assert ("whsec_" in answer.text) == (channel_type == "webhook")
         assert "Ops" in member.open(CHANNELS).text
+
+    def test_by_email_is_not_offered_by_a_service_that_sends_none(self, tmp_path: Path) -> None:
+        with running_service(tmp_path, smtp_url=None, email_from=None) as service:
+            with Visitor(service, form_team(service)) as visitor:
+                page = visitor.open(f"{CHANNELS}/new").text
+                answer = fill_in(visitor, "email", **FILLED["email"])
+            assert "This service sends no email" in page
+            assert f"{CHANNELS}/new?type=email" not in page
+            assert answer.status_code == 409
+            assert "Email not configured" in answer.text
 
     def test_names_the_field_that_is_wrong_and_keeps_what_was_typed(
         self, member: Visitor, alice: Player
@@ -100,6 +112,76 @@ class TestNewChannel:
         for _ in range(2):
             assert member.post(f"{CHANNELS}/new", data=form | FILLED["slack"]).status_code == 200
         assert len(list_channels(alice)) == 1
+
+
+class TestChange:
+    def test_shows_what_is_stored_and_keeps_secrets_that_are_left_empty(
+        self, member: Visitor, alice: Player
+    ) -> None:
+        routing = {"routing_tags": "shop, api", "routing_delay_seconds": "300"}
+        fill_in(member, "telegram", **FILLED["telegram"], **routing)
+        (created,) = list_channels(alice)
+        path = f"{CHANNELS}/{created['id']}"
+        page = member.open(path).text
+        assert 'value="shop, api"' in page
+        assert '<option value="300" selected>' in page
+        assert FILLED["telegram"]["bot_token"] not in page
+        member.submit(path, name="Ops", routing_tags="", routing_unless_acknowledged="on", enabled="on")
+        (changed,) = list_channels(alice)
+        assert changed["bot_token"] == "********"
+        assert (changed["name"], changed["chat_id"]) == ("Ops", "@ops_of_acme")
+        assert changed["routing"] == created["routing"] | {"tags": [], "unless_acknowledged": True}
+
+    def test_keeps_the_monitors_and_times_that_a_client_chose(self, member: Visitor, alice: Player) -> None:
+        monitor_ids = ["019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70"]
+        quiet_hours = {"starts_at": "22:00", "ends_at": "07:00", "time_zone": "Europe/Berlin"}
+        routing = {
+            "monitor_ids": monitor_ids,
+            "delay_seconds": 77,
+            "reminder_interval_seconds": 333,
+            "quiet_hours": quiet_hours,
+        }
+        given = {"type": "slack", **A_SECRET_ADDRESS, "routing": routing}
+        channel = alice.post(API, json=given).raise_for_status().json()
+        member.submit(f"{CHANNELS}/{channel['id']}", name="Renamed")
+        assert list_channels(alice) == [
+            channel | {"name": "Renamed", "updated_at": list_channels(alice)[0]["updated_at"]}
+        ]
+
+    @pytest.mark.parametrize(
+        ("texts", "sentence"),
+        [
+            ({"routing_tags": "Shop!"}, "lower-case letters"),
+            ({"routing_delay_seconds": "-1"}, "Must be"),
+            ({"routing_quiet_starts_at": "", "routing_quiet_ends_at": "07:00"}, "Must"),
+            (
+                {
+                    "routing_quiet_time_zone": "Mars/Olympus",
+                    "routing_quiet_starts_at": "22:00",
+                    "routing_quiet_ends_at": "07:00",
+                },
+                "Must be a name of the IANA time zone database",
+            ),
+            ({"url": "ftp://chat.example.com/"}, "Must be an absolute http or https URL"),
+        ],
+    )
+    def test_names_the_field_that_is_wrong(
+        self, member: Visitor, alice: Player, texts: dict[str, str], sentence: str
+    ) -> None:
+        fill_in(member, "slack", **FILLED["slack"])
+        before = list_channels(alice)
+        answer = member.submit(f"{CHANNELS}/{before[0]['id']}", **texts)
+        assert answer.status_code in (400, 422)
+        assert f'id="error-{next(iter(texts))}"' in answer.text
+        assert sentence in read_text(answer.text)
+        assert list_channels(alice) == before
+
+    def test_disables_and_enables(self, member: Visitor, alice: Player) -> None:
+        fill_in(member, "slack", **FILLED["slack"])
+        path = f"{CHANNELS}/{list_channels(alice)[0]['id']}"
+        for enabled in ("", "on"):
+            member.submit(path, enabled=enabled)
+            assert list_channels(alice)[0]["enabled"] == bool(enabled)
 
 
 class TestList:
@@ -130,6 +212,19 @@ def reaching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServic
 
 
 class TestTest:
+    def test_fires_every_route_of_a_monitor(self, reaching: RunningService) -> None:
+        with Visitor(reaching, form_team(reaching)) as visitor, Addressee() as addressee:
+            addressee.answers += [(200, b"ok"), (200, b"ok")]
+            for name, tags in (("Shop", "shop"), ("Everything", ""), ("Blog", "blog")):
+                url = f"{addressee.url}/a-secret"
+                fill_in(visitor, "slack", name=name, url=url, routing_tags=tags)
+            shop = {"name": "Shop", "url": "https://shop.example.com/", "tags": ["shop"], "paused": True}
+            monitor = reaching.run(create_monitor(visitor.team.id, shop))
+            path = f"/monitors/{monitor.id}"
+            page = read_text(visitor.submit(path, action=f"{path}/test-notifications").text)
+            assert page.count("Delivered. The other side answered 200.") == 2
+            assert len(addressee.received) == 2
+
     @pytest.mark.parametrize(
         ("answer", "said"),
         [

@@ -20,6 +20,7 @@ glimpses = st.builds(
     Glimpse,
     st.sampled_from(["up", "degraded", "down", "unknown"]),
     st.none() | st.integers(0, 86_400_000),
+    st.booleans(),
 )
 
 
@@ -40,11 +41,12 @@ class TestBars:
         self, checks: list[Glimpse]
     ) -> None:
         picture = draw_bars(checks)
-        assert [bar.outcome for bar in picture.bars] == [outcome for outcome, _ in checks]
-        for bar in picture.bars:
+        looks = ["maintenance" if each.is_in_maintenance else each.outcome for each in checks]
+        assert [bar.look for bar in picture.bars] == looks
+        for bar, check in zip(picture.bars, checks, strict=True):
             assert bar.y + bar.height == picture.height
             assert bar.height > 0
-            assert (bar.height == picture.height) == (bar.outcome == "down")
+            assert (bar.height == picture.height) == (check.outcome == "down")
             assert 0 <= bar.x <= picture.width - picture.bar_width
 
     def test_grow_with_the_response_time_and_end_at_the_right_edge(self) -> None:
@@ -78,12 +80,36 @@ class TestTheirWords:
                 [Glimpse("unknown", None), Glimpse("down", None), *_up(7)],
                 "Last 3 checks: typical 7 ms, slowest 7 ms, 1 failed, 1 unknown",
             ),
+            (
+                [*_up(7), Glimpse("down", None, is_in_maintenance=True)],
+                "Last 2 checks: typical 7 ms, slowest 7 ms, none failed, 1 in maintenance",
+            ),
+            ([Glimpse("down", None, is_in_maintenance=True)], "Last 1 check: 1 in maintenance"),
         ],
     )
     def test_tell_what_is_typical_slowest_failed_and_not_seen(
         self, checks: list[Glimpse], words: str
     ) -> None:
         assert describe_checks(checks) == words
+
+
+class TestMaintenance:
+    def test_is_shaded_where_it_was_and_cut_off_at_the_edges(self) -> None:
+        hours = _hours(*[[10]] * 11)
+        spans = [
+            (MIDNIGHT - HOUR, MIDNIGHT + HOUR / 2),
+            (MIDNIGHT + 4 * HOUR, MIDNIGHT + 5 * HOUR),
+            (MIDNIGHT + 10 * HOUR, MIDNIGHT + 12 * HOUR),
+        ]
+        chart = draw_chart(hours, spans)
+        assert chart
+        assert chart.shades == [(0, SIDE / 20), (SIDE * 4 / 10, SIDE / 10)]
+        assert "shaded" in chart.words
+
+    def test_leaves_a_chart_of_one_hour_as_it_is(self) -> None:
+        chart = draw_chart(_hours([10]), [(MIDNIGHT, MIDNIGHT + HOUR)])
+        assert chart
+        assert chart.shades == []
 
 
 class TestTheChart:

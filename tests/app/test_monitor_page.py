@@ -48,6 +48,15 @@ def _acts_of(service: RunningService, visitor: Visitor) -> list[tuple[str, str, 
 
 
 class TestThePage:
+    def test_says_who_is_told_when_it_is_down(self, owner: Visitor, alice: Player) -> None:
+        monitor = create(alice, tags=["shop"])
+        assert "Nobody is told when this monitor goes down." in read_text(owner.open(_page_of(monitor)).text)
+        channel = {"type": "webhook", "name": "Pager", "url": "https://pager.example.com/"}
+        alice.post("/api/notification-channels", json=channel | {"routing": {"tags": ["shop"]}})
+        text = read_text(owner.open(_page_of(monitor)).text)
+        assert "Told when it is down Pager" in text
+        assert "Nobody is told" not in text
+
     def test_of_a_new_monitor_says_that_nothing_is_known(self, owner: Visitor, alice: Player) -> None:
         monitor = create(alice, name="Shop", tags=["eu"], request_headers={"Authorization": "a secret"})
         page = owner.open(_page_of(monitor))

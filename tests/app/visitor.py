@@ -89,6 +89,7 @@ class _FormReader(HTMLParser):
         self.forms: dict[str, dict[str, str | list[str]]] = {}
         self._fields: dict[str, str | list[str]] | None = None
         self._open_field = ""
+        self._has_option = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
@@ -106,8 +107,10 @@ class _FormReader(HTMLParser):
         elif tag in ("select", "textarea"):
             self._open_field = attributes["name"]
             self._fields[self._open_field] = ""
-        elif tag == "option" and (not self._fields[self._open_field] or "selected" in attributes):
+            self._has_option = False
+        elif tag == "option" and (not self._has_option or "selected" in attributes):
             self._fields[self._open_field] = attributes["value"]
+            self._has_option = True
 
     def handle_data(self, data: str) -> None:
         if self._fields is not None and self.get_starttag_text() and self._open_field:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -9,6 +10,7 @@ import pytest
 
 import chosen_backends
 from articles.desk import ObedientEngine, deliver, make_due, translate, translation_of
+from backends.dump import dump_database
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import PublicationStatus
 from monitoring.articles.translation.engines import PermanentEngineError
@@ -64,7 +66,7 @@ async def test_every_translation_that_is_stored_is_announced(webhook: Notificati
     await translate(article)
     messages = await messages_to(webhook)
     assert [message["type"] for message in messages] == ["article.translated"] * 2
-    about = {"id": str(article.id), "slug": "shoes", "title": "Shoes", "status": "published", "revision": 1}
+    about = {"id": str(article.id), "slug": "shoes", "status": "published", "revision": 1}
     assert [message["data"]["article"] for message in messages] == [about] * 2
     told = [message["data"]["translation"] for message in messages]
     assert {(row["locale"], row["status"]) for row in told} == {("es", "translated"), ("pt-BR", "translated")}
@@ -115,6 +117,18 @@ async def test_an_article_that_is_taken_back_is_announced_once(
         await withdraw_article(article.id, status, PUBLISHER)
     [message] = await messages_to(webhook)
     assert message["type"] == "article.unpublished"
-    title = "Shoes" if status is PublicationStatus.UNPUBLISHED else None
-    about = {"id": str(article.id), "slug": "shoes", "title": title, "status": status, "revision": 1}
+    about = {"id": str(article.id), "slug": "shoes", "status": status, "revision": 1}
     assert message["data"] == {"article": about}
+
+
+@pytest.mark.usefixtures("webhook")
+async def test_nothing_of_its_text_outlives_a_deleted_article() -> None:
+    article = await deliver("Quagga headline", slug="shoes", content="Okapi body.")
+    await translate(article, ObedientEngine())
+    before = await dump_database()
+    assert "es: Quagga headline" in before
+    assert "es: Okapi body." in before
+    await withdraw_article(article.id, PublicationStatus.DELETED, PUBLISHER)
+    kept = await dump_database()
+    assert str(article.id) in kept
+    assert not re.search("quagga|okapi", kept, re.IGNORECASE)

@@ -14,6 +14,7 @@ import pytest
 import chosen_backends
 from articles.desk import read_page
 from cast import Player
+from monitoring.articles import reading
 from monitoring.articles.models import Article, Translation
 from monitoring.articles.submissions import identify_article
 from monitoring.backends.current import current_backends
@@ -80,6 +81,28 @@ class TestDeliverArticle:
         assert "Location" not in answer.headers
         assert not service.run(article_exists(ping))
 
+    @pytest.mark.parametrize("event", ["test", "article.test", "PING"])
+    def test_takes_a_test_without_an_article(self, publisher: httpx.Client, event: str) -> None:
+        answer = publisher.post(WEBHOOK, json={"event": event, "post": {"current": {"id": "1"}}})
+        assert (answer.status_code, answer.json()["status"]) == (202, "ignored")
+
+    def test_demands_an_article_of_other_events(self, publisher: httpx.Client, catalogue: Catalogue) -> None:
+        answer = publisher.post(WEBHOOK, json={"event": "publish"})
+        refusal = catalogue.reply("invalid_field", values={"field": "article", "problem": "is required"})
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+
+    @pytest.mark.parametrize(
+        "article", [{}, {"title": None, "content": ""}, {"title": " ", "content_html": "\n", "tags": ["fit"]}]
+    )
+    def test_publishes_no_empty_page(
+        self, service: RunningService, publisher: httpx.Client, catalogue: Catalogue, article: dict[str, Any]
+    ) -> None:
+        submission = {"event": "publish", "article": {"id": str(uuid4()), **article}}
+        answer = publisher.post(WEBHOOK, json=submission)
+        refusal = catalogue.reply("article_empty")
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+        assert not service.run(article_exists(submission))
+
     @pytest.mark.parametrize(
         ("event", "status"), [("article.unpublished", 200), ("post_updated", 200), ("ARTICLE.DELETED", 404)]
     )
@@ -114,7 +137,8 @@ class TestDeliverArticle:
 
     @pytest.mark.parametrize("language", ["en", "en-US", "en_GB", "English", "", None])
     def test_takes_english_by_any_of_its_names(self, publisher: httpx.Client, language: str | None) -> None:
-        submission = {"language": language, "article": {"id": str(uuid4()), "language": language}}
+        article = {"id": str(uuid4()), "title": "Shoes", "language": language}
+        submission = {"language": language, "article": article}
         assert publisher.post(WEBHOOK, json=submission).status_code == 202
 
     def test_answers_the_same_article_twice_with_the_same_id(self, publisher: httpx.Client) -> None:
@@ -134,7 +158,8 @@ class TestDeliverArticle:
         assert first.json()["article_id"] == second.json()["article_id"]
 
     def test_takes_null_for_an_image_and_a_website_that_are_not_there(self, publisher: httpx.Client) -> None:
-        submission = {"article": {"id": str(uuid4())}, "main_image": None, "website": None}
+        article = {"id": str(uuid4()), "title": "Shoes"}
+        submission = {"article": article, "main_image": None, "website": None}
         assert publisher.post(WEBHOOK, json=submission).status_code == 202
 
     @pytest.mark.parametrize(
@@ -191,7 +216,7 @@ class TestDeliverArticle:
     def test_takes_tags_images_and_seo_in_any_form(
         self, publisher: httpx.Client, article: dict[str, Any]
     ) -> None:
-        submission = {"article": {"id": str(uuid4()), **article}}
+        submission = {"article": {"id": str(uuid4()), "title": "Shoes", **article}}
         assert publisher.post(WEBHOOK, json=submission).status_code == 202
 
     def test_refuses_before_it_reads_when_no_blog_storage_is_configured(
@@ -250,7 +275,7 @@ def tag() -> str:
 
 def submit(publisher: httpx.Client, article_id: str | None = None, **article: Any) -> str:
     """Submit an article, and return its path once its translations are settled."""
-    submission = {"article": {"id": article_id or str(uuid4()), **article}}
+    submission = {"article": {"id": article_id or str(uuid4()), "title": "Shoes", **article}}
     location: str = publisher.post(WEBHOOK, json=submission).headers["Location"]
     wait_until_settled(publisher, location)
     return location
@@ -321,7 +346,16 @@ class TestListArticles:
         assert other not in list_paths(site, tag=odd)
         assert list_paths(site, tag=tag.upper()) == list_paths(site, tag=tag[:-1]) == []
 
-    def test_finds_what_changed_since_a_time(self, publisher: httpx.Client, site: Player, tag: str) -> None:
+    @pytest.mark.parametrize("few_changes", [0, reading.FEW_CHANGES])
+    def test_finds_what_changed_since_a_time(
+        self,
+        publisher: httpx.Client,
+        site: Player,
+        tag: str,
+        monkeypatch: pytest.MonkeyPatch,
+        few_changes: int,
+    ) -> None:
+        monkeypatch.setattr(reading, "FEW_CHANGES", few_changes)
         identity = str(uuid4())
         path = submit(publisher, identity, title="Shoes", tags=[tag])
         translated_at = last_change(site, path)
@@ -460,7 +494,7 @@ class TestSegments:
         assert listed().json() == {"segments": met, "next_cursor": None}
 
     def test_keep_their_codes(self, publisher: httpx.Client, editor: Player, catalogue: Catalogue) -> None:
-        path = submit(publisher, content="Fit **beats** shine.", format="markdown")
+        path = submit(publisher, title=None, content="Fit **beats** shine.", format="markdown")
         segments = f"{path}/translations/es/segments"
         (sentence,) = editor.get(segments).json()["segments"]
         answer = editor.put(f"{segments}/{sentence['id']}", json={"text": "Manda el ajuste."})
@@ -538,6 +572,6 @@ class TestDeleteArticle:
         assert (again.status_code, again.json()) == (404, catalogue.reply("article_not_found").json_value())
 
     def test_demands_the_secret(self, mallory: httpx.Client, publisher: httpx.Client) -> None:
-        location = publisher.post(WEBHOOK, json={"article": {"id": str(uuid4())}}).headers["Location"]
+        location = publisher.post(WEBHOOK, json={"article": {"title": str(uuid4())}}).headers["Location"]
         assert mallory.delete(location).status_code == 401
         assert publisher.get(location).status_code == 200

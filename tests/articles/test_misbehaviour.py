@@ -52,6 +52,29 @@ PORTUGUESE = {
     ),
 }
 
+FRENCH_HEADINGS = {
+    "The right shoes": "Les bonnes chaussures",
+    "Find your size": "Trouvez votre taille",
+    "Our shops": "Nos magasins",
+    "Try them on": "Essayez-les",
+    "In the evening": "Le soir",
+    "Socks": "Chaussettes",
+    "For the winter": "Pour l'hiver",
+    "For the summer": "Pour l'été",
+    "After the race": "Après la course",
+    "Before the race": "Avant la course",
+    "Wash and dry": "Laver et sécher",
+    "How long they last": "Leur durée de vie",
+    "When to buy new ones": "Quand les changer",
+    "What they cost": "Ce qu'elles coûtent",
+    "Return them": "Les renvoyer",
+    "Ask us": "Demandez-nous",
+    "Your feet": "Vos pieds",
+    "The heel": "Le talon",
+    "The sole": "La semelle",
+    "The laces": "Les lacets",
+}
+
 
 def without_not(text: str) -> str:
     return text.replace("No corras", "Corre")
@@ -143,7 +166,7 @@ class Outcome:
     status: str
     reason: str | None
     texts: list[str]  # of the Spanish file; none if there is no file
-    in_english: tuple[int, int]  # as the file and the API count them
+    in_english: tuple[int, int | None]  # as the file and the API count them
     faults: dict[str, int]  # as the metric counts them
     times_asked: int  # for the sentence
     memory: list[str]
@@ -192,6 +215,23 @@ def test_a_chinese_answer_without_spaces_adds_nothing_to_a_bare_link(tmp_path: P
                 wait_until_settled(publisher, location)
             content = service.run(read_page("shoes/zh.json"))["delivery"]["article"]["content"]
             assert content == "请看 https://shop.example/fit ，那里有合脚的鞋子。"
+
+
+def test_short_headings_in_another_language_are_noticed_together(tmp_path: Path) -> None:
+    """None of them tells its language by itself."""
+    with OpenAIServer() as server:
+        server.translate = lambda text: FRENCH_HEADINGS[text]
+        with running_service(tmp_path, **settings_for(server), locales="es") as service:
+            title, *headings = FRENCH_HEADINGS
+            content = "\n\n".join(f"## {heading}" for heading in headings)
+            article = {"title": title, "slug": "shoes", "format": "markdown", "content": content}
+            with publisher_of(service) as publisher:
+                location = publisher.post(WEBHOOK, json={"article": article}).headers["Location"]
+                [row] = wait_until_settled(publisher, location)["translations"]
+    assert (row["status"], row["reason"]) == (
+        "failed",
+        f"20 of 20 segments stayed in English, no answer being acceptable ({Fault.LANGUAGE})",
+    )
 
 
 def settings_for(server: OpenAIServer) -> dict[str, Any]:

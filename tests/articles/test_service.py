@@ -141,7 +141,7 @@ class TestWebsites:
 
     async def test_and_slugs_of_the_greatest_length_fit_the_index(self) -> None:
         letters = "".join(map(chr, range(0x1F300, 0x1F300 + 512)))
-        submission = {"article": {"slug": letters}, "website": {"id": letters[:255]}}
+        submission = {"article": {"slug": letters, "title": "Shoes"}, "website": {"id": letters[:255]}}
         assert (await receive_submission(submission)).article.revision == 1
 
 

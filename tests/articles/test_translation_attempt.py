@@ -26,6 +26,7 @@ from monitoring.articles import claims
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.models import Translation, TranslationMemory
+from monitoring.articles.representations import represent_state
 from monitoring.articles.service import retry_failed
 from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.article import read_article
@@ -91,6 +92,14 @@ class TestTranslation:
         assert (await read_page("running-shoes/en.json"))["untranslated_segments"] == 0
         [record] = own_log.records
         assert record.args == ("es", 1)
+
+    async def test_has_no_number_of_what_stayed_in_english_while_nothing_is_stored(self) -> None:
+        article = await deliver("Running shoes")
+        waiting = represent_state(await translation_of(article))
+        await translate(article, SpeechlessEngine("es", "Running shoes"))
+        failed, translated = [represent_state(await translation_of(article, locale)) for locale in LOCALES]
+        told = [(row["status"], row["untranslated_segments"]) for row in (waiting, failed, translated)]
+        assert told == [("queued", None), ("failed", None), ("translated", 0)]
 
     async def test_fails_if_too_much_was_left_in_english_and_asks_only_for_that_again(self) -> None:
         article = await deliver("Shoes", excerpt="Fit beats shine.", content="Run.")

@@ -22,6 +22,7 @@ from monitoring.articles import service
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Article, MemoryUse, PublicationStatus, Translation, TranslationMemory
 from monitoring.articles.service import find_article, list_articles, receive_submission
+from monitoring.articles.submissions import read_submission
 from monitoring.articles.sweeping import queue_missing_locales
 from monitoring.articles.withdrawal import (
     LATE_FILES,
@@ -64,6 +65,28 @@ async def stored() -> list[str]:
     storage = current_backends().blog_storage
     assert storage
     return await storage.list("shoes")
+
+
+class TestPublishingByIdAlone:
+    async def test_brings_back_what_was_unpublished(self) -> None:
+        article = await publish()
+        await tell("article.unpublished")
+        assert (await tell("article.published")).id == article.id
+        assert (await read_page("shoes/en.json"))["delivery"]["article"]["content"] == "Fit first."
+
+    @pytest.mark.parametrize("event", ["article.deleted", "draft"])
+    async def test_publishes_nothing_of_which_no_words_are_kept(self, event: str) -> None:
+        status = (await tell(event)).status
+        with pytest.raises(service.NothingToPublish):
+            await tell("article.published")
+        [article] = await Article.all()
+        assert (article.status, await states(article), await stored()) == (status, {}, [])
+
+    async def test_changes_nothing_of_what_0_1_0_published_without_words(self) -> None:
+        article = await publish()
+        empty = read_submission({"article": {"id": "art_1"}}, datetime.now(UTC))
+        await Article.filter(id=article.id).update(payload=empty.payload, content_hash=empty.content_hash)
+        assert (await tell("article.published")).revision == 1
 
 
 @pytest.mark.parametrize("event", WITHDRAWING)

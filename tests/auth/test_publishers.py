@@ -58,9 +58,11 @@ def stranger(trusting_service: RunningService) -> Iterator[httpx.Client]:
         yield client
 
 
-def assert_is_refused(answer: httpx.Response, catalogue: Catalogue) -> None:
-    """Demand the answer to a wrong secret."""
-    assert (answer.status_code, answer.json()) == (401, catalogue.reply("webhook_secret_invalid").body)
+def assert_is_refused(
+    answer: httpx.Response, catalogue: Catalogue, error: str = "webhook_secret_invalid"
+) -> None:
+    """Demand the answer to a wrong secret, or to what is sent in its place."""
+    assert (answer.status_code, answer.json()) == (401, catalogue.reply(error).body)
     assert "WWW-Authenticate" in answer.headers
 
 
@@ -78,27 +80,31 @@ class TestGhostSignature:
         assert stranger.post(WEBHOOK, content=b"", headers=sign(b"")).status_code == 400
 
     def test_is_refused_if_it_is_of_another_body(self, stranger: httpx.Client, catalogue: Catalogue) -> None:
-        assert_is_refused(stranger.post(WEBHOOK, content=PING, headers=sign(PING + b" ")), catalogue)
+        answer = stranger.post(WEBHOOK, content=PING, headers=sign(PING + b" "))
+        assert_is_refused(answer, catalogue, "ghost_signature_invalid")
 
     @pytest.mark.parametrize("secret", ["another-secret-of-ghosts", WEBHOOK_SECRET, ""])
     def test_is_refused_if_it_has_another_secret(
         self, stranger: httpx.Client, catalogue: Catalogue, secret: str
     ) -> None:
-        assert_is_refused(stranger.post(WEBHOOK, content=PING, headers=sign(secret=secret)), catalogue)
+        answer = stranger.post(WEBHOOK, content=PING, headers=sign(secret=secret))
+        assert_is_refused(answer, catalogue, "ghost_signature_invalid")
 
     @pytest.mark.parametrize("signature", ["sha256=, t=", f"sha256={'0' * 64}", ""])
     def test_is_refused_if_it_is_none(
         self, stranger: httpx.Client, catalogue: Catalogue, signature: str
     ) -> None:
         headers = HEADERS | {"X-Ghost-Signature": signature}
-        assert_is_refused(stranger.post(WEBHOOK, content=PING, headers=headers), catalogue)
+        answer = stranger.post(WEBHOOK, content=PING, headers=headers)
+        assert_is_refused(answer, catalogue, "ghost_signature_unreadable")
 
     @pytest.mark.parametrize("seconds_ago", [400, -400])
     def test_is_refused_if_it_is_of_another_time(
         self, stranger: httpx.Client, catalogue: Catalogue, seconds_ago: float
     ) -> None:
         headers = sign(seconds_ago=seconds_ago)
-        assert_is_refused(stranger.post(WEBHOOK, content=PING, headers=headers), catalogue)
+        answer = stranger.post(WEBHOOK, content=PING, headers=headers)
+        assert_is_refused(answer, catalogue, "ghost_signature_expired")
         recent = sign(seconds_ago=seconds_ago / 2)
         assert stranger.post(WEBHOOK, content=PING, headers=recent).status_code == 202
 
@@ -106,7 +112,8 @@ class TestGhostSignature:
         """Ghost before July 2024 did not."""
         signature = hmac.new(GHOST_SECRET.encode(), PING, hashlib.sha256).hexdigest()
         headers = HEADERS | {"X-Ghost-Signature": f"sha256={signature}, t={int(time.time() * 1000)}"}
-        assert_is_refused(stranger.post(WEBHOOK, content=PING, headers=headers), catalogue)
+        answer = stranger.post(WEBHOOK, content=PING, headers=headers)
+        assert_is_refused(answer, catalogue, "ghost_signature_invalid")
 
     def test_a_body_that_is_too_large_is_not_kept_for_it(
         self, stranger: httpx.Client, trusting_service: RunningService, catalogue: Catalogue
@@ -134,13 +141,19 @@ class TestOutrankToken:
         assert answer.status_code == 202
 
     @pytest.mark.parametrize(
-        "headers",
-        [bear(f"{OUTRANK_TOKEN}x"), bear(""), bear(OUTRANK_TOKEN, ""), bear(OUTRANK_TOKEN, "Basic")],
+        ("headers", "error"),
+        [
+            (bear(f"{OUTRANK_TOKEN}x"), "outrank_token_invalid"),
+            (bear(OUTRANK_TOKEN, ""), "outrank_token_invalid"),
+            (bear(OUTRANK_TOKEN, "Basic"), "outrank_token_invalid"),
+            (bear(""), "webhook_secret_invalid"),
+            (bear(OUTRANK_TOKEN + "x") | {"X-Webhook-Secret": "wrong"}, "webhook_secret_invalid"),
+        ],
     )
     def test_is_refused_if_it_is_wrong(
-        self, stranger: httpx.Client, catalogue: Catalogue, headers: dict[str, str]
+        self, stranger: httpx.Client, catalogue: Catalogue, headers: dict[str, str], error: str
     ) -> None:
-        assert_is_refused(stranger.post(WEBHOOK, content=PING, headers=headers), catalogue)
+        assert_is_refused(stranger.post(WEBHOOK, content=PING, headers=headers), catalogue, error)
 
     def test_leaves_room_for_the_token_of_an_api_key(
         self, service: RunningService, alice: Player, stranger: httpx.Client, catalogue: Catalogue
@@ -176,7 +189,8 @@ class TestSettings:
         with running_service(tmp_path, webhook_secrets=None, ghost_webhook_secrets=GHOST_SECRET) as running:
             url = f"{running.base_url}{WEBHOOK}"
             assert httpx.post(url, content=PING, headers=sign()).status_code == 202
-            assert_is_refused(httpx.post(url, content=PING, headers=sign(b"another")), catalogue)
+            wrong = httpx.post(url, content=PING, headers=sign(b"another"))
+            assert_is_refused(wrong, catalogue, "ghost_signature_invalid")
             assert_is_refused(httpx.post(url, content=PING, headers=HEADERS), catalogue)
             state = httpx.get(f"{running.base_url}/api/articles/{uuid4()}")
             assert state.json() == catalogue.reply("webhook_secret_not_configured").body

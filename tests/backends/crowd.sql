@@ -58,6 +58,19 @@ FROM (
     FROM generate_series(1, 30000) n
 ) AS dated;
 
+-- Of ten windows nine are over, and a few of the others are due.
+INSERT INTO maintenance_windows (
+    id, team_id, name, starts_at, duration_seconds, time_zone, monitor_ids, tags, due_at, created_at, updated_at
+)
+SELECT
+    id_of(n), id_of(2 + n % 1999), 'Maintenance', now(), 600, 'UTC', '[]', '["shop"]',
+    CASE WHEN n % 10 = 7 THEN now() + interval '1 second' * (n - 100) END, now(), now()
+FROM generate_series(1, 20000) n;
+
+INSERT INTO maintenance_spans (id, monitor_id, starts_at, ends_at)
+SELECT id_of(n * 10 + week), id_of(n), now() - interval '7 day' * week, now() - interval '7 day' * week + interval '1 hour'
+FROM generate_series(1, 30000) n, generate_series(1, 4) week;
+
 INSERT INTO state_changes (id, monitor_id, changed_at, state)
 SELECT id_of(n * 10 + position), id_of(n), now() - interval '1 day' * (position * 30), state
 FROM generate_series(1, 30000) n, unnest('{up,down,up,pending}'::text[]) WITH ORDINALITY AS states (state, position);

@@ -16,6 +16,7 @@ from monitoring.backends.assembly import open_backends
 from monitoring.backends.database import migrate, transaction
 from monitoring.backends.database_clients import configuration
 from monitoring.backends.schema import detected_changes, make_migrations
+from monitoring.contract.configurations import read_defaults
 from monitoring.notifications.configuration import configuration_of
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.service import create_channel
@@ -147,7 +148,8 @@ async def test_what_was_a_webhook_is_a_channel(tmp_path: Path) -> None:
     async with temporary_backends(tmp_path) as backends:
         team = await create_team("Acme", "free", 10)
         address = "https://a.example/"
-        webhook = await create_channel(team.id, {"type": "webhook", "url": address})
+        events = ["incident.opened"]
+        webhook = await create_channel(team.id, {"type": "webhook", "url": address, "events": events})
         connection = backends.database.context.db()
         await NotificationChannel.filter(id=webhook.id).update(name="Old")
         await connection.execute_script(
@@ -161,7 +163,8 @@ async def test_what_was_a_webhook_is_a_channel(tmp_path: Path) -> None:
             "type": "webhook",
             "name": "Old",
             "url": address,
-            "events": ["incident.opened", "incident.resolved"],
+            "events": events,
+            "routing": read_defaults("NotificationRoutingCreate"),
             "enabled": True,
         }
 

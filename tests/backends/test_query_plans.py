@@ -53,6 +53,8 @@ from monitoring.members.service import find_user, list_members, remove_member
 from monitoring.members.sessions import end_sessions, find_session
 from monitoring.monitors import reading
 from monitoring.monitors import service as monitors
+from monitoring.monitors.maintenance import service as maintenance
+from monitoring.monitors.maintenance.keeping import keep_maintenance
 from monitoring.monitors.reading import MonitorFilter
 from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
@@ -287,6 +289,8 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "list incidents of a monitor": list_incidents(SOME_MONITOR),
     "list open incidents": list_incidents(state="open"),
     "get an incident": lambda: incidents.get_incident(CROWDED_TEAM, SOME_MONITOR),
+    "list maintenance windows": lambda: maintenance.list_windows(SMALL_TEAM, 50, None),
+    "keep maintenance": lambda: keep_maintenance(datetime.now(UTC)),
     "list channels": lambda: channels.list_channels(CROWDED_TEAM, 50, None),
     "list deliveries": list_deliveries_of_a_channel,
     "sweep notifications": sweep_notifications,
@@ -325,6 +329,7 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "list articles by tag": list_to_read(tag="shop"),
     "list articles by a tag that few have": list_to_read(tag="rare"),
     "list what changed since the last build": list_to_read(updated_since=timedelta(minutes=10)),
+    "list what changed since long ago": list_to_read(updated_since=timedelta(days=10_000)),
     "list what changed by everything": list_to_read(
         updated_since=timedelta(hours=1), tag="shop", locale="es", after_id=ARTICLE
     ),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from browser.acme.channels import find_email_token
+from browser.acme.incidents import find_acknowledge_token
 from browser.acme.people import Member, join
 from browser.possessions import fill_in, list_addresses
 from incidents.breakdowns import open_incident
@@ -12,9 +14,13 @@ from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
 from monitoring.auth.service import create_key, create_team, revoke_key
+from monitoring.incidents.models import Incident
+from monitoring.incidents.responding import write_note
 from monitoring.members.invitations import invite
 from monitoring.members.models import Role
+from monitoring.monitors.maintenance.service import create_window
 from monitoring.monitors.service import create_monitor
+from monitoring.notifications.email_links import write_confirmation_link, write_unsubscribe_link
 from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.service import create_channel
 
@@ -53,12 +59,15 @@ class OddTeam:
 
 
 # Pages for strangers show no names, and articles belong to no team: their own tests deliver some.
-ADDRESSES = [
-    address for address in list_addresses("GET") if not address.startswith(("/articles", "/join", "/sign-in"))
-]
+OTHERS = ("/acknowledge", "/articles", "/confirm-email", "/join", "/sign-in", "/unsubscribe")
+ADDRESSES = [address for address in list_addresses("GET") if not address.startswith(OTHERS)]
 
 # Pages that change with their query.
 PROPOSALS = [
+    "/acknowledge?token={acknowledge_token}",
+    "/settings/maintenance/new?monitor={monitor_id}",
+    "/confirm-email?token={confirmation_token}",
+    "/unsubscribe?token={unsubscribe_token}",
     "/settings/api-keys/rotation?old={client_id}",
     "/settings/api-keys/new?old={client_id}",
 ]
@@ -77,6 +86,9 @@ async def form_odd_team(texts: Texts) -> OddTeam:
     disabled = await create_channel(team.id, {"type": "slack", "name": texts.key, "url": url})
     reason = texts.error_message[:255]  # which may quote what a provider answered
     await NotificationChannel.filter(id=disabled.id).update(enabled=False, disabled_reason=reason)
+    shop = {"name": texts.key, "tags": ["nobodys"], "duration_seconds": 600}
+    window = await create_window(team.id, shop)
+    email = await create_channel(team.id, {"type": "email", "name": texts.key, "address": "ops@example.com"})
     ids = []
     for given in texts.monitors:
         monitor = await create_monitor(team.id, given)
@@ -88,10 +100,17 @@ async def form_odd_team(texts: Texts) -> OddTeam:
             error="unexpected_status",
             error_message=texts.error_message,
         )
+        incident = await Incident.get(monitor_id=monitor.id)
+        await write_note(team.id, incident.id, owner.actor, texts.error_message)
         ids.append(
             {
                 "monitor_id": monitor.id,
+                "window_id": window.id,
                 "channel_id": channel.id,
+                "incident_id": incident.id,
+                "acknowledge_token": await find_acknowledge_token(incident.id),
+                "confirmation_token": await find_email_token(write_confirmation_link, email.id),
+                "unsubscribe_token": await find_email_token(write_unsubscribe_link, email.id),
                 "client_id": key.client_id,
                 "user_id": member.user.id,
                 "invitation_id": invited.invitation.id,

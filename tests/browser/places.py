@@ -43,6 +43,11 @@ _SEGMENT = f"/articles/{{acme.articles[whole]}}/es/segments/{MARKED}"
 PLACES = {
     "sign-in": Place("/sign-in", who="stranger"),
     "join": Place("/join", who="stranger"),
+    "acknowledge": Place("/acknowledge?token={acme.acknowledge_token}", who="stranger"),
+    "email-confirm": Place("/confirm-email?token={acme.confirmation_token}", who="stranger"),
+    "email-unsubscribe": Place("/unsubscribe?token={acme.unsubscribe_token}", who="stranger"),
+    "email-refused": Place("/unsubscribe", status=404, who="stranger"),
+    "acknowledge-refused": Place("/acknowledge", status=404, who="stranger"),
     "monitors": Place("/monitors"),
     "monitors-none-found": Place("/monitors?search=nothing+is+called+so"),
     "monitors-refused": Place("/monitors?search=shop&tag=No+tag", status=400),
@@ -52,10 +57,15 @@ PLACES = {
     "monitor-down": Place("/monitors/{acme.monitors[down]}"),
     "monitor-recovered": Place("/monitors/{acme.monitors[recovered]}"),
     "monitor-paused": Place("/monitors/{acme.monitors[paused]}"),
+    "monitor-maintenance": Place("/monitors/{acme.monitors[maintenance]}"),
     "monitor-pending": Place("/monitors/{acme.monitors[pending]}"),
     "monitor-edit": Place("/monitors/{acme.monitors[degraded]}/edit"),
     "monitor-delete": Place("/monitors/{acme.monitors[paused]}/delete"),
     "incidents": Place("/incidents"),
+    "incident": Place("/incidents/{acme.incidents[open]}"),
+    "incident-resolved": Place("/incidents/{acme.incidents[resolved]}"),
+    "incident-note": Place("/incidents/{acme.incidents[open]}/notes"),
+    "incident-note-refused": Place("/incidents/{acme.incidents[resolved]}/notes", ({"text": " "},), 400),
     "articles": Place("/articles"),
     "article": Place("/articles/{acme.articles[whole]}"),
     "article-failed": Place("/articles/{acme.articles[failed]}"),
@@ -73,7 +83,12 @@ PLACES = {
     "channels": Place("/settings/notifications"),
     "channel-choose": Place("/settings/notifications/new"),
     "channel-new": Place("/settings/notifications/new?type=custom"),
+    "channel-change": Place("/settings/notifications/{acme.channels[chat]}"),
     "channel-delete": Place("/settings/notifications/{acme.channels[chat]}/delete"),
+    "maintenance": Place("/settings/maintenance"),
+    "maintenance-new": Place("/settings/maintenance/new?monitor={acme.monitors[up]}"),
+    "maintenance-change": Place("/settings/maintenance/{acme.windows[weekly]}"),
+    "maintenance-delete": Place("/settings/maintenance/{acme.windows[active]}/delete"),
     "members": Place("/settings/members"),
     "member": Place(_MEMBER),
     "member-reset": Place(f"{_MEMBER}/reset-code"),
@@ -120,8 +135,23 @@ PLACES = {
     "channel-new-refused": Place(
         "/settings/notifications/new?type=pagerduty", ({"routing_key": "a key"},), 400
     ),
+    "channel-change-refused": Place(
+        "/settings/notifications/{acme.channels[chat]}", ({"routing_tags": "not a tag!"},), 400
+    ),
+    "email-unsubscribed": Place("/unsubscribe?token={acme.unsubscribe_token}", ({},), who="stranger"),
+    "channel-asked-for-email": Place(
+        "/settings/notifications/new?type=email", ({"address": "all@acme.example"},)
+    ),
     "channel-created": Place(
         "/settings/notifications/new?type=webhook", ({"url": "https://pager.acme.example/hooks"},)
+    ),
+    "maintenance-new-refused": Place(
+        "/settings/maintenance/new",
+        ({"time_zone": "Mars/Olympus", "tags": "Blog", "name": "x" * 101},),
+        422,
+    ),
+    "maintenance-change-refused": Place(
+        "/settings/maintenance/{acme.windows[weekly]}", ({"time_zone": "Mars/Olympus"},), 422
     ),
     "member-invited": Place("/settings/members/invite", ({"email": "frank@acme.example"},)),
     "member-invite-refused": Place("/settings/members/invite", ({"email": "{acme.member.email}"},), 400),

@@ -13,7 +13,9 @@ from monitoring.app.rendering import ROOT
 from monitoring.articles.models import Translation
 from monitoring.audit.models import AuditEntry
 from monitoring.auth.models import ApiKey
+from monitoring.incidents.models import Incident, IncidentNote
 from monitoring.members.models import Invitation, Session, User
+from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
@@ -54,6 +56,8 @@ def find_ids(acme: Acme) -> dict[str, object]:
         "locale": "es",
         "segment_id": MARKED,
         "channel_id": acme.channels["chat"],
+        "window_id": acme.windows["active"],
+        "incident_id": acme.incidents["open"],
         "client_id": acme.keys["deploy"],
         "user_id": acme.member.user.id,
         "invitation_id": acme.invited.invitation.id,
@@ -73,6 +77,9 @@ async def look_at_what_is_stored(team_id: UUID) -> list[Any]:
         await Invitation.filter(team_id=team_id).order_by("id").values_list("id", "code_sha256"),
         await Session.filter(user__team_id=team_id).order_by("id").values_list("id", "expires_at"),
         await AuditEntry.filter(team_id=team_id).order_by("id").values_list("id", "action"),
+        await Incident.filter(team_id=team_id).order_by("id").values_list("id", "acknowledged_at"),
+        await IncidentNote.filter(incident__team_id=team_id).order_by("id").values_list("id"),
+        await MaintenanceWindow.filter(team_id=team_id).order_by("id").values_list("id", "name", "ended_at"),
         await NotificationChannel.filter(team_id=team_id).order_by("id").values_list("id", "enabled"),
         await NotificationDelivery.filter(channel__team_id=team_id).order_by("id").values_list("id"),
         await Translation.all().order_by("id").values_list("id", "status", "attempts"),

@@ -33,6 +33,9 @@ LOOKS = {
 # Addresses that always redirect, and forms whose answer always does.
 LEADING_ELSEWHERE = {"/settings"}
 ANSWERED_ELSEWHERE = {
+    "/acknowledge",
+    "/confirm-email",
+    "/incidents/{incident_id}/acknowledge",
     "/articles/{article_id}/delete",
     "/articles/{article_id}/retranslate",
     "/articles/{article_id}/retry",
@@ -41,8 +44,12 @@ ANSWERED_ELSEWHERE = {
     "/monitors/{monitor_id}/delete",
     "/monitors/{monitor_id}/pause",
     "/monitors/{monitor_id}/resume",
+    "/monitors/{monitor_id}/test-notifications",
     "/settings/account/sign-out-everywhere",
+    "/settings/maintenance/{window_id}/delete",
+    "/settings/maintenance/{window_id}/end",
     "/settings/members/invitations/{invitation_id}/withdraw",
+    "/settings/notifications/{channel_id}/ask",
     "/settings/notifications/{channel_id}/delete",
     "/settings/notifications/{channel_id}/test",
     "/sign-out",

@@ -114,8 +114,36 @@ class TestAnOpenPage:
     def test_asks_for_nothing_that_it_has(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner)
         owner.open("/incidents?state=resolved")
-        with owner.page.expect_response(lambda answer: answer.status == 304):
+        with owner.page.expect_request(lambda request: bool(request.headers.get("if-none-match"))) as asked:
             pass
+        assert asked.value.headers["prefer"] == "wait=25"
+
+    def test_leaves_the_connection_to_others_while_nobody_looks_at_it(
+        self, watched: tuple[Member, Monitor], arrive: Arrive
+    ) -> None:
+        owner, _ = watched
+        person = arrive(owner)
+        person.open("/monitors")
+        with person.page.expect_request(lambda request: bool(request.headers.get("if-none-match"))):
+            pass
+        with person.page.expect_event("requestfailed"):
+            person.page.evaluate(
+                "Object.defineProperty(document, 'hidden', { value: true });"
+                "document.dispatchEvent(new Event('visibilitychange'))"
+            )
+
+    def test_keeps_telling_truly_how_long_an_incident_lasts(
+        self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner, monitor = watched
+        app_service.run(go_down(monitor))
+        person = arrive(owner)
+        person.open("/incidents")
+        lasts = person.page.locator("[data-since]")
+        with person.page.expect_request(lambda request: bool(request.headers.get("if-none-match"))):
+            pass
+        lasts.evaluate("node => node.dataset.since = new Date(Date.now() - 7_265_000).toISOString()")
+        person.page.get_by_text("2 h 1 min").wait_for()
 
     def test_tells_without_a_script_how_to_renew_it(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner, java_script_enabled=False)

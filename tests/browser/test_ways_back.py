@@ -9,6 +9,7 @@ import pytest
 from browser.chromium import COOKIE, write_storage_state
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.auth.service import list_keys
+from monitoring.monitors.maintenance.service import list_windows
 from monitoring.monitors.models import Monitor
 
 if TYPE_CHECKING:
@@ -97,6 +98,21 @@ class TestTheBrowsersBack:
         made = app_service.run(list_urls(acme))
         assert made.count("https://twice.acme.example/") == 1
         assert "https://another.acme.example/" not in made
+
+    def test_and_save_makes_no_second_maintenance(
+        self, acme: Acme, arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner = arrive(acme.owner)
+        owner.open("/settings/maintenance/new")
+        for notice in ("maintenance_created", "maintenance_created_before"):
+            owner.page.get_by_label("Name").fill("Made once")
+            owner.page.get_by_label("Monitors with one of these tags").fill("nobodys")
+            owner.press("Save the maintenance")
+            owner.page.get_by_text(NOTICES[notice]).wait_for()
+            owner.page.go_back()
+            owner.page.get_by_role("heading", name="New maintenance").wait_for()
+        page = app_service.run(list_windows(acme.team.id, 100, None))
+        assert [window.name for window in page.rows].count("Made once") == 1
 
     def test_and_create_makes_no_second_key(
         self, acme: Acme, arrive: Arrive, app_service: RunningService

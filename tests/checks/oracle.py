@@ -42,23 +42,33 @@ class Month:
 
     incidents: list[Incident] = field(default_factory=list)
     strokes: list[tuple[datetime, datetime, str]] = field(default_factory=list)
+    maintenance: list[tuple[datetime, datetime]] = field(default_factory=list)
 
     def seconds(self, start: datetime, end: datetime) -> dict[str, float]:
         """Add up each colour that can be seen between two moments; the last stroke covers those before it."""
-        inner = {edge for stroke in self.strokes for edge in stroke[:2] if start < edge < end}
+        painted = [*(stroke[:2] for stroke in self.strokes), *self.maintenance]
+        inner = {edge for stretch in painted for edge in stretch if start < edge < end}
         edges = sorted({start, *inner, end})
-        sums = dict.fromkeys(("up", "down", "paused", "unknown"), timedelta())
+        sums = dict.fromkeys(("up", "down", "paused", "maintenance", "unknown"), timedelta())
         for one, other in pairwise(edges):
             for stroke_start, stroke_end, colour in reversed(self.strokes):
                 if stroke_start <= one and other <= stroke_end:
-                    sums[colour] += other - one
+                    is_rest = any(first <= one and other <= last for first, last in self.maintenance)
+                    sums["maintenance" if is_rest and colour != "paused" else colour] += other - one
                     break
         return {colour: length.total_seconds() for colour, length in sums.items()}
 
 
-def work_out(rules: Rules, stretches: list[tuple[datetime, datetime, str, list[Check]]]) -> Month:
-    """Take stretches, `active` with their checks or `paused`, one after the other."""
-    month = Month()
+def work_out(
+    rules: Rules,
+    stretches: list[tuple[datetime, datetime, str, list[Check]]],
+    maintenance: list[tuple[datetime, datetime]],
+) -> Month:
+    """Take stretches, `active` with their checks or `paused`, one after the other.
+
+    A failure during maintenance says as little as a check that was blind.
+    """
+    month = Month(maintenance=maintenance)
     for start, end, kind, checks in stretches:
         if kind == "paused":
             month.strokes.append((start, end, "paused"))
@@ -66,8 +76,13 @@ def work_out(rules: Rules, stretches: list[tuple[datetime, datetime, str, list[C
                 month.incidents[-1].resolved_at = start
         else:
             month.strokes.append((start, end, "unknown"))
-            _paint_active(rules, month, end, checks)
+            _paint_active(rules, month, end, [_believe(check, maintenance) for check in checks])
     return month
+
+
+def _believe(check: Check, maintenance: list[tuple[datetime, datetime]]) -> Check:
+    is_rest = any(first <= check.at < last for first, last in maintenance)
+    return Check(check.at, "unknown") if is_rest and check.outcome == "down" else check
 
 
 def _paint_active(rules: Rules, month: Month, end: datetime, checks: list[Check]) -> None:

@@ -15,8 +15,9 @@ from monitoring.checks import lanes as lanes_module
 from monitoring.checks.claims import Claimed
 from monitoring.checks.lanes import Lanes, Postponements, Turn
 from monitoring.checks.probes.http import Expectation, HttpProbe
-from monitoring.incidents.subjects import KnownMonitor
 from monitoring.monitors.health import Health, State
+from monitoring.monitors.warnings import Warnings
+from monitoring.notifications.subjects import KnownMonitor
 from monitoring.outbound.exchanges import OutboundRequest
 from monitoring.outbound.targets import read_target
 
@@ -49,9 +50,12 @@ def claim(team: str, host: str | None = None, interval_seconds: int = 300) -> Cl
         lease_ends_at=NOON,
         planned_at=NOON,
         last_checked_at=None,
-        subject=KnownMonitor(monitor_id, id_of(team), team, url),
+        subject=KnownMonitor(monitor_id, id_of(team), team, url, ()),
+        maintenance_from=None,
+        maintenance_until=None,
         probe=HttpProbe(OutboundRequest(method="GET", url=url, timeout_seconds=15), ANYTHING),
         timeout_seconds=15,
+        warnings=Warnings(),
         health=Health(State.UP),
         status="up",
         interval_seconds=interval_seconds,

@@ -25,6 +25,9 @@ from monitoring.checks.uptime import measure_uptime
 from monitoring.incidents.models import Incident
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import default_configuration
+from monitoring.monitors.maintenance.covering import due_at_of
+from monitoring.monitors.maintenance.keeping import keep_maintenance
+from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitoring.monitors.watch import restart_watch
 from temporary_backends import make_settings, temporary_backends
@@ -47,6 +50,22 @@ INTERVALS = (3600, 7200, 14400, 21600)
 ROUND = timedelta(seconds=3600)
 MONITORS = 200
 BLIP_SECONDS = 5
+LATENESS = 3 * SECOND
+
+# By tag: from when on, for how long, and how often. The clocks of Berlin change on 25 October.
+WINDOWS = {
+    "weekly": (datetime(2026, 10, 4, 2, tzinfo=UTC), timedelta(hours=9), "FREQ=WEEKLY", "Europe/Berlin"),
+    "monthly": (datetime(2026, 10, 13, tzinfo=UTC), timedelta(days=3), None, "UTC"),
+    "overlapping": (datetime(2026, 10, 15, 22, 30, tzinfo=UTC), timedelta(days=2), None, "UTC"),
+}
+TIMES = {
+    "weekly": [
+        (start, start + timedelta(hours=9))
+        for start in (datetime(2026, 10, day, 3 if day == 25 else 2, tzinfo=UTC) for day in (4, 11, 18, 25))
+    ],
+    "monthly": [(datetime(2026, 10, 13, tzinfo=UTC), datetime(2026, 10, 16, tzinfo=UTC))],
+    "overlapping": [(datetime(2026, 10, 15, 22, 30, tzinfo=UTC), datetime(2026, 10, 17, 22, 30, tzinfo=UTC))],
+}
 
 
 def choose_id(chance: Random) -> UUID:
@@ -64,6 +83,7 @@ class Script:
     pauses: list[tuple[datetime, datetime]]
     blip_until: datetime = BEGINNING
     checks: list[Check] = field(default_factory=list)
+    maintenance: list[tuple[datetime, datetime]] = field(default_factory=list)
 
     def is_away(self, now: datetime, chance: Random) -> bool:
         if now >= self.blip_until and chance.random() < 0.001:
@@ -140,6 +160,7 @@ class World:
                 await claim_due(self.now, 1000)
                 self.now += MINUTE  # until the leases have ended
                 continue
+            await self.keep_maintenance()
             if not any(start <= self.now < end for start, end in self.stopped):
                 for each in await self.checker.check_once():
                     outcome = str(each.finding.outcome).replace("degraded", "up")
@@ -148,6 +169,13 @@ class World:
             self.now = min(next_round, self.now + 10 * SECOND) if is_settling else next_round
             if self.now == next_round:
                 next_round += ROUND
+
+    async def keep_maintenance(self) -> None:
+        """Do what a worker has done since the last round, each time a few seconds late."""
+        late = MaintenanceWindow.filter(due_at__lte=self.now - LATENESS).order_by("due_at")
+        while due := await late.first():
+            assert due.due_at
+            await keep_maintenance(due.due_at + LATENESS)
 
     async def rest_or_go_on(self, monitor_id: UUID, moment: datetime, *, paused: bool) -> None:
         """Do what updating a monitor does, on this clock."""
@@ -158,22 +186,44 @@ class World:
             await monitor.save(update_fields=["paused", "status"])
 
 
+async def plan_maintenance(team_id: UUID) -> None:
+    for tag, (starts_at, duration, recurrence, time_zone) in WINDOWS.items():
+        window = MaintenanceWindow(
+            team_id=team_id,
+            name=tag,
+            starts_at=starts_at,
+            duration_seconds=duration // SECOND,
+            recurrence=recurrence,
+            time_zone=time_zone,
+            monitor_ids=[],
+            tags=[tag],
+            created_at=BEGINNING,
+            updated_at=BEGINNING,
+        )
+        window.due_at = due_at_of(window, BEGINNING)
+        await window.save(force_create=True)
+
+
 async def make_monitors(world: World) -> list[Monitor]:
     team = await create_team("Alice's team", "free", MONITORS)
     ages = {"status_changed_at": BEGINNING, "created_at": BEGINNING, "updated_at": BEGINNING}
     monitors = []
+    await plan_maintenance(team.id)
     for number in range(MONITORS):
+        tags = world.chance.sample(list(WINDOWS), number % 4)
         configuration = {
             "url": f"https://shop-{number}.example.com/",
             "interval_seconds": world.chance.choice(INTERVALS),
             "failure_threshold": world.chance.choice((1, 2, 2, 3)),
             "recovery_threshold": world.chance.choice((1, 2, 2, 3)),
+            "tags": tags,
         }
         whole = rules.complete(configuration, default_configuration())
         monitor = Monitor(
             id=choose_id(world.chance), team_id=team.id, status="pending", search_text="", **ages, **whole
         )
-        world.scripts[monitor.id] = write_script(world.chance)
+        world.scripts[monitor.id] = script = write_script(world.chance)
+        script.maintenance = [times for tag in tags for times in TIMES[tag]]
         monitors.append(monitor)
     await Monitor.bulk_create(monitors)
     await Watch.bulk_create(
@@ -201,7 +251,7 @@ def stretches_of(script: Script, end: datetime) -> list[tuple[datetime, datetime
 
 
 def count_unconfirmed(script: Script, month: Month) -> int:
-    """Count the failures that no incident tells of."""
+    """Count the failures that no incident tells of, because nothing confirmed them or in maintenance."""
     return sum(
         check.outcome == "down"
         and not any(
@@ -227,6 +277,7 @@ async def test_after_a_month_of_outages_uptime_and_incidents_are_the_truth(tmp_p
                     monitor.recovery_threshold,
                 ),
                 stretches_of(script, world.last_round + SECOND),  # its checks included
+                script.maintenance,
             )
             stored = await Monitor.get(id=monitor.id).select_related("watch")
             told = await Incident.filter(monitor_id=monitor.id).order_by("started_at")
@@ -237,5 +288,10 @@ async def test_after_a_month_of_outages_uptime_and_incidents_are_the_truth(tmp_p
             truth = month.seconds(BEGINNING, world.last_round)
             assert {name: getattr(uptime, f"{name}_seconds") for name in truth} == truth
             seen.update({name: round(seconds) for name, seconds in truth.items()})
-            seen.update(incidents=len(told), unconfirmed=count_unconfirmed(script, month))
+            silenced = (check for check in script.checks if check.outcome == "down")
+            seen.update(
+                incidents=len(told),
+                unconfirmed=count_unconfirmed(script, month),
+                silenced=sum(any(a <= each.at < b for a, b in script.maintenance) for each in silenced),
+            )
     assert min(seen.values()) > 0

@@ -320,7 +320,7 @@ class TestIncidents:
             )
             counts.append([await self._count_statements(finding, own_log) for finding in (DOWN, UP)])
             await Watch.all().update(due_at=None)
-        assert counts == [[4, 4], [4, 4]]
+        assert counts == [[5, 6], [5, 6]]
 
     async def _count_statements(self, finding: Finding, own_log: pytest.LogCaptureFixture) -> int:
         """Store what every monitor's check found that is not at rest, and count what incidents took."""

@@ -30,6 +30,7 @@ def microseconds(durations: Durations) -> dict[State, int]:
         State.UP: round(durations.up_seconds * 1_000_000),
         State.DOWN: round(durations.down_seconds * 1_000_000),
         State.PAUSED: round(durations.paused_seconds * 1_000_000),
+        State.MAINTENANCE: round(durations.maintenance_seconds * 1_000_000),
         State.UNKNOWN: round(durations.unknown_seconds * 1_000_000),
     }
 
@@ -38,8 +39,11 @@ def total(durations: Durations) -> int:
     return sum(microseconds(durations).values())
 
 
+# What changes say; maintenance is told apart from them.
+STATES = [state for state in State if state is not State.MAINTENANCE]
+
 offsets = st.timedeltas(timedelta(0), timedelta(days=400))
-histories = st.lists(st.builds(StateChange, offsets.map(START.__add__), st.sampled_from(State))).map(
+histories = st.lists(st.builds(StateChange, offsets.map(START.__add__), st.sampled_from(STATES))).map(
     lambda changes: sorted(changes, key=lambda change: change.changed_at)
 )
 seen_untils = st.none() | offsets.map(START.__add__)
@@ -97,13 +101,15 @@ class TestMeasure:
         assert measure(history((0, State.UP)), [], None) == []
 
     @given(
-        st.lists(st.tuples(st.integers(-5, 40), st.sampled_from(State)), max_size=12),
+        st.lists(st.tuples(st.integers(-5, 40), st.sampled_from(STATES)), max_size=12),
         st.sets(st.integers(0, 40), min_size=2),
         st.none() | st.integers(-5, 45),
+        st.sets(st.integers(-5, 45)),
     )
     def test_agrees_with_looking_every_second(
-        self, changes: list[tuple[int, State]], cut_at: set[int], seen_until: int | None
+        self, changes: list[tuple[int, State]], cut_at: set[int], seen_until: int | None, edges: set[int]
     ) -> None:
+        rests = list(zip(sorted(edges)[::2], sorted(edges)[1::2], strict=False))
         changes.sort(key=lambda change: change[0])
         expected = []
         for start, end in pairwise(sorted(cut_at)):
@@ -119,6 +125,8 @@ class TestMeasure:
                     and second >= seen_until
                 ):
                     state = State.UNKNOWN
+                if state not in (None, State.PAUSED) and any(a <= second < b for a, b in rests):
+                    state = State.MAINTENANCE
                 if state:
                     seen[state] += 1
             expected.append(
@@ -126,12 +134,14 @@ class TestMeasure:
                     up_seconds=seen[State.UP],
                     down_seconds=seen[State.DOWN],
                     paused_seconds=seen[State.PAUSED],
+                    maintenance_seconds=seen[State.MAINTENANCE],
                     unknown_seconds=seen[State.UNKNOWN],
                 )
             )
         windows = [(at(start), at(end)) for start, end in pairwise(sorted(cut_at))]
         vouched = None if seen_until is None else at(seen_until)
-        assert measure(history(*changes), windows, vouched) == expected
+        maintenance = [(at(start), at(end)) for start, end in rests]
+        assert measure(history(*changes), windows, vouched, maintenance) == expected
 
     @given(histories, cuts, seen_untils)
     def test_of_the_parts_sums_up_to_the_whole(

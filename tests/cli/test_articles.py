@@ -139,6 +139,9 @@ def test_usage_is_shown_by_locale() -> None:
     assert (spanish["locale"], spanish["characters"], spanish["requests"]) == ("es", 5, 1)
     assert portuguese["locale"] == "pt"
     assert run_for_json("usage", "2001-01") == []
+    assert "No engine was asked anything in 2001-01" in run("usage", "2001-01").output
+    refused = run("usage", "November")
+    assert (refused.exit_code, "November is no month" in refused.output) == (1, True)
 
 
 class TestArticles:

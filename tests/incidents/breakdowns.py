@@ -11,7 +11,7 @@ from monitoring.incidents.service import Opening, open_incidents, resolve_incide
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from monitoring.incidents.service import MonitorSubject
+    from monitoring.notifications.subjects import MonitorSubject
 
 STARTED_AT = datetime(2026, 11, 20, 9, 39, 50, 3000, tzinfo=UTC)
 CONFIRMED_AT = datetime(2026, 11, 20, 9, 40, 0, 183000, tzinfo=UTC)

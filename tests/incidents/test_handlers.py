@@ -53,6 +53,8 @@ class TestList:
             "state": "open",
             "started_at": "2026-11-20T09:39:50.003000Z",
             "confirmed_at": "2026-11-20T09:40:00.183000Z",
+            "acknowledged_at": None,
+            "acknowledged_by": None,
             "resolved_at": None,
             "resolution": None,
             "error": "unexpected_status",

@@ -14,10 +14,10 @@ from monitoring.auth.service import create_team
 from monitoring.backends.database import transaction
 from monitoring.incidents.models import Incident, Resolution
 from monitoring.incidents.service import Opening, open_incidents, resolve_incidents
-from monitoring.incidents.subjects import KnownMonitor
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.service import create_channel
+from monitoring.notifications.subjects import KnownMonitor
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ async def watch(team_id: UUID | None = None) -> KnownMonitor:
         await create_channel(team_id, {"type": "webhook", "url": "https://pager.example.com/"})
     url = "https://shop.example.com/health"
     monitor = await create_monitor(team_id, {"name": "Storefront", "url": url})
-    return KnownMonitor(monitor.id, monitor.team_id, monitor.name, monitor.url)
+    return KnownMonitor(monitor.id, monitor.team_id, monitor.name, monitor.url, monitor.tags)
 
 
 async def messages_of(delivery_ids: list[UUID]) -> list[dict[str, object]]:
@@ -77,6 +77,8 @@ class TestOpening:
                     "state": "open",
                     "started_at": "2026-11-20T09:39:50.003000Z",
                     "confirmed_at": "2026-11-20T09:40:00.183000Z",
+                    "acknowledged_at": None,
+                    "acknowledged_by": None,
                     "resolved_at": None,
                     "resolution": None,
                     "error": "unexpected_status",
@@ -87,6 +89,7 @@ class TestOpening:
                     "name": "Storefront",
                     "url": "https://shop.example.com/health",
                 },
+                "recent_incidents": 1,
             },
         }
 

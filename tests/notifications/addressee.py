@@ -12,9 +12,10 @@ from uuid import uuid4
 
 from monitoring.auth.service import create_team
 from monitoring.backends.current import current_backends
+from monitoring.notifications.announcing import announce
 from monitoring.notifications.channels.sending import open_sender
-from monitoring.notifications.deliveries import Announcement, announce
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.routing import Announcement
 from monitoring.notifications.service import create_channel
 from monitoring.notifications.tasks import deliver_notification
 
@@ -47,6 +48,7 @@ class Addressee(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}/hooks"
         self.received: list[Received] = []
         self.answers: deque[int | tuple[int, bytes]] = deque()
+        self.retry_after = ""
         self.location = f"http://127.0.0.1:{self.server_port}/elsewhere"
         self.has_received = threading.Event()
         self.may_answer = threading.Event()
@@ -78,6 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
         status, body = answer if isinstance(answer, tuple) else (answer, b"something")
         self.send_response(status)
         self.send_header("Location", self.server.location)
+        self.send_header("Retry-After", self.server.retry_after)
         self.send_header("Content-Length", "0" if status == 204 else str(len(body)))
         self.end_headers()
         if status != 204:
@@ -109,7 +112,9 @@ async def announce_to(
 
 
 def opening(team_id: UUID, subject: Mapping[str, Any] | None = None) -> Announcement:
-    return Announcement(team_id, "incident.opened", HAPPENED_AT, subject or {})
+    return Announcement(
+        team_id=team_id, event="incident.opened", happened_at=HAPPENED_AT, subject=subject or {}
+    )
 
 
 async def work(delivery: NotificationDelivery, sender: Sender | None = None) -> None:

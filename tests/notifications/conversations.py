@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from monitoring.notifications.deliveries import announce
+from monitoring.notifications.announcing import announce
 from monitoring.notifications.models import NotificationDelivery
 from notifications.addressee import opening
 

@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from monitoring.contract.catalogue import Catalogue
     from running_service import RunningService
 
-EVENTS = ["incident.opened", "incident.resolved"]
+EVENTS = ["incident.opened", "incident.resolved", "channel.disabled"]
+ROUTING = {
+    "tags": [],
+    "monitor_ids": [],
+    "delay_seconds": 0,
+    "unless_acknowledged": False,
+    "reminder_interval_seconds": 3600,
+    "quiet_hours": None,
+}
 KEY = {"Idempotency-Key": "4c1f0f1e-8a0b-4f0e-9c59-3d2d9a1f7b11"}
 SECRET_PATH = "/services/T0000/B0000/a-very-secret-token"
 CHAT = {"type": "slack", "url": f"https://hooks.slack.com{SECRET_PATH}"}
@@ -84,10 +92,13 @@ class TestCreate:
         webhook = register(alice)
         assert UUID(webhook["id"]).version == 7
         assert webhook["created_at"] == webhook["updated_at"]
-        assert {name: webhook[name] for name in ("name", "url", "events", "enabled", "disabled_reason")} == {
+        assert {
+            name: webhook[name] for name in ("name", "url", "events", "routing", "enabled", "disabled_reason")
+        } == {
             "name": "pager.example.com",
             "url": URL,
             "events": EVENTS,
+            "routing": ROUTING,
             "enabled": True,
             "disabled_reason": None,
         }
@@ -213,6 +224,25 @@ class TestGet:
     ) -> None:
         answer = charlie.get(path_of(register(alice)))
         assert is_problem(answer, catalogue, "notification_channel_not_found")
+
+
+class TestOfAMonitor:
+    def test_lists_who_is_told_of_its_incidents(self, charlie: Player) -> None:
+        monitor = charlie.post("/api/monitors", json={"url": URL, "tags": ["shop"]}).json()
+        routings: tuple[dict[str, Any], ...] = ({}, {"tags": ["shop"]}, {"monitor_ids": [monitor["id"]]})
+        told = [register(charlie, routing=routing)["id"] for routing in routings]
+        register(charlie, routing={"tags": ["blog"]})
+        register(charlie, enabled=False)
+        register(charlie, events=["incident.resolved"])
+        assert list_ids(charlie, monitor_id=monitor["id"]) == told[::-1]
+        first = charlie.get(CHANNELS, params={"monitor_id": monitor["id"], "limit": 1}).json()
+        rest = list_ids(charlie, monitor_id=monitor["id"], cursor=first["next_cursor"])
+        assert [first["notification_channels"][0]["id"], *rest] == told[::-1]
+
+    def test_that_the_team_does_not_have_is_told_to_nobody(self, alice: Player, charlie: Player) -> None:
+        register(charlie)
+        monitor = alice.post("/api/monitors", json={"url": URL}).json()
+        assert list_ids(charlie, monitor_id=monitor["id"]) == []
 
 
 class TestUpdate:

@@ -13,7 +13,8 @@ import pytest
 
 from monitoring.auth.service import create_team
 from monitoring.backends.database import transaction
-from monitoring.notifications.deliveries import announce, wait_for_attempt
+from monitoring.notifications.announcing import announce
+from monitoring.notifications.deliveries import wait_for_attempt
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.service import create_channel, delete_channel, update_channel
 from notifications.addressee import HAPPENED_AT, announce_to, opening, register

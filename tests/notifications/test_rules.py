@@ -11,6 +11,22 @@ from monitoring.notifications.models import DeliveryStatus
 from monitoring.notifications.rules import MAX_ATTEMPTS, conclude, wait_after
 
 
+class TestPauseThatIsAskedFor:
+    @pytest.mark.parametrize(
+        ("attempts", "asked", "wait"),
+        [
+            (1, 64.57, timedelta(seconds=64.57)),
+            (1, 2, timedelta(seconds=5)),
+            (1, 86_400, timedelta(hours=1)),
+            (4, 86_400, timedelta(hours=2)),
+            (MAX_ATTEMPTS, 60, None),
+        ],
+    )
+    def test_is_granted_up_to_an_hour(self, attempts: int, asked: float, wait: timedelta | None) -> None:
+        asks = AttemptResult(reception=Reception.TRY_AGAIN, retry_after_seconds=asked)
+        assert conclude(asks, attempts, chance=0).wait == wait
+
+
 class TestWait:
     @pytest.mark.parametrize(
         ("attempts", "wait"),

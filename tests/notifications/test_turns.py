@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from monitoring.notifications.announcing import announce
 from monitoring.notifications.channels.sending import open_sender
 from monitoring.notifications.claims import NO_ROOM_WAIT, claim_delivery
-from monitoring.notifications.deliveries import announce, queue_test
+from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.service import create_channel
 from monitoring.notifications.tasks import nudge

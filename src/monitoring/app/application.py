@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route, Router
 
-from monitoring.app import channel_form, monitor_filter, monitor_form
+from monitoring.app import channel_form, maintenance_form, monitor_filter, monitor_form
+from monitoring.app.changes import Changes
 from monitoring.app.errors import ErrorPages
 from monitoring.app.pages import (
     account,
+    acknowledge,
     articles,
     audit_log,
     channels,
     corrections,
+    email_readers,
     join,
     keys,
+    maintenance,
     members,
     monitors,
     plan,
@@ -30,6 +34,8 @@ from monitoring.contract.problems import Problem
 from monitoring.contract.witness import Witness
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -39,16 +45,32 @@ if TYPE_CHECKING:
 
 NAME = "app"  # stands in metrics and the access log, where API requests have their operation
 
-SUBJECTS = (sign_in, join, monitors, articles, corrections, keys, channels, members, account, audit_log, plan)
+SUBJECTS = (
+    sign_in,
+    join,
+    acknowledge,
+    email_readers,
+    monitors,
+    articles,
+    corrections,
+    keys,
+    channels,
+    maintenance,
+    members,
+    account,
+    audit_log,
+    plan,
+)
 
 
 class App:
     """Serves every page below /app. Requests find it under `request.app`."""
 
-    def __init__(self, settings: Settings, catalogue: Catalogue) -> None:
+    def __init__(self, settings: Settings, catalogue: Catalogue, is_stopping: Callable[[], bool]) -> None:
+        self.changes = Changes(is_stopping)
         self._catalogue = catalogue
         self._pages = Pages(settings)
-        for form in (channel_form, monitor_filter, monitor_form):
+        for form in (channel_form, maintenance_form, monitor_filter, monitor_form):
             form.judge()
         routes = [route for subject in SUBJECTS for route in subject.ROUTES]
         router = Router([*routes, *self._own_routes()], redirect_slashes=False)
@@ -64,7 +86,9 @@ class App:
 
     def receive(self, request: Request) -> Visit:
         """Begin a request's visit, or return it. It is a stranger's until `recognise` finds a session."""
-        visit: Visit = request.scope.setdefault("visit", Visit(request, self._pages, self._catalogue))
+        visit: Visit = request.scope.setdefault(
+            "visit", Visit(request, self._pages, self._catalogue, self.changes)
+        )
         return visit
 
     def _own_routes(self) -> list[Route]:

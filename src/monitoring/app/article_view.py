@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +105,7 @@ def _read_side(texts: Texts, path: Path) -> _Side:
     source = text[: MAX_CHARACTERS[text_format]]
     is_cut = len(source) < len(text)
     if text_format is TextFormat.PLAIN:
-        return _Side([Block("words", Markup.escape(source))] if text.strip() else [], is_cut)
+        return _Side([Block("words", Markup.escape(unescape(source)))] if text.strip() else [], is_cut)
     html = render_markdown(source) if text_format is TextFormat.MARKDOWN else source
     blocks = list(islice(read_blocks(html), MAX_BLOCKS + 1))
     is_cut |= len(blocks) > MAX_BLOCKS

@@ -1,4 +1,4 @@
-"""Forms for new channels: typed text becomes a NotificationChannelCreate, which the document judges. Pure."""
+"""Forms of channels: typed text becomes what the API takes, and the document judges it. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import orjson
 
 from monitoring.app.channel_words import HINTS, LABELS
 from monitoring.app.document_rules import document_rules
+from monitoring.app.routing_form import read_routing, write_routing
 from monitoring.contract.configurations import member_of
 from monitoring.contract.document import published_document
+from monitoring.notifications.configuration import configuration_of, secret_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,9 +22,10 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Json, Node
     from monitoring.contract.problems import Problem
     from monitoring.contract.validation import Check
+    from monitoring.notifications.models import NotificationChannel
 
-_UNION = "NotificationChannelCreate"
-_WITHOUT_A_FIELD = ("type", "events", "enabled")
+_UNION, _PATCHES = "NotificationChannelCreate", "NotificationChannelUpdate"
+_WITHOUT_A_FIELD = ("type", "events", "routing", "enabled")
 
 # The key of an error that concerns no single field.
 WHOLE_FORM = ""
@@ -39,6 +42,7 @@ class Field:
     label: str
     hint: str
     is_required: bool
+    is_secret: bool
     options: Sequence[tuple[str, str]]
     rows: int
     default: str
@@ -47,9 +51,9 @@ class Field:
 @cache
 def fields_of(channel_type: str) -> tuple[Field, ...]:
     """Return the fields of a type, in the order of the document."""
-    schema = _schema_of(channel_type)
+    schema, secrets = _schema_of(channel_type), secret_fields(channel_type)
     return tuple(
-        _describe(name, part, is_required=name in schema["required"])
+        _describe(name, part, is_required=name in schema["required"], is_secret=name in secrets)
         for name, part in schema["properties"].items()
         if name not in _WITHOUT_A_FIELD
     )
@@ -64,9 +68,38 @@ def read_form(channel_type: str, form: Mapping[str, str], events: Sequence[str])
     for field in fields_of(channel_type):
         if text := form.get(field.name, "").strip():
             given[field.name] = _read(field.name, text)
-    given["events"] = list(events)
-    judge()(given)
+    given |= {"events": list(events), "routing": read_routing(form)}
+    judge(_UNION)(given)
     return given
+
+
+def read_patch(channel_type: str, form: Mapping[str, str], events: Sequence[str]) -> dict[str, Json]:
+    """Read a NotificationChannelUpdate. Secrets that were left empty stay, other fields get their default.
+
+    Raises Problem for the first field that breaks the document's rules.
+    """
+    patch: dict[str, Json] = {"type": channel_type}
+    for field in fields_of(channel_type):
+        text = form.get(field.name, "").strip()
+        if text or field.is_required:
+            patch[field.name] = _read(field.name, text)
+        else:
+            patch[field.name] = None
+        if not text and field.is_secret:
+            del patch[field.name]
+    patch |= {"events": list(events), "routing": read_routing(form), "enabled": form.get("enabled") == "on"}
+    judge(_PATCHES)(patch)
+    return patch
+
+
+def write_form(channel: NotificationChannel) -> dict[str, str]:
+    """Write a channel as the texts of the form's fields. Those of secrets are empty."""
+    configuration = configuration_of(channel)
+    texts = {
+        field.name: "" if field.is_secret else _write(configuration[field.name])
+        for field in fields_of(channel.type)
+    }
+    return texts | write_routing(configuration["routing"]) | {"enabled": "on" if channel.enabled else ""}
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> dict[str, str]:
@@ -74,23 +107,26 @@ def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> 
     sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
     path, _, words = sentence.partition(": ")
     name, _, _ = path.partition(".")
+    if path.startswith("routing."):
+        field = path.replace("routing.quiet_hours.", "routing.quiet_").split(".")[1]
+        return {f"routing_{field}": words[:1].upper() + words[1:]}
     if name == "events" or name in {field.name for field in fields_of(channel_type)}:
         return {name: words[:1].upper() + words[1:]}
     return {WHOLE_FORM: sentence}
 
 
 @cache
-def judge() -> Check:
+def judge(schema_name: str = _UNION) -> Check:
     """Return the document's check of a form. Compiled once, at the start, because it takes long."""
-    return document_rules().request_check({"$ref": f"#/components/schemas/{_UNION}"}, "form")
+    return document_rules().request_check({"$ref": f"#/components/schemas/{schema_name}"}, "form")
 
 
-def _describe(name: str, part: Node, *, is_required: bool) -> Field:
+def _describe(name: str, part: Node, *, is_required: bool, is_secret: bool) -> Field:
     schema = published_document().follow(part)
     options = [(option, option) for option in schema.get("enum", ())]
     rows = {"headers": 3, "body": 6}.get(name, 1)
     default = str(schema.get("default", "")) if options else ""
-    return Field(name, LABELS[name], HINTS.get(name, ""), is_required, options, rows, default)
+    return Field(name, LABELS[name], HINTS.get(name, ""), is_required, is_secret, options, rows, default)
 
 
 def _read(name: str, text: str) -> Json:
@@ -103,6 +139,12 @@ def _read(name: str, text: str) -> Json:
         except orjson.JSONDecodeError:
             raise document_rules().sentences.invalid_field(name, "type", types="a JSON object") from None
     return text
+
+
+def _write(value: Json) -> str:
+    return (
+        orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() if isinstance(value, dict) else value or ""
+    )
 
 
 def _schema_of(channel_type: str) -> Node:

@@ -21,6 +21,7 @@ TYPES = {
         "Opsgenie, Jira Service Management",
         "The key of an API integration. Each incident creates an alert.",
     ),
+    "email": ("Email", "An address. Whoever reads it is asked first."),
     "ntfy": ("ntfy", "A topic that phones subscribe to, on ntfy.sh or a server of yours."),
     "pushover": ("Pushover", "The token of an application, and the key of a user or a group."),
     "webhook": ("Webhook", "The address of a server of yours. It gets signed messages."),
@@ -30,6 +31,7 @@ TYPES = {
 LABELS = {
     "name": "Name",
     "url": "Address (URL)",
+    "address": "Email address",
     "bot_token": "Token of the bot",
     "chat_id": "Chat",
     "routing_key": "Integration key",
@@ -45,7 +47,8 @@ LABELS = {
 }
 
 HINTS = {
-    "name": "Without one, it is called after its host or service.",
+    "name": "Without one, it is called after its host, service or address.",
+    "address": "It is sent a link, and nothing else until its reader opens that.",
     "chat_id": "A number such as -1001234567890, or the @name of a public channel.",
     "token": "Only if the server wants one.",
     "headers": "One a line, such as Authorization: Bearer a-token. Values are not shown again.",
@@ -54,7 +57,13 @@ HINTS = {
 
 EVENTS = {
     "incident.opened": "A monitor is down",
+    "incident.acknowledged": "Somebody takes care of it",
     "incident.resolved": "It is up again, or was paused or deleted",
+    "incident.reminder": "It is still down, and nobody has acknowledged it",
+    "monitor.degraded": "A monitor is slow, or its certificate expires soon",
+    "monitor.recovered": "It is no longer degraded",
+    "certificate.expiring": "A certificate expires in 30, 14, 7 or 1 days",
+    "channel.disabled": "Another channel was disabled, because nothing got through",
     "article.translated": "A translation of an article is stored",
     "article.failed": "A translation was given up",
     "article.unpublished": "An article was unpublished or deleted",

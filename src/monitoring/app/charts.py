@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from monitoring.monitors.health import Outcome
+from monitoring.monitors.health import Outcome, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from monitoring.checks.latest import Glimpse
     from monitoring.checks.tallies import Tally
@@ -30,12 +31,12 @@ _MS_A_SECOND = 1000
 
 
 class Bar(NamedTuple):
-    """A check: a rectangle that stands on the base line."""
+    """A check: a rectangle that stands on the base line. `look` is its outcome, or `maintenance`."""
 
     x: int
     y: int
     height: int
-    outcome: str
+    look: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,19 @@ class Tick(NamedTuple):
     text: str
 
 
+class Shade(NamedTuple):
+    """A time in maintenance, in the coordinates of lines."""
+
+    x: float
+    width: float
+
+
 @dataclass(frozen=True, slots=True)
 class Chart:
     """Response times by the hour."""
 
     lines: list[Line]
+    shades: list[Shade]
     across: list[Tick]
     upwards: list[Tick]
     words: str
@@ -83,9 +92,10 @@ def draw_bars(checks: Sequence[Glimpse]) -> Bars:
     slowest_ms = max(_answers_ms(checks), default=0)
     begin = MAX_BARS - len(checks)
     bars = []
-    for position, (outcome, response_time_ms) in enumerate(checks, start=begin):
+    for position, (outcome, response_time_ms, is_in_maintenance) in enumerate(checks, start=begin):
         height = _height_of(outcome, response_time_ms, slowest_ms)
-        bars.append(Bar(position * _BAR_STEP, _BAR_HEIGHT - height, height, outcome))
+        look = State.MAINTENANCE if is_in_maintenance else outcome
+        bars.append(Bar(position * _BAR_STEP, _BAR_HEIGHT - height, height, look))
     return Bars(bars, describe_checks(checks))
 
 
@@ -94,21 +104,23 @@ def describe_checks(checks: Sequence[Glimpse]) -> str:
     if not checks:
         return "No recent checks"
     answers_ms = sorted(_answers_ms(checks))
-    failed_count = sum(outcome == Outcome.DOWN for outcome, _ in checks)
-    blind_count = sum(outcome == Outcome.UNKNOWN for outcome, _ in checks)
+    counted = [each.outcome for each in checks if not each.is_in_maintenance]
+    failed_count, blind_count = counted.count(Outcome.DOWN), counted.count(Outcome.UNKNOWN)
     parts = []
     if answers_ms:
         typical_ms = answers_ms[(len(answers_ms) - 1) // 2]
         parts += [f"typical {typical_ms:,} ms", f"slowest {answers_ms[-1]:,} ms"]
-    if failed_count or not blind_count:
+    if failed_count or (counted and not blind_count):
         parts.append(f"{failed_count or 'none'} failed")
     if blind_count:
         parts.append(f"{blind_count} unknown")
+    if len(counted) < len(checks):
+        parts.append(f"{len(checks) - len(counted)} in maintenance")
     return f"Last {_count(len(checks), 'check')}: {', '.join(parts)}"
 
 
-def draw_chart(hours: Sequence[tuple[Window, Tally]]) -> Chart | None:
-    """Draw the percentiles of each hour; None when no hour has an answer."""
+def draw_chart(hours: Sequence[tuple[Window, Tally]], maintenance: Sequence[Window] = ()) -> Chart | None:
+    """Draw the percentiles of each hour, and what was maintenance; None when no hour has an answer."""
     found = {
         percent: [tally.latencies.percentile(percent) for _, tally in hours] for percent in _SHOWN_PERCENTS
     }
@@ -126,7 +138,9 @@ def draw_chart(hours: Sequence[tuple[Window, Tally]]) -> Chart | None:
     heights = [
         Tick(_in_percent(_height_at(each, top_ms)), _write_short(each)) for each in (0, top_ms // 2, top_ms)
     ]
-    return Chart(lines, ticks, heights, _say(found))
+    shades = _shade(maintenance, hours[0][0][0], hours[-1][0][0])
+    words = _say(found) + ("; the time in maintenance is shaded" if shades else "")
+    return Chart(lines, shades, ticks, heights, words)
 
 
 def round_up(most_ms: int) -> int:
@@ -142,7 +156,7 @@ def round_up(most_ms: int) -> int:
 def _answers_ms(checks: Iterable[Glimpse]) -> list[int]:
     return [
         response_time_ms
-        for outcome, response_time_ms in checks
+        for outcome, response_time_ms, _ in checks
         if response_time_ms is not None and outcome in (Outcome.UP, Outcome.DEGRADED)
     ]
 
@@ -170,6 +184,14 @@ def _draw_line(percent: int, series: Sequence[int | None], step: float, top_ms: 
         else:
             path.append(f"{'M' if before is None else 'L'}{point[0]:g} {point[1]:g}")
     return Line(percent, " ".join(path), dots)
+
+
+def _shade(spans: Sequence[Window], start: datetime, end: datetime) -> list[Shade]:
+    """Lay spans over the axis, whose ends are the beginnings of the first and of the last hour."""
+    if end <= start:
+        return []
+    places = [[SIDE * min(max((each - start) / (end - start), 0), 1) for each in span] for span in spans]
+    return [Shade(_round(left), _round(right - left)) for left, right in places if _round(right - left)]
 
 
 def _height_at(response_time_ms: float, top_ms: int) -> float:

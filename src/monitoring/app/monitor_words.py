@@ -82,6 +82,7 @@ STATUSES: Mapping[str, str] = {
     "validating": "A check failed. The next ones decide.",
     "down": "It does not answer as it should.",
     "paused": "It is not checked.",
+    "maintenance": "It is in maintenance: failures open no incidents and do not count.",
     "unknown": "The service itself was offline, or did not check.",
 }
 """The document's MonitorStatus, in the order of the filter."""

@@ -27,6 +27,20 @@ def for_strangers(path: str, *, get: Handler | None = None, post: Handler | None
     return _route(path, get, post, _let_in)
 
 
+def for_holders(path: str, *, get: Handler, post: Handler) -> Route:
+    """Open a page to whoever has the signed link that its address holds, and to programs too.
+
+    The link is what nobody else knows, so that `post` needs no form of ours and must not read one.
+    """
+    handlers = {"GET": get, "HEAD": get, "POST": post}
+
+    async def serve(request: Request) -> Response:
+        app: App = request.app
+        return await handlers[request.method](app.receive(request))
+
+    return Route(ROOT + path, serve, methods=["GET", "POST"])
+
+
 def for_members(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
     """Open a page to people who are signed in; others are asked to sign in first."""
     return _route(path, get, post, _demand_member)

@@ -8,10 +8,19 @@ from monitoring.members.refusals import SENTENCES
 
 NOTICES = {
     "api_key_revoked": "The API key is revoked. Its tokens are refused from now on.",
+    "channel_asked": "The link is sent again. Look among unwanted messages too.",
     "channel_deleted": "The channel is deleted. Nothing is sent to it any more.",
+    "channel_updated": "The channel is changed.",
     "check_requested": "A check is requested. Its result will appear here in a moment.",
+    "incident_acknowledged": "You have acknowledged the incident. Reminders stop.",
+    "note_written": "The note is added.",
     "form_kept": "Your session has ended. Your form is kept: sign in, and then send it.",
     "invitation_withdrawn": "The invitation is withdrawn. Its code no longer works.",
+    "maintenance_created": "The maintenance is saved. It begins and ends by itself.",
+    "maintenance_created_before": "This form has already created maintenance. Nothing is created twice.",
+    "maintenance_deleted": "The maintenance is deleted. Failures count from now on.",
+    "maintenance_ended": "The maintenance is over. Failures count from now on.",
+    "maintenance_updated": "The maintenance is changed.",
     "member_removed": "The member is removed and signed out everywhere.",
     "monitor_created": "The monitor is created. Its first check begins now.",
     "monitor_created_before": "This form has already created this monitor. No second one is created.",
@@ -38,6 +47,10 @@ REFUSALS = {
         "Keep each mark of the English text, such as <g1>, once, with words inside its pair, "
         "and add no markup or address."
     ),
+    "note_form_spent": "This form has already added a note. Send it again to add another.",
+    "maintenance_form_spent": "This form has already created maintenance. Send it again to create more.",
+    "maintenance_length": "Must be a minute to 30 days after the beginning.",
+    "moment_unreadable": "Must be a day and a time, such as 2026-11-20 09:30.",
     "form_spent": "This form has already created a monitor. Send it again to create another.",
     "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",
     "role_unknown": "Choose one of the roles.",
@@ -64,6 +77,14 @@ ROLE_OPTIONS = (
 DECLINED = {
     "form_out_of_date": Sentence(
         403, "This form is out of date", "Nothing was done. Open the page again and send the form once more."
+    ),
+    "link_expired": Sentence(
+        404, "This link is no longer valid", "Sign in to see the incident, and to acknowledge it."
+    ),
+    "email_link_expired": Sentence(
+        404,
+        "This link is no longer valid",
+        "Its channel was deleted, or has another address, or the message is too old.",
     ),
     "owners_only": Sentence(403, "Owners only", "Ask an owner of your team to do this."),
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
@@ -17,9 +20,10 @@ from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.backends.current import current_backends
 from monitoring.contract.bodies import FORM, MAX_FORM_FIELDS, shorten_header
-from monitoring.contract.cacheable import digest_of, is_known
+from monitoring.contract.cacheable import digest_of
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
+from monitoring.contract.replies import note_held
 from monitoring.contract.urlencoding import parse_pairs
 from monitoring.members.models import Role
 from monitoring.members.sessions import find_session
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
 
+    from monitoring.app.changes import Changes
+    from monitoring.app.marks import Shown
     from monitoring.app.rendering import Pages
     from monitoring.app.sentences import Sentence
     from monitoring.auth.models import Team
@@ -40,13 +46,20 @@ if TYPE_CHECKING:
 
 Form = ImmutableMultiDict[str, str]
 
+# How long a page may wait for a change. Proxies give up on an answer after a minute, or later.
+MAX_WAIT_SECONDS = 30
+
+_WAIT = re.compile(r"wait=([0-9]{1,4})")
+
 
 class Visit:
     """One request. `session` is None for strangers, who have no `user`, `team` or `actor`."""
 
-    def __init__(self, request: Request, pages: Pages, catalogue: Catalogue) -> None:
+    def __init__(self, request: Request, pages: Pages, catalogue: Catalogue, changes: Changes) -> None:
         self.request = request
         self.catalogue = catalogue
+        self._changes = changes
+        self._mark = ""
         self.now = datetime.now(UTC)
         self.session: Session | None = None
         self._pages = pages
@@ -195,11 +208,44 @@ class Visit:
             cookies.drop_notice(response, self.settings)
         return response
 
+    async def await_change(self, *shown: Shown) -> Response | None:
+        """Hold back the answer until something of what is shown changes, if the browser prefers that.
+
+        Returns the answer if there is nothing to render: 304 if the time went by without a change, or the way
+        to the sign-in if the session ended meanwhile. The preference is `Prefer: wait=25` (RFC 7240 §4.3).
+        What the browser has is in `If-None-Match`. Without a preference nothing is read or held.
+        """
+        preferred = _WAIT.fullmatch(self.request.headers.get("prefer", ""))
+        if not preferred:
+            return None
+        mark = await self._changes.read_mark(shown)
+        self._mark = self._sign(mark)
+        if self._known_mark != self._mark:
+            return None
+        began = perf_counter()
+        seconds = min(int(preferred[1]), MAX_WAIT_SECONDS)
+        has_changed = await self._changes.wait(shown, mark, seconds, self._wait_until_gone)
+        note_held(self.request.scope, perf_counter() - began)
+        if not has_changed:
+            return Response(
+                status_code=304, headers=PAGE_HEADERS | {"ETag": self.request.headers["if-none-match"]}
+            )
+        self.now, self.session = datetime.now(UTC), None
+        await self.recognise()
+        if not self.session:
+            return self.redirect("/sign-in", next=self.path)
+        self._mark = self._sign(await self._changes.read_mark(shown))
+        return None
+
     def render_live(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
-        """Answer with a page that renews itself; with 304 if the browser has it (RFC 9110 §13.1.2)."""
+        """Answer with a page that renews itself; with 304 if the browser has it (RFC 9110 §13.1.2).
+
+        Its ETag tells the mark of what it shows, if that was read, and the digest of the page.
+        """
         response = self.render(template, status, **context)
-        etag = f'"{digest_of(bytes(response.body))}"'
-        if is_known(etag, self.request.headers.get("if-none-match")):
+        digest = digest_of(bytes(response.body))
+        etag = f'"{self._mark}.{digest}"'
+        if digest == self._known_digest:
             return Response(status_code=304, headers=PAGE_HEADERS | {"ETag": etag})
         response.headers["ETag"] = etag
         response.headers["Content-Security-Policy"] = LIVE_POLICY
@@ -231,6 +277,30 @@ class Visit:
         if not is_ours or not is_elsewhere:
             return None
         return f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
+
+    @property
+    def _known_mark(self) -> str:
+        return self._known.partition(".")[0]
+
+    @property
+    def _known_digest(self) -> str:
+        return self._known.partition(".")[2]
+
+    @property
+    def _known(self) -> str:
+        """What `If-None-Match` says. A proxy that compresses makes an ETag weak."""
+        return self.request.headers.get("if-none-match", "").removeprefix("W/").strip('"')
+
+    def _sign(self, mark: str) -> str:
+        """Shorten a mark, and tie it to the session: the forms of a page are good in one session only."""
+        assert self.session  # noqa: S101 - routes let only members here
+        return digest_of(f"{mark}\n{self.session.id}".encode())
+
+    async def _wait_until_gone(self) -> None:
+        """Wait until the browser has closed the connection, or given up this request."""
+        with suppress(Problem):  # a body that is too large
+            while (await self.request.receive())["type"] != "http.disconnect":
+                pass
 
     @property
     def _is_surely_ours(self) -> bool:

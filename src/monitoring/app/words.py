@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import html
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from monitoring.articles.translation.codes import readable
 from monitoring.contract.timestamps import write_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _TIME = Markup('<time datetime="{machine}" title="{title}">{text}</time>')
+# The script of live pages keeps the text of these two true (`assets/live.js`).
+_AGO = Markup('<time datetime="{machine}" title="{title}" data-ago>{text}</time>')
+_SINCE = Markup('<span data-since="{machine}">{text}</span>')
 
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
@@ -40,7 +45,14 @@ def write_ago(moment: datetime | None) -> Markup | str:
         return "never"
     passed = datetime.now(UTC) - moment
     text = f"{_in_long_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
-    return _write_time(moment, title=_in_words(moment), text=text)
+    return _write_time(moment, title=_in_words(moment), text=text, markup=_AGO)
+
+
+def write_since(moment: datetime) -> Markup:
+    """Write how long something lasts that began at a moment and goes on."""
+    moment = moment.astimezone(UTC)
+    seconds = (datetime.now(UTC) - moment).total_seconds()
+    return _SINCE.format(machine=write_timestamp(moment), text=write_duration(seconds))
 
 
 def write_duration(seconds: float) -> str:
@@ -65,6 +77,11 @@ def write_percent(ratio: float | None) -> str:
     return f"{int(ratio * 10_000) / 100:.2f} %"
 
 
+def resolve_references(text: str) -> str:
+    """Write `Fit &amp; fun` as the site's readers see it. Translation reads such a title as HTML, too."""
+    return html.unescape(text)
+
+
 def isolate(text: str) -> str:
     """Keep a stranger's text from turning the words around it, where no `<bdi>` can stand (UAX #9 §2.4.2)."""
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
@@ -72,16 +89,19 @@ def isolate(text: str) -> str:
 
 FILTERS: dict[str, Callable[..., Markup | str]] = {
     "ago": write_ago,
+    "as_read": resolve_references,
     "duration": write_duration,
     "isolated": isolate,
     "moment": write_moment,
     "percent": write_percent,
+    "readable": readable,
+    "since": write_since,
     "to_the_second": write_to_the_second,
 }
 
 
-def _write_time(moment: datetime, *, title: str, text: str) -> Markup:
-    return _TIME.format(machine=write_timestamp(moment.astimezone(UTC)), title=title, text=text)
+def _write_time(moment: datetime, *, title: str, text: str, markup: Markup = _TIME) -> Markup:
+    return markup.format(machine=write_timestamp(moment.astimezone(UTC)), title=title, text=text)
 
 
 def _in_words(moment: datetime) -> str:

@@ -12,7 +12,8 @@ from monitoring.articles.models import Translation, TranslationStatus
 from monitoring.articles.representations import represent_state
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
-from monitoring.notifications.deliveries import Announcement, announce
+from monitoring.notifications.announcing import announce
+from monitoring.notifications.routing import Announcement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,26 +40,32 @@ async def announce_translation(article: Article, translation_id: UUID) -> None:
         translation = await Translation.get(id=translation_id)
         event = _EVENTS[TranslationStatus(translation.status)]
         about = {"article": _describe(article), "translation": represent_state(translation)}
-        await _announce(readers, event, about)
+        await _announce(readers, article, event, about)
 
 
 async def announce_withdrawal(article: Article) -> None:
     """Announce that an article is unpublished or deleted."""
     if readers := await find_readers():
-        await _announce(readers, "article.unpublished", {"article": _describe(article)})
+        await _announce(readers, article, "article.unpublished", {"article": _describe(article)})
 
 
-async def _announce(readers: list[Team], event: str, subject: Mapping[str, Json]) -> None:
+async def _announce(readers: list[Team], article: Article, event: str, subject: Mapping[str, Json]) -> None:
     now = datetime.now(UTC)
-    await announce([Announcement(team.id, event, now, subject) for team in readers])
+    await announce(
+        [
+            Announcement(
+                team_id=team.id, event=event, happened_at=now, subject=subject, subject_id=article.id
+            )
+            for team in readers
+        ]
+    )
 
 
 def _describe(article: Article) -> dict[str, Json]:
-    """Write `NotificationArticle`."""
+    """Write `NotificationArticle`, without texts: messages are kept when the article is erased."""
     return {
         "id": str(article.id),
         "slug": article.slug,
-        "title": article.title,
         "status": article.status,
         "revision": article.revision,
     }

@@ -20,22 +20,27 @@ class FairThreads:
         self._threads = ThreadPoolExecutor(count, thread_name_prefix=name)
         self._lock = Lock()
         self._waiting: dict[Hashable, deque[tuple[Future[Any], Callable[[], Any]]]] = {}  # who is next, first
+        self._is_closed = False
 
     def submit(self, owner: Hashable, work: Callable[[], Result]) -> Future[Result]:
-        """Have the work done. It does not begin if its future is cancelled before."""
+        """Have the work done, unless its future is cancelled before it begins. Closing cancels it, too."""
         future: Future[Result] = Future()
         with self._lock:
+            if self._is_closed:
+                _cancel(future)
+                return future
             self._waiting.setdefault(owner, deque()).append((future, work))
-        self._threads.submit(self._work_once)
+            self._threads.submit(self._work_once)
         return future
 
     def close(self) -> None:
         """Cancel the work that has not begun."""
         with self._lock:
+            self._is_closed = True
             waiting = [future for works in self._waiting.values() for future, _ in works]
             self._waiting.clear()
         for future in waiting:
-            future.cancel()
+            _cancel(future)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _work_once(self) -> None:
@@ -53,3 +58,9 @@ class FairThreads:
             future.set_result(work())
         except BaseException as error:  # noqa: BLE001 - whoever waits for the work gets it
             future.set_exception(error)
+
+
+def _cancel(future: Future[Any]) -> None:
+    """Cancel a future for those, too, who wait for several at once."""
+    future.cancel()
+    future.set_running_or_notify_cancel()

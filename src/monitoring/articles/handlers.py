@@ -69,7 +69,10 @@ async def deliver_article(body: dict[str, Any], x_wp_webhook_name: str | None = 
 
 async def _take_in(submission: dict[str, Any]) -> Article:
     """Take an article in, and ask for its translation once everything is stored."""
-    receipt = await service.receive_submission(submission)
+    try:
+        receipt = await service.receive_submission(submission)
+    except service.NothingToPublish:
+        raise Problem("article_empty") from None
     DELIVERIES.labels(receipt.kind).inc()
     if receipt.is_new_revision:
         await ask_for_translation(str(receipt.article.id))

@@ -20,6 +20,27 @@ if TYPE_CHECKING:
 
     from monitoring.auth.callers import Caller
 
+# More changes than this are not collected: the newest articles are looked at one by one until a page is full.
+FEW_CHANGES = 1000
+
+# In the order of the indexes, so that no more is read than counts.
+_HAS_MANY_CHANGES = """
+    SELECT 1 FROM (
+        SELECT id FROM articles WHERE updated_at >= $1 ORDER BY updated_at LIMIT 1 OFFSET $2
+    ) AS one
+    UNION ALL SELECT 1 FROM (
+        SELECT id FROM translations WHERE translated_at >= $1 ORDER BY translated_at LIMIT 1 OFFSET $2
+    ) AS other
+"""
+
+# A subquery with an aggregate runs for each article. PostgreSQL would read all translations for EXISTS.
+_CHANGED_SINCE_LIKE_MANY = """
+    (
+        articles.updated_at >= {0}
+        OR (SELECT MAX(translated_at) FROM translations WHERE article_id = articles.id) >= {0}
+    )
+"""
+
 # Both index their times, so that few changes are found fast, however many articles there are.
 _CHANGED_SINCE = """
     articles.id IN (
@@ -86,13 +107,16 @@ async def list_articles(wanted: ArticleFilter, limit: int, after_id: UUID | None
 async def _find_ids(wanted: ArticleFilter, count: int, after_id: UUID | None) -> list[UUID]:
     connection = current_backends().database.context.db()
     on_postgres = is_postgres(connection)
-    since = wanted.updated_since
+    since = wanted.updated_since if on_postgres else wanted.updated_since and str(wanted.updated_since)
+    has_many_changes = since and await connection.execute_query_dict(
+        spell(connection, _HAS_MANY_CHANGES), [since, FEW_CHANGES]
+    )
     conditions = {
         "articles.status = {0}": str(wanted.status),
         "articles.id < {0}": str(after_id) if after_id else None,
         _TRANSLATED_INTO: wanted.locale if wanted.locale != SOURCE_LOCALE else None,
         _TAGGED_ON_POSTGRES if on_postgres else _TAGGED_ON_SQLITE: wanted.tag,
-        _CHANGED_SINCE: since if on_postgres else since and str(since),
+        _CHANGED_SINCE_LIKE_MANY if has_many_changes else _CHANGED_SINCE: since,
     }
     given = {condition: value for condition, value in conditions.items() if value is not None}
     numbered = [condition.format(f"${number}") for number, condition in enumerate(given, start=1)]

@@ -100,6 +100,6 @@ def represent_state(translation: Translation) -> dict[str, Any]:
         "revision": translation.revision,
         "attempts": translation.attempts,
         "reason": translation.reason,
-        "untranslated_segments": translation.untranslated_segments,
+        "untranslated_segments": translation.untranslated_segments if translation.translated_at else None,
         "translated_at": write_timestamp(translation.translated_at),
     }

@@ -69,6 +69,10 @@ MAX_PAUSE_SECONDS = 0.1
 log = logging.getLogger(__name__)
 
 
+class NothingToPublish(Exception):  # noqa: N818 - what the publisher sent
+    """Neither a submission nor what is kept of its article has a title or text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """An article after a submission, and what the submission meant for it."""
@@ -85,11 +89,12 @@ class Receipt:
 async def receive_submission(payload: dict[str, Any]) -> Receipt:
     """Take an article in. When this returns, the original is stored and every translation has a row.
 
-    Idempotent. Raises `StorageUnavailable` or `DatabaseUnavailable`; then the submission has changed no row.
+    Idempotent. Raises `NothingToPublish`, `StorageUnavailable` or `DatabaseUnavailable`; then the submission
+    has changed no row.
     """
     submission = read_submission(payload, datetime.now(UTC))
     is_published = submission.status is PublicationStatus.PUBLISHED
-    if is_published and (article := await take_in_by_the_round(submission)):
+    if is_published and submission.has_words() and (article := await take_in_by_the_round(submission)):
         log_article(article.id)
         return Receipt(article, SubmissionKind.NEW_REVISION)
     receipt = await _receive_insistently(submission)
@@ -117,6 +122,7 @@ async def _receive_alone(submission: Submission) -> Receipt:
             take = _publish_again if is_published else _withdraw
             receipt = await take(submission, taken_folders.values(), now)
         else:
+            _demand_words(submission)
             receipt = await _take_in(connection, make_article(submission, taken_folders.values(), now))
     if receipt.kind is SubmissionKind.STALE:
         log.info(
@@ -126,6 +132,11 @@ async def _receive_alone(submission: Submission) -> Receipt:
             receipt.article.source_time,
         )
     return receipt
+
+
+def _demand_words(submission: Submission) -> None:
+    if submission.status is PublicationStatus.PUBLISHED and not submission.has_words():
+        raise NothingToPublish
 
 
 async def _take_in(connection: BaseDBAsyncClient, article: Article) -> Receipt:
@@ -151,6 +162,7 @@ async def _publish_again(submission: Submission, taken_folders: Collection[str],
     was_published = article.status == PublicationStatus.PUBLISHED
     has_old_files = article.remove_at is not None
     if kind is SubmissionKind.NEW_REVISION:
+        _demand_words(submission)
         _revise(article, submission, now)
         article.withdrawn_at = article.remove_at = None
         article.nudged_at = now

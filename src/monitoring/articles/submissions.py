@@ -59,6 +59,11 @@ class Submission:
         content_hash, size_bytes = _measure_content(payload)
         return replace(self, payload=payload, content_hash=content_hash, size_bytes=size_bytes)
 
+    def has_words(self) -> bool:
+        """Say whether there is a title or text, without which the page would be empty."""
+        article = self.payload["article"]
+        return any((article.get(field) or "").strip() for field in ("title", *TEXT_FIELDS))
+
     def folders(self) -> Iterator[str]:
         """Name folders for the article, best first. No other article can have those after the first."""
         article = self.payload["article"]

@@ -41,6 +41,15 @@ def demand_allowance(request: HTTPConnection, allowance: Allowance) -> None:
     """Announce what is left of a limit. Raises `Problem("rate_limited")` if it is exceeded."""
     for name, value in allowance.headers().items():
         add_reply_header(request.scope, name, value)
+    _refuse_excess(allowance)
+
+
+async def demand_room(policy: RateLimitPolicy, key: str) -> None:
+    """Count what a request leads to, which it does not announce. Raises `Problem("rate_limited")`."""
+    _refuse_excess(await current_backends().counters.hit(policy, key))
+
+
+def _refuse_excess(allowance: Allowance) -> None:
     if not allowance.allowed:
         RATE_LIMIT_HITS.labels(allowance.policy.name).inc()
         raise Problem("rate_limited", retry_after_seconds=allowance.reset_seconds)

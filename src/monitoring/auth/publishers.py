@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from monitoring.contract.bodies import receive_early
+from monitoring.contract.problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,25 +35,25 @@ def has_access_token(request: Request, tokens: Sequence[SecretStr]) -> bool:
     return matched is not None and is_any_secret(sent[0][matched.end() :], tokens)
 
 
-async def is_signed_by_ghost(request: Request, secrets: Sequence[SecretStr]) -> bool:
-    """Say whether `X-Ghost-Signature` signs the body, in the last minutes, with one of the secrets.
+async def find_fault_of_signature(request: Request, secrets: Sequence[SecretStr]) -> Problem | None:
+    """Say what is wrong with `X-Ghost-Signature`; nothing, if it signs the body with one of the secrets.
 
     The body is read for that, unless the header is no signature or too old. Ghost signs the body and the time
     after it since July 2024 (https://github.com/TryGhost/Ghost/pull/20500). What older versions sign names no
     time, so whoever saw a request could send it again and again. Raises Problem if the body is too large.
     """
     matched = _SIGNATURE.fullmatch(request.headers.get("x-ghost-signature", ""))
-    if not secrets or not matched:
-        return False
+    if not matched:
+        return Problem("ghost_signature_unreadable")
     signature, sent_at = matched.groups()
     if abs(time.time() - int(sent_at) / 1000) > SIGNATURE_TOLERANCE_SECONDS:
-        return False
+        return Problem("ghost_signature_expired")
     signed = await receive_early(request) + sent_at.encode()
     expected = [
         hmac.digest(secret.get_secret_value().encode(), signed, hashlib.sha256).hex().encode()
         for secret in secrets
     ]
-    return _is_any(signature.encode(), expected)
+    return None if _is_any(signature.encode(), expected) else Problem("ghost_signature_invalid")
 
 
 def _is_any(sent: bytes, accepted: Iterable[bytes]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Never
 
 from monitoring.auth.callers import Caller
 from monitoring.auth.limits import client_network, count_request, demand_allowance
-from monitoring.auth.publishers import has_access_token, is_any_secret, is_signed_by_ghost
+from monitoring.auth.publishers import find_fault_of_signature, has_access_token, is_any_secret
 from monitoring.auth.service import find_living_key
 from monitoring.auth.tokens import InvalidTokenError, verify_token
 from monitoring.backends.current import current_backends
@@ -16,6 +16,9 @@ from monitoring.contract.routing import operation_of
 from monitoring.contract.security import SecurityHandler
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import SecretStr
     from starlette.requests import Request
 
     from monitoring.auth.tokens import TokenClaims
@@ -57,11 +60,10 @@ class WebhookSecurity(SecurityHandler):
             raise Problem("webhook_secret_not_configured")
         if has_access_token(request, access_tokens):
             return
-        if not (
-            is_any_secret(request.headers.get("x-webhook-secret", ""), settings.webhook_secrets)
-            or await is_signed_by_ghost(request, signing_secrets)
-        ):
-            await _refuse_publisher(request)
+        if not is_any_secret(request.headers.get("x-webhook-secret", ""), settings.webhook_secrets):
+            problem = await _find_problem(request, signing_secrets, access_tokens)
+            if problem:
+                await _refuse_publisher(request, problem)
         if settings.webhook_require_bearer or _sends_credentials(request):
             await _find_caller(_read_token(request))
 
@@ -96,11 +98,22 @@ async def _find_caller(claims: TokenClaims, mark: Mark | None = None) -> Caller:
     return Caller(key.client_id, key.team_id, claims.scopes & key.scopes)
 
 
-async def _refuse_publisher(request: Request) -> Never:
+async def _find_problem(
+    request: Request, signing_secrets: Sequence[SecretStr], access_tokens: Sequence[SecretStr]
+) -> Problem | None:
+    """Say what is wrong without a valid secret or access token. None if Ghost has signed the request."""
+    if signing_secrets and "x-ghost-signature" in request.headers:
+        return await find_fault_of_signature(request, signing_secrets)
+    if access_tokens and _sends_credentials(request) and "x-webhook-secret" not in request.headers:
+        return Problem("outrank_token_invalid")
+    return Problem("webhook_secret_invalid")
+
+
+async def _refuse_publisher(request: Request, problem: Problem) -> Never:
     """Count a wrong secret, and only those, so a stranger behind the publisher's proxy never locks it out.
 
     Secrets have at least 16 characters: no rate suffices to guess them.
     """
     policy = current_backends().settings.rate_limit_webhook_failures
     await count_request(request, policy, client_network(request))
-    raise Problem("webhook_secret_invalid")
+    raise problem

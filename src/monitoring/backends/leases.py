@@ -141,5 +141,15 @@ async def take_idle(idle: QuerySet[Any], now: datetime, **changes: object) -> li
 
 
 async def _give_back(held: QuerySet[Any], changes: Mapping[str, object]) -> None:
+    """Write the row as before, even if the task is cancelled again: by its group, by a loop that closes."""
     as_before = {"attempts": F("attempts") - 1, "due_at": datetime.now(UTC), "claim": None}
-    await held.update(**{**as_before, **changes})
+    update = asyncio.ensure_future(held.update(**{**as_before, **changes}))
+    cancelled = None
+    while not update.done():
+        try:
+            await asyncio.wait([update])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    update.result()
+    if cancelled:
+        raise cancelled

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from tortoise.models import Model
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
     from tortoise.queryset import QuerySet
@@ -21,6 +22,12 @@ class Page(Generic[Row]):
 
     rows: list[Row]
     continues_after: UUID | None
+
+
+def take_page(rows: Sequence[Row], limit: int, after_id: UUID | None) -> Page[Row]:
+    """Cut a page out of rows that are all read already, newest first."""
+    following = [row for row in rows if after_id is None or row.pk < after_id]
+    return Page(following[:limit], following[limit - 1].pk if len(following) > limit else None)
 
 
 async def read_page(rows: QuerySet[Row], limit: int, after_id: UUID | None) -> Page[Row]:

@@ -17,8 +17,9 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.probes import registry
-from monitoring.incidents.subjects import KnownMonitor
 from monitoring.monitors.health import Health, State
+from monitoring.monitors.warnings import Warnings
+from monitoring.notifications.subjects import KnownMonitor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,11 +29,15 @@ if TYPE_CHECKING:
 # A lease lasts for the check itself, and this much longer for waiting, asking if we are blind, and storing.
 LEASE_MARGIN = timedelta(seconds=15)
 
-_OF_WATCH = ("due_at", "next_check_at", "last_checked_at", *Health._fields)
+_OF_WATCH = (
+    *("due_at", "next_check_at", "last_checked_at", "maintenance_from", "maintenance_until"),
+    *Warnings._fields,
+    *Health._fields,
+)
 # What stays the same from claim to claim until somebody changes the monitor: what every monitor has, and what
 # the probes read.
 _OF_EVERY_KIND = (
-    *("id", "team_id", "name", "url"),
+    *("id", "team_id", "name", "url", "tags"),
     *("timeout_seconds", "interval_seconds", "failure_threshold", "recovery_threshold"),
 )
 _SETTINGS = tuple(dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)))
@@ -85,6 +90,9 @@ class Claimed(NamedTuple):
     lease_ends_at: datetime
     planned_at: datetime
     last_checked_at: datetime | None
+    maintenance_from: datetime | None
+    maintenance_until: datetime | None
+    warnings: Warnings
     health: Health
     status: str
     subject: KnownMonitor
@@ -98,6 +106,11 @@ class Claimed(NamedTuple):
     def monitor_id(self) -> UUID:
         """The monitor's id."""
         return self.subject.id
+
+    def is_in_maintenance(self, moment: datetime) -> bool:
+        """Say whether the monitor is in maintenance at a moment. A span that is over means nothing."""
+        starts_at, ends_at = self.maintenance_from, self.maintenance_until
+        return starts_at is not None and ends_at is not None and starts_at <= moment < ends_at
 
 
 class _Memory:
@@ -147,12 +160,17 @@ async def give_back(claimed: Iterable[Claimed], due_at: datetime) -> None:
 
 
 def _read_claimed(row: tuple[Any, ...], claim: UUID) -> Claimed:
-    due_at, next_check_at, last_checked_at, settled, *others, status = row[: -len(_SETTINGS)]
+    *of_watch, status = row[: -len(_SETTINGS)]
+    due_at, next_check_at, last_checked_at, begins_at, ends_at = of_watch[:5]
+    settled, *others = of_watch[-len(Health._fields) :]
     return Claimed(
         claim,
         due_at,
         next_check_at or due_at,
         last_checked_at,
+        begins_at,
+        ends_at,
+        Warnings(*of_watch[5 : -len(Health._fields)]),
         Health(_STATES[settled], *others),
         status,
         *_recall_settings(row[-len(_SETTINGS) :]),
@@ -178,7 +196,7 @@ def _memory_of(_monitor_id: UUID) -> _Memory:
 def _read_settings(settings: tuple[Any, ...]) -> _Read:
     row = dict(zip(_SETTINGS, settings, strict=True))
     return (
-        KnownMonitor(row["id"], row["team_id"], row["name"], row["url"]),
+        KnownMonitor(row["id"], row["team_id"], row["name"], row["url"], orjson.loads(row["tags"])),
         registry.read_probe(row),
         row["timeout_seconds"],
         row["interval_seconds"],
@@ -189,10 +207,13 @@ def _read_settings(settings: tuple[Any, ...]) -> _Read:
 
 def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
     """Convert a row to what PostgreSQL returns: here, moments and ids are text and flags are numbers."""
-    *moments, settled, is_degraded, is_blind, streak, streak_started_at, seen_until, of_monitor = row
+    *watch, of_monitor = row
+    *moments, days, is_told, warning_streak, settled, is_degraded, is_blind = watch[:-3]
+    streak, streak_started_at, seen_until = watch[-3:]
     status, monitor_id, team_id, *others = orjson.loads(of_monitor)
     return (
         *map(_read_moment, moments),
+        *(days, bool(is_told), warning_streak),
         *(settled, bool(is_degraded), bool(is_blind), streak),
         *map(_read_moment, (streak_started_at, seen_until)),
         *(status, UUID(monitor_id), UUID(team_id), *others),

@@ -23,6 +23,7 @@ class Glimpse(NamedTuple):
 
     outcome: str
     response_time_ms: int | None
+    is_in_maintenance: bool = False
 
 
 async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) -> dict[UUID, list[Glimpse]]:
@@ -38,8 +39,8 @@ async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) 
     sql = " UNION ALL ".join(_select(number, count) for number, _ in enumerate(monitor_ids, start=2))
     values = spell_row(connection, (since, *monitor_ids))
     _, rows = await connection.execute_query(spell(connection, sql), values)
-    for monitor_id, _, outcome, response_time_ms in sorted(rows, key=itemgetter(1)):
-        found[UUID(str(monitor_id))].append(Glimpse(outcome, response_time_ms))
+    for monitor_id, _, outcome, response_time_ms, is_in_maintenance in sorted(rows, key=itemgetter(1)):
+        found[UUID(str(monitor_id))].append(Glimpse(outcome, response_time_ms, bool(is_in_maintenance)))
     return found
 
 
@@ -48,4 +49,8 @@ def _select(number: int, count: int) -> str:
         "SELECT monitor_id, checked_at, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
         f" WHERE monitor_id = ${number} AND checked_at >= $1 ORDER BY checked_at DESC LIMIT {count:d}"
     )
-    return f"SELECT * FROM ({newest}) AS latest"  # noqa: S608 - what stands above
+    in_maintenance = (
+        f"EXISTS (SELECT 1 FROM maintenance_spans WHERE monitor_id = ${number}"  # noqa: S608
+        " AND starts_at <= latest.checked_at AND ends_at > latest.checked_at)"
+    )
+    return f"SELECT latest.*, {in_maintenance} FROM ({newest}) AS latest"  # noqa: S608 - what stands above

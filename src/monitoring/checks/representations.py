@@ -60,6 +60,7 @@ def _represent_durations(window: Window, durations: Durations) -> dict[str, Any]
         "up_seconds": durations.up_seconds,
         "down_seconds": durations.down_seconds,
         "paused_seconds": durations.paused_seconds,
+        "maintenance_seconds": durations.maintenance_seconds,
         "unknown_seconds": durations.unknown_seconds,
     }
 

@@ -12,7 +12,9 @@ from monitoring.checks.results import CheckResult, insert_results
 from monitoring.checks.slots import next_check_at
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, Opening, open_incidents, resolve_incidents
-from monitoring.monitors.health import observe, status_of
+from monitoring.monitors.announcements import Warned, announce_warnings
+from monitoring.monitors.health import State, observe, outcome_in_maintenance, status_of
+from monitoring.monitors.warnings import weigh_certificate, weigh_degradation
 from monitoring.notifications.tasks import nudge
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from monitoring.checks.claims import Claimed
     from monitoring.checks.probes.protocol import Finding
     from monitoring.monitors.health import Observation
+    from monitoring.monitors.warnings import Warnings
 
 MAX_MESSAGE_CHARACTERS = 255
 MAX_MS = 86_400_000
@@ -39,6 +42,9 @@ _WATCH = {
     "settled": "text",
     "is_degraded": "boolean",
     "is_blind": "boolean",
+    "certificate_told_days": "int",
+    "is_degradation_told": "boolean",
+    "degradation_streak": "int",
     "streak": "int",
     "streak_started_at": "timestamptz",
     "seen_until": "timestamptz",
@@ -75,7 +81,7 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
             await insert_results(connection, [each.result for each in held])
             await _insert_state_changes(connection, held)
             await _update_statuses(connection, held)
-            delivery_ids = await _tell_incidents(held)
+            delivery_ids = [*await _tell_incidents(held), *await _tell_warnings(held)]
     await nudge(delivery_ids)
     return [each.monitor_id for each in held]
 
@@ -85,6 +91,7 @@ class _Weighed(NamedTuple):
 
     checked: Checked
     observation: Observation
+    warnings: Warnings
     result: CheckResult
     next_check_at: datetime
 
@@ -94,10 +101,11 @@ class _Weighed(NamedTuple):
 
 
 def _weigh(checked: Checked, now: datetime) -> _Weighed:
-    claimed = checked.claimed
+    claimed, outcome = checked.claimed, checked.finding.outcome
+    is_in_maintenance = claimed.is_in_maintenance(checked.checked_at)
     observation = observe(
         claimed.health,
-        checked.finding.outcome,
+        outcome_in_maintenance(outcome) if is_in_maintenance else outcome,
         checked.checked_at,
         interval_seconds=claimed.interval_seconds,
         failure_threshold=claimed.failure_threshold,
@@ -107,6 +115,7 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
     return _Weighed(
         checked,
         observation,
+        _weigh_warnings(checked),
         _result_of(checked),
         next_check_at(
             claimed.monitor_id,
@@ -115,6 +124,19 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
             # A second look follows some seconds after the first one ended. Slots go by when a check began.
             now=now if is_settling else checked.checked_at,
         ),
+    )
+
+
+def _weigh_warnings(checked: Checked) -> Warnings:
+    claimed, finding = checked.claimed, checked.finding
+    if claimed.is_in_maintenance(checked.checked_at):
+        return claimed.warnings
+    expires_at = finding.certificate_expires_at
+    return weigh_degradation(
+        weigh_certificate(claimed.warnings, expires_at - checked.checked_at if expires_at else None),
+        finding.outcome,
+        failure_threshold=claimed.failure_threshold,
+        recovery_threshold=claimed.recovery_threshold,
     )
 
 
@@ -179,6 +201,7 @@ def _watch_of(weighed: _Weighed) -> dict[str, Any]:
         "streak": health.streak,
         "streak_started_at": health.streak_started_at,
         "seen_until": health.seen_until,
+        **weighed.warnings._asdict(),
     }
 
 
@@ -207,7 +230,7 @@ async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighe
     rows = [
         {"monitor_id": each.monitor_id, "status": status, "changed_at": each.result.checked_at}
         for each in held
-        if (status := status_of(each.observation.health)) != each.checked.claimed.status
+        if (status := _status_of(each)) != each.checked.claimed.status
     ]
     if rows:
         await connection.execute_query_dict(
@@ -218,6 +241,12 @@ async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighe
             ),
             [pack(connection, rows)],
         )
+
+
+def _status_of(weighed: _Weighed) -> str:
+    if weighed.checked.claimed.is_in_maintenance(weighed.checked.checked_at):
+        return State.MAINTENANCE
+    return status_of(weighed.observation.health)
 
 
 async def _tell_incidents(held: Sequence[_Weighed]) -> list[UUID]:
@@ -235,6 +264,24 @@ async def _tell_incidents(held: Sequence[_Weighed]) -> list[UUID]:
         ]
     )
     return opened + resolved
+
+
+async def _tell_warnings(held: Sequence[_Weighed]) -> list[UUID]:
+    """Announce what is no incident, and return the ids of the deliveries that report it."""
+    return await announce_warnings(
+        [
+            Warned(
+                monitor=each.checked.claimed.subject,
+                before=each.checked.claimed.warnings,
+                after=each.warnings,
+                checked_at=each.result.checked_at,
+                message=each.result.error_message,
+                certificate_expires_at=each.checked.finding.certificate_expires_at,
+            )
+            for each in held
+            if each.warnings != each.checked.claimed.warnings
+        ]
+    )
 
 
 def _opening_of(weighed: _Weighed) -> Opening:

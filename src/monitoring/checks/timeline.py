@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 from monitoring.monitors.health import State
@@ -32,6 +34,7 @@ class Durations:
     up_seconds: float = 0.0
     down_seconds: float = 0.0
     paused_seconds: float = 0.0
+    maintenance_seconds: float = 0.0
     unknown_seconds: float = 0.0
 
     @property
@@ -44,10 +47,12 @@ class Durations:
 class Timeline:
     """Sums up windows change by change. A long history can be given in portions, and none of it is kept.
 
-    Windows are in order and do not overlap. Pending time counts as unknown.
+    Windows are in order and do not overlap. Pending time counts as unknown. Time in `maintenance`, which are
+    spans in order that do not overlap, counts as that, unless it is paused.
     """
 
-    def __init__(self, windows: Sequence[Window]) -> None:
+    def __init__(self, windows: Sequence[Window], maintenance: Sequence[Window] = ()) -> None:
+        self._maintenance = _Spans(maintenance)
         self._windows = [(_in_microseconds(start), _in_microseconds(end)) for start, end in windows]
         self._sums = [dict.fromkeys(State, 0) for _ in windows]
         self._next_window = 0
@@ -82,17 +87,45 @@ class Timeline:
             start, end = self._windows[self._next_window]
             if start >= until:
                 return
-            self._sums[self._next_window][self._state] += max(min(end, until) - max(start, self._since), 0)
+            self._count(self._sums[self._next_window], max(start, self._since), min(end, until))
             if end > until:
                 return
             self._next_window += 1
 
+    def _count(self, sums: dict[State, int], start: int, end: int) -> None:
+        if self._state is None or start >= end:
+            return
+        covered = 0 if self._state is State.PAUSED else self._maintenance.covered(start, end)
+        sums[State.MAINTENANCE] += covered
+        sums[self._state] += end - start - covered
+
+
+class _Spans:
+    """Spans in order that do not overlap. Looking one up takes as many steps as their number has digits."""
+
+    def __init__(self, spans: Sequence[Window]) -> None:
+        self._starts = [_in_microseconds(start) for start, _ in spans]
+        self._ends = [_in_microseconds(end) for _, end in spans]
+        lengths = (end - start for start, end in zip(self._starts, self._ends, strict=True))
+        self._sums = list(accumulate(lengths, initial=0))
+
+    def covered(self, start: int, end: int) -> int:
+        """Return how much of the time between two moments lies in spans."""
+        return self._covered_until(end) - self._covered_until(start)
+
+    def _covered_until(self, moment: int) -> int:
+        begun = bisect_right(self._starts, moment)
+        return self._sums[begun] - (max(self._ends[begun - 1] - moment, 0) if begun else 0)
+
 
 def measure(
-    changes: Iterable[StateChange], windows: Sequence[Window], seen_until: datetime | None
+    changes: Iterable[StateChange],
+    windows: Sequence[Window],
+    seen_until: datetime | None,
+    maintenance: Sequence[Window] = (),
 ) -> list[Durations]:
     """Sum up each window of a history that is given as a whole."""
-    timeline = Timeline(windows)
+    timeline = Timeline(windows, maintenance)
     timeline.go_on(changes)
     _, durations = timeline.end(seen_until)
     return durations
@@ -119,5 +152,6 @@ def _in_seconds(sums: Mapping[State, int]) -> Durations:
         up_seconds=sums[State.UP] / 1_000_000,
         down_seconds=sums[State.DOWN] / 1_000_000,
         paused_seconds=sums[State.PAUSED] / 1_000_000,
+        maintenance_seconds=sums[State.MAINTENANCE] / 1_000_000,
         unknown_seconds=(sums[State.UNKNOWN] + sums[State.PENDING]) / 1_000_000,
     )

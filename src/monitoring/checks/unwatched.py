@@ -19,7 +19,9 @@ async def tell_unwatched(now: datetime) -> int:
 
     Their time counts as unknown in any case. The next check gives them another status.
     """
-    overdue = Watch.filter(due_at__lt=now - GRACE, seen_until__lt=now).exclude(monitor__status="unknown")
+    overdue = Watch.filter(due_at__lt=now - GRACE, seen_until__lt=now).exclude(
+        monitor__status__in=("unknown", "maintenance")
+    )
     count = 0
     while True:
         async with transaction():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.checks.timeline import Timeline, divide
 from monitoring.monitors import health
+from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import StateChange
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
     """Measure a monitor, its watch loaded, in a range that ends now at the latest.
 
     It reads the changes within the range and the one before it, however many checks there were, and holds no
-    more than one portion of them in memory.
+    more than one portion of them in memory, and the spans of maintenance.
     """
     whole = (asked.start, asked.end)
     windows = divide(*whole, asked.window) if asked.window else [whole]
-    timeline = Timeline(windows)
+    timeline = Timeline(windows, await read_spans(monitor.id, *whole))
     async for portion in _read_portions(monitor.id, *whole):
         timeline.go_on(portion)
     total, each = timeline.end(monitor.watch.seen_until)

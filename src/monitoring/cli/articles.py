@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from monitoring.articles.models import Article
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
+
+_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
 
 
 @app.command("list")
@@ -214,7 +217,12 @@ def show_usage(
     as_json: AsJson = False,
 ) -> None:
     """Show what engines were asked in a month (UTC): characters and requests, by locale."""
-    rows = run_command(list_usage(month or this_month()))
+    month = month or this_month()
+    if not _MONTH.fullmatch(month):
+        fail(f"{month} is no month, which is written as 2026-11")
+    rows = run_command(list_usage(month))
+    if not rows and not as_json:
+        typer.echo(f"No engine was asked anything in {month}")
     fields = ("engine", "locale", "characters", "requests")
     show_rows([{name: getattr(row, name) for name in fields} for row in rows], as_json=as_json)
 

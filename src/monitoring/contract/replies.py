@@ -91,6 +91,17 @@ def note_status(scope: Scope, status: int) -> None:
     scope["state"]["reply_status"] = status
 
 
+def note_held(scope: Scope, seconds: float) -> None:
+    """Note that the caller wished to wait for so long. That is no slowness."""
+    scope["state"]["held_seconds"] = seconds
+
+
+def noted_held(scope: Scope) -> float:
+    """Return for how many seconds the answer was held back as the caller wished."""
+    seconds: float = scope.get("state", {}).get("held_seconds", 0.0)
+    return seconds
+
+
 def noted_status(scope: Scope) -> int:
     """Return the status of the answer that has begun; 0 while there is none."""
     status: int = scope.get("state", {}).get("reply_status", 0)

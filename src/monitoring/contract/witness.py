@@ -9,7 +9,7 @@ from time import perf_counter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.connexion_bridge import operation_id_of
-from monitoring.contract.replies import noted_status
+from monitoring.contract.replies import noted_held, noted_status
 from monitoring.metrics import NO_OPERATION, record_answer
 
 MAX_PATH_CHARACTERS = 200
@@ -20,7 +20,7 @@ if not access_log.level:  # off until the settings ask for it, whatever level ot
 
 
 class Witness:
-    """The outermost layer, so that it measures how long the caller waits.
+    """The outermost layer, so that it measures how long the caller waits, unless they wished to.
 
     `otherwise` is the operation of requests that reached none.
     """
@@ -37,7 +37,8 @@ class Witness:
             await self._app(scope, receive, send)
         finally:
             if status := noted_status(scope):
-                _note(scope, operation_id_of(scope) or self._otherwise, status, perf_counter() - began)
+                seconds = perf_counter() - began - noted_held(scope)
+                _note(scope, operation_id_of(scope) or self._otherwise, status, seconds)
 
 
 def path_without_query(scope: Scope) -> str:

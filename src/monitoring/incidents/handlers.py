@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from monitoring.audit.actors import key_holder
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.replies import Reply
-from monitoring.incidents import service
-from monitoring.incidents.representations import represent_incident, represent_page
+from monitoring.idempotency.service import act_once
+from monitoring.incidents import responding, service
+from monitoring.incidents.representations import (
+    represent_incident,
+    represent_note,
+    represent_notes,
+    represent_page,
+)
+from monitoring.notifications.tasks import nudge
 
 if TYPE_CHECKING:
     from monitoring.auth.callers import Caller
+    from monitoring.contract.document import Json
 
 
 async def list_incidents(
@@ -32,3 +41,42 @@ async def list_incidents(
 async def get_incident(incident_id: str, caller: Caller) -> Reply:
     """Answer one incident."""
     return Reply(represent_incident(await service.get_incident(caller.team_id, UUID(incident_id))))
+
+
+async def acknowledge_incident(incident_id: str, caller: Caller, idempotency_key: str | None = None) -> Reply:
+    """Acknowledge an incident, once."""
+    delivery_ids: list[UUID] = []
+
+    async def acknowledge() -> Reply:
+        actor = key_holder(caller.client_id)
+        incident, told = await responding.acknowledge(caller.team_id, UUID(incident_id), actor)
+        delivery_ids.extend(told)
+        return Reply(represent_incident(incident))
+
+    request = ("acknowledge_incident", incident_id)
+    reply = await act_once(caller.team_id, idempotency_key, request, acknowledge)
+    await nudge(delivery_ids)
+    return reply
+
+
+async def list_incident_notes(
+    incident_id: str, *, caller: Caller, limit: int, cursor: str | None = None
+) -> Reply:
+    """Answer a page of an incident's notes."""
+    after_id = decode_cursor(cursor) if cursor else None
+    page = await responding.list_notes(caller.team_id, UUID(incident_id), limit, after_id)
+    return Reply(represent_notes(page))
+
+
+async def create_incident_note(
+    incident_id: str, body: Json, caller: Caller, idempotency_key: str | None = None
+) -> Reply:
+    """Write a note about an incident, once."""
+
+    async def create() -> Reply:
+        actor = key_holder(caller.client_id)
+        note = await responding.write_note(caller.team_id, UUID(incident_id), actor, body["text"])
+        return Reply(represent_note(note), 201)
+
+    request = ("create_incident_note", incident_id, body)
+    return await act_once(caller.team_id, idempotency_key, request, create)

@@ -12,6 +12,10 @@ from monitoring.backends.fields import UtcDatetimeField, uuid7
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from uuid import UUID
+
+
+MAX_AUTHOR_CHARACTERS = 255
 
 
 class IncidentState(StrEnum):
@@ -41,6 +45,8 @@ class Incident(Model):
     monitor_id = fields.UUIDField()
     started_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     confirmed_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    acknowledged_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    acknowledged_by = fields.CharField(max_length=MAX_AUTHOR_CHARACTERS, null=True)
     resolved_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     resolution = fields.CharField(max_length=10, null=True)
     error = fields.CharField(max_length=32)
@@ -49,3 +55,20 @@ class Incident(Model):
     class Meta:
         table = "incidents"
         indexes = (("team_id", "id"), ("monitor_id", "id"))
+
+
+class IncidentNote(Model):
+    """What somebody wrote about an incident."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    incident: fields.ForeignKeyRelation[Incident] = fields.ForeignKeyField(
+        "monitoring.Incident", related_name="notes"
+    )
+    incident_id: UUID
+    author = fields.CharField(max_length=MAX_AUTHOR_CHARACTERS)
+    text = fields.TextField()
+    created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+
+    class Meta:
+        table = "incident_notes"
+        indexes = (("incident_id", "id"),)

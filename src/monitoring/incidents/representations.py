@@ -10,7 +10,7 @@ from monitoring.incidents.models import IncidentState
 
 if TYPE_CHECKING:
     from monitoring.backends.pages import Page
-    from monitoring.incidents.models import Incident
+    from monitoring.incidents.models import Incident, IncidentNote
 
 
 def represent_incident(incident: Incident) -> dict[str, Any]:
@@ -21,10 +21,30 @@ def represent_incident(incident: Incident) -> dict[str, Any]:
         "state": IncidentState.RESOLVED if incident.resolved_at else IncidentState.OPEN,
         "started_at": write_timestamp(incident.started_at),
         "confirmed_at": write_timestamp(incident.confirmed_at),
+        "acknowledged_at": write_timestamp(incident.acknowledged_at),
+        "acknowledged_by": incident.acknowledged_by,
         "resolved_at": write_timestamp(incident.resolved_at),
         "resolution": incident.resolution,
         "error": incident.error,
         "error_message": incident.error_message,
+    }
+
+
+def represent_note(note: IncidentNote) -> dict[str, Any]:
+    """Write an `IncidentNote`."""
+    return {
+        "id": str(note.id),
+        "author": note.author,
+        "text": note.text,
+        "created_at": write_timestamp(note.created_at),
+    }
+
+
+def represent_notes(page: Page[IncidentNote]) -> dict[str, Any]:
+    """Write an `IncidentNoteList`."""
+    return {
+        "notes": [represent_note(note) for note in page.rows],
+        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
     }
 
 

@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Incident, IncidentState, Resolution
 from monitoring.incidents.representations import represent_incident
-from monitoring.notifications.deliveries import Announcement, announce
+from monitoring.notifications.announcing import announce
+from monitoring.notifications.routing import Announcement
+from monitoring.notifications.subjects import describe_monitor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from monitoring.contract.document import Json
+    from monitoring.notifications.subjects import MonitorSubject
+
 # Such an update names each row twice, so one statement for thousands of rows would be slow.
 UPDATED_AT_ONCE = 500
 
-
-class MonitorSubject(Protocol):
-    """What an incident needs to know about a monitor. The monitor's row fulfils it."""
-
-    @property
-    def id(self) -> UUID:
-        """The monitor's id."""
-
-    @property
-    def team_id(self) -> UUID:
-        """The id of the team that owns it."""
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-
-    @property
-    def url(self) -> str:
-        """What it watches."""
+# So far back incidents tell whether a monitor is flapping.
+RECENT = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +73,12 @@ async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
         await Incident.bulk_create(incidents, ignore_conflicts=True)
         ids = [incident.id for incident in incidents]
         opened = set(await Incident.filter(id__in=ids).values_list("id", flat=True))
+        recent = await _count_recent(incidents)
         return await announce(
             [
-                _announcement("incident.opened", each.confirmed_at, incident, each.monitor)
+                announcement_of(
+                    "incident.opened", each.confirmed_at, incident, each.monitor, recent[each.monitor.id]
+                )
                 for each, incident in zip(openings, incidents, strict=True)
                 if incident.id in opened
             ]
@@ -108,9 +101,16 @@ async def resolve_incidents(endings: Sequence[Ending]) -> list[UUID]:
         await Incident.bulk_update(
             incidents, fields=("resolved_at", "resolution"), batch_size=UPDATED_AT_ONCE
         )
+        recent = await _count_recent(incidents)
         return await announce(
             [
-                _announcement("incident.resolved", ending.resolved_at, incident, ending.monitor)
+                announcement_of(
+                    "incident.resolved",
+                    ending.resolved_at,
+                    incident,
+                    ending.monitor,
+                    recent[ending.monitor.id],
+                )
                 for incident in incidents
                 for ending in [endings_by_monitor[incident.monitor_id]]
             ]
@@ -145,9 +145,35 @@ async def get_incident(team_id: UUID, incident_id: UUID) -> Incident:
     return incident
 
 
-def _announcement(
-    event: str, happened_at: datetime, incident: Incident, monitor: MonitorSubject
+async def _count_recent(incidents: Sequence[Incident]) -> Counter[UUID]:
+    """Count how many incidents the monitors of these have had within an hour before the last of them."""
+    monitor_ids = [incident.monitor_id for incident in incidents]
+    since = max(incident.confirmed_at for incident in incidents) - RECENT
+    recent = Incident.filter(monitor_id__in=monitor_ids, confirmed_at__gt=since)
+    return Counter([incident.monitor_id for incident in await recent.only("monitor_id")])
+
+
+def announcement_of(
+    event: str,
+    happened_at: datetime,
+    incident: Incident,
+    monitor: MonitorSubject,
+    recent_incidents: int | None = None,
 ) -> Announcement:
-    about = {"id": str(monitor.id), "name": monitor.name, "url": monitor.url}
-    subject = {"incident": represent_incident(incident), "monitor": about}
-    return Announcement(monitor.team_id, event, happened_at, subject)
+    """Write an event of an incident, for all channels of its team."""
+    subject: dict[str, Json] = {
+        "incident": represent_incident(incident),
+        "monitor": describe_monitor(monitor),
+    }
+    if recent_incidents is not None:
+        subject["recent_incidents"] = recent_incidents
+    return Announcement(
+        team_id=monitor.team_id,
+        event=event,
+        happened_at=happened_at,
+        subject=subject,
+        subject_id=incident.id,
+        monitor_id=monitor.id,
+        tags=monitor.tags,
+        recent_incidents=recent_incidents or 0,
+    )

@@ -31,9 +31,10 @@ class State(StrEnum):
     DOWN = auto()
     UNKNOWN = auto()
     PAUSED = auto()
+    MAINTENANCE = auto()
 
 
-# Every MonitorStatus of the document: what `status_of` returns, and PAUSED.
+# Every MonitorStatus of the document: what `status_of` returns, PAUSED and MAINTENANCE.
 STATUSES = (*map(str, State), "degraded", "validating")
 
 
@@ -107,8 +108,17 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
     )
 
 
+def outcome_in_maintenance(outcome: Outcome) -> Outcome:
+    """Return what a check in maintenance says. A failure proves nothing: it counts as if we had not looked.
+
+    So no incident opens, and the time after the maintenance is unknown until its first check. Successes count
+    as always: they end an incident that was open before.
+    """
+    return Outcome.UNKNOWN if outcome == Outcome.DOWN else outcome
+
+
 def status_of(health: Health) -> str:
-    """Return the document's MonitorStatus of a monitor that is not paused."""
+    """Return the document's MonitorStatus of a monitor that is neither paused nor in maintenance."""
     if health.is_blind:
         return "unknown"
     if health.settled == State.DOWN:

@@ -43,7 +43,7 @@ class Monitor(Model):
     paused = fields.BooleanField()
     tags: JsonTextField[list[str]] = JsonTextField()
 
-    status = fields.CharField(max_length=10)
+    status = fields.CharField(max_length=20)
     status_changed_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
@@ -85,6 +85,14 @@ class Watch(Model):
     last_checked_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     last_response_time_ms = fields.IntField(null=True)
     last_error = fields.CharField(max_length=32, null=True)
+    # What channels were told that is no incident, the fields of `Warnings`.
+    certificate_told_days = fields.IntField(null=True)
+    is_degradation_told = fields.BooleanField(default=False, db_default=False)
+    degradation_streak = fields.IntField(default=0, db_default=0)
+
+    # The present span of maintenance, or one that is near. In the past, it means nothing.
+    maintenance_from: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    maintenance_until: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
 
     # The monitor's Health, field by field.
     settled = fields.CharField(max_length=10, default="pending")

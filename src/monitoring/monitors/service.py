@@ -20,6 +20,8 @@ from monitoring.monitors.configuration import (
     store_configuration,
 )
 from monitoring.monitors.entity_tags import is_current
+from monitoring.monitors.health import State
+from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.watch import begin_watch, check_changed, restart_watch
 
@@ -54,6 +56,7 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
     if not await insert_guarded(place, monitor, *begin_watch(monitor, now)):
         team = await Team.get(id=team_id)
         raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
+    await cover_monitor(monitor, now)
     return monitor
 
 
@@ -61,6 +64,12 @@ async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UU
     """Return the names of these monitors, as far as they are the team's."""
     found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
     return dict(await found.values_list("id", "name")) if monitor_ids else {}
+
+
+async def name_newest_monitors(team_id: UUID, limit: int) -> dict[UUID, str]:
+    """Return the names of the team's newest monitors, newest first."""
+    newest = Monitor.filter(team_id=team_id).order_by("-id").limit(limit)
+    return dict(await newest.values_list("id", "name"))
 
 
 async def get_monitor(team_id: UUID, monitor_id: UUID) -> Monitor:
@@ -76,6 +85,8 @@ async def update_monitor(
 ) -> Monitor:
     """Apply a merge patch. One that changes nothing leaves the version and `updated_at` as they are."""
     async with transaction():
+        if "tags" in patch:  # before the watch, as whoever brings windows into effect
+            await Team.select_for_update(no_key=True).get(id=team_id)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         before = sent_configuration_of(monitor)
         after = rules.change(before, patch, default_configuration())
@@ -120,7 +131,11 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
         monitor.status_changed_at = await restart_watch(monitor, now)
     elif rules.is_checked_otherwise(before, after):
         await check_changed(monitor.watch, now)
+    if not monitor.paused and is_covered(monitor.watch, now):  # a resumed one, too
+        monitor.status = State.MAINTENANCE
     await monitor.save()
+    if monitor.tags != before["tags"]:
+        await cover_monitor(monitor, now)
 
 
 def _search_text(configuration: Configuration) -> str:

@@ -13,8 +13,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 from monitoring.backends.database import transaction
 from monitoring.backends.leases import Claim, begin_attempt, is_due
-from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
-from monitoring.notifications.rules import CHANNEL_DISABLED, MAX_ATTEMPTS, WORKER_STOPPED
+from monitoring.notifications.grouping import end_parts, gather_digest
+from monitoring.notifications.models import (
+    CONFIRMATION,
+    DeliveryStatus,
+    NotificationChannel,
+    NotificationDelivery,
+)
+from monitoring.notifications.rules import (
+    CHANNEL_DISABLED,
+    MAX_ATTEMPTS,
+    NOT_CONFIRMED,
+    WORKER_STOPPED,
+)
 from monitoring.notifications.turns import has_room
 
 if TYPE_CHECKING:
@@ -32,7 +43,9 @@ NO_ROOM_WAIT = timedelta(seconds=5)
 class DeliveryClaim(Claim[NotificationDelivery]):
     """The right to send a delivery to its channel."""
 
-    when_given_back: ClassVar[Mapping[str, object]] = {"nudged_at": None}
+    # Its receiver may have it already, by this id: it must stay what it is, and neither become another digest
+    # nor a part of one.
+    when_given_back: ClassVar[Mapping[str, object]] = {"nudged_at": None, "hold": None}
 
     channel: NotificationChannel
 
@@ -60,15 +73,26 @@ async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
         delivery = await due.select_for_update(skip_locked=True).first()
         if channel is None or delivery is None:
             return None
-        if not channel.enabled or delivery.attempts >= MAX_ATTEMPTS:
+        if reason := _why_never(delivery, channel):
             delivery.status, delivery.due_at, delivery.claim = DeliveryStatus.FAILED, None, None
-            delivery.error_message = WORKER_STOPPED if channel.enabled else CHANNEL_DISABLED
+            delivery.error_message = reason
             await delivery.save()
+            await end_parts(delivery, status=delivery.status, error_message=delivery.error_message)
             return None
         if not await has_room(channel, now):
             delivery.due_at = now + NO_ROOM_WAIT * (1 + random.random())  # noqa: S311 - jitter is no secret
             delivery.claim = delivery.nudged_at = None
             await delivery.save()
             return None
+        await gather_digest(delivery, channel, now)
         await begin_attempt(delivery, claim_id, now + LEASE)
     return DeliveryClaim(claim_id, delivery, channel)
+
+
+def _why_never(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
+    """Say why a delivery will not be sent, or return None."""
+    if not channel.enabled:
+        return CHANNEL_DISABLED
+    if channel.is_unconfirmed and delivery.event != CONFIRMATION:
+        return NOT_CONFIRMED
+    return WORKER_STOPPED if delivery.attempts >= MAX_ATTEMPTS else None

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Json
     from monitoring.notifications.models import NotificationChannel
 
-__all__ = ["Configuration", "columns_of", "configuration_of", "default_configuration", "secret_fields"]
+__all__ = [
+    "Configuration",
+    "columns_of",
+    "complete_routing",
+    "configuration_of",
+    "default_configuration",
+    "secret_fields",
+]
 
 # Fields with a column of their own. Those that only some types have are in the column `settings`.
 _COLUMNS = ("type", "name", "url", "events", "enabled")
@@ -27,6 +34,7 @@ _COLUMNS = ("type", "name", "url", "events", "enabled")
 def configuration_of(channel: NotificationChannel) -> Configuration:
     """Read a channel's configuration as answers show it, in the order of the document."""
     shown = {name: getattr(channel, name) for name in _COLUMNS} | channel.settings
+    shown = complete_routing(shown)
     return {name: shown.get(name) for name in field_names(_schema_of(channel.type))}
 
 
@@ -36,6 +44,12 @@ def columns_of(configuration: Configuration) -> dict[str, Any]:
     return {"url": "", **{name: configuration[name] for name in _COLUMNS if name in configuration}} | {
         "settings": settings
     }
+
+
+def complete_routing(configuration: Mapping[str, Json]) -> Configuration:
+    """Fill in what a client, or an earlier release, left out of a channel's routing."""
+    routing = configuration.get("routing") or {}
+    return {**configuration, "routing": {**read_defaults("NotificationRoutingCreate"), **routing}}
 
 
 def default_configuration(channel_type: str) -> Mapping[str, Json]:

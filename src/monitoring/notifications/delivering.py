@@ -8,21 +8,31 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.backends.database import transaction
+from monitoring.backends.errors import DatabaseUnavailable
+from monitoring.backends.outage import note_delay
 from monitoring.metrics import NOTIFICATION_ATTEMPTS
 from monitoring.notifications.channels import CHANNELS
-from monitoring.notifications.deliveries import end_waiting_deliveries
-from monitoring.notifications.models import DeliveryStatus, NotificationChannel
+from monitoring.notifications.disabling import disable, find_failure
+from monitoring.notifications.grouping import end_parts
+from monitoring.notifications.models import DeliveryStatus
 from monitoring.notifications.rules import conclude
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from monitoring.notifications.channels.protocol import AttemptResult
     from monitoring.notifications.channels.sending import Sender
     from monitoring.notifications.claims import DeliveryClaim
     from monitoring.notifications.rules import Conclusion
 
+STORE_AGAIN_SECONDS = 1.0
 
-async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> None:
-    """Send a claimed delivery and store what came of it, unless the claim was lost meanwhile."""
+
+async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
+    """Send a claimed delivery and store what came of it, unless the claim was lost meanwhile.
+
+    Returns deliveries to nudge: those that tell other channels that this one is disabled.
+    """
     delivery, kind = claim.row, CHANNELS[claim.channel.type]
     try:
         result = await kind.send(delivery, claim.channel, sender, datetime.now(UTC))
@@ -30,26 +40,47 @@ async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> None:
         await claim.give_back()
         raise
     conclusion = conclude(result, delivery.attempts, random.random())  # noqa: S311 - jitter is no secret
-    await _store(claim, result, conclusion, datetime.now(UTC))
+    told = await _store_while_leased(claim, result, conclusion)
     NOTIFICATION_ATTEMPTS.labels(conclusion.outcome).inc()
+    return told
 
 
-async def _store(claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion, now: datetime) -> None:
+async def _store_while_leased(
+    claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion
+) -> list[UUID]:
+    """Store, again and again while the database is away: what was sent must not be sent twice.
+
+    Raises `DatabaseUnavailable` when the lease has ended, because another worker may then send it.
+    """
+    lease_ends_at = claim.row.due_at
+    while True:
+        now = datetime.now(UTC)
+        try:
+            return await _store(claim, result, conclusion, now)
+        except DatabaseUnavailable as error:
+            if lease_ends_at is None or now >= lease_ends_at:
+                raise
+            note_delay("Storing what came of a notification", error)
+            await asyncio.sleep(STORE_AGAIN_SECONDS)
+
+
+async def _store(
+    claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion, now: datetime
+) -> list[UUID]:
+    outcome = {
+        "status": conclusion.status,
+        "status_code": result.status_code,
+        "error_message": result.error_message,
+        "delivered_at": now if conclusion.status is DeliveryStatus.DELIVERED else None,
+    }
     async with transaction():
-        if result.disabled_reason:
-            await _disable(claim.channel, result.disabled_reason, now)
-        await claim.end(
-            status=conclusion.status,
-            status_code=result.status_code,
-            error_message=result.error_message,
-            due_at=now + conclusion.wait if conclusion.wait else None,
-            delivered_at=now if conclusion.status is DeliveryStatus.DELIVERED else None,
-            nudged_at=None,
+        told = await disable(claim.channel, result.disabled_reason, now) if result.disabled_reason else []
+        is_ours = await claim.end(
+            **outcome, due_at=now + conclusion.wait if conclusion.wait else None, nudged_at=None
         )
-
-
-async def _disable(channel: NotificationChannel, reason: str, now: datetime) -> None:
-    """Turn off a channel because the other side asked for that, unless the channel was changed meanwhile."""
-    asked = NotificationChannel.filter(id=channel.id, updated_at=channel.updated_at, enabled=True)
-    if await asked.update(enabled=False, disabled_reason=reason, updated_at=now):
-        await end_waiting_deliveries(channel.id)
+        if is_ours and conclusion.wait is None:
+            await end_parts(claim.row, **outcome)
+            is_failure = conclusion.status is DeliveryStatus.FAILED and result.is_receivers_fault
+            if is_failure and (reason := await find_failure(claim.row)):
+                told += await disable(claim.channel, reason, now)
+        return told

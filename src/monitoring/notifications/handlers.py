@@ -8,6 +8,7 @@ from uuid import UUID
 
 from monitoring.auth.limits import count_request
 from monitoring.backends.current import current_backends
+from monitoring.backends.pages import take_page
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.service import act_once
@@ -32,9 +33,14 @@ if TYPE_CHECKING:
 TEST_PATIENCE = timedelta(seconds=10)
 
 
-async def list_notification_channels(*, caller: Caller, limit: int, cursor: str | None = None) -> Reply:
-    """Answer a page of the team's channels."""
+async def list_notification_channels(
+    *, caller: Caller, limit: int, cursor: str | None = None, monitor_id: str | None = None
+) -> Reply:
+    """Answer a page of the team's channels, or of those that are told of a monitor."""
     after_id = decode_cursor(cursor) if cursor else None
+    if monitor_id:
+        told = await service.find_told_channels(caller.team_id, UUID(monitor_id))
+        return Reply(represent_channels(take_page(told, limit, after_id)))
     return Reply(represent_channels(await service.list_channels(caller.team_id, limit, after_id)))
 
 

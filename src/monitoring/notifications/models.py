@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from monitoring.auth.models import Team
 
 
+# The type of channels whose address must be confirmed.
+EMAIL = "email"
+# The event that asks for it.
+CONFIRMATION = "channel.confirmation"
+
+
 class NotificationChannel(Model):
     """Where a team is notified. Columns hold what answers show, and `secret` what they must not."""
 
@@ -36,8 +42,15 @@ class NotificationChannel(Model):
     enabled = fields.BooleanField()
     disabled_reason = fields.CharField(max_length=255, null=True)
     secret = fields.TextField()
+    # When a reader of an email address asked for its notifications. Other types need nobody's consent.
+    confirmed_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether nobody who reads its address has asked for its notifications."""
+        return self.type == EMAIL and self.confirmed_at is None
 
     class Meta:
         table = "notification_channels"
@@ -50,6 +63,7 @@ class DeliveryStatus(StrEnum):
     PENDING = auto()
     DELIVERED = auto()
     FAILED = auto()
+    SKIPPED = auto()  # over, or acknowledged, before its channel's delay was
 
 
 class NotificationDelivery(Model):
@@ -61,12 +75,18 @@ class NotificationDelivery(Model):
     )
     channel_id: UUID
     event = fields.CharField(max_length=32)
+    # The incident, monitor or article of the event.
+    subject_id = fields.UUIDField(null=True, db_index=True)
     payload = fields.TextField()
     status = fields.CharField(max_length=10)
     attempts = fields.IntField(default=0)
     # While a worker sends it, `due_at` is the end of the lease. None if nothing is left to do.
     due_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True, db_index=True)
     claim = fields.UUIDField(null=True)
+    # Why it was not sent at once, a `routing.Hold`.
+    hold = fields.CharField(max_length=10, null=True)
+    # The delivery that tells this event among others. What becomes of that becomes of this.
+    digest_id = fields.UUIDField(null=True, db_index=True)
     # When somebody last sent a message for it. The sweep then leaves it alone for a while.
     nudged_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     status_code = fields.IntField(null=True)

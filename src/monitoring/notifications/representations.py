@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.configuration import configuration_of
-from monitoring.notifications.models import DeliveryStatus
+from monitoring.notifications.models import EMAIL, DeliveryStatus
 from monitoring.notifications.secrets import read_secret
 
 if TYPE_CHECKING:
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
     """Write a `NotificationChannel`, its fields in the order of the document."""
+    confirmed = {"confirmed_at": write_timestamp(channel.confirmed_at)} if channel.type == EMAIL else {}
     return {
         "id": str(channel.id),
         **configuration_of(channel),
+        **confirmed,
         "disabled_reason": channel.disabled_reason,
         "created_at": write_timestamp(channel.created_at),
         "updated_at": write_timestamp(channel.updated_at),

@@ -24,10 +24,16 @@ WAITS = (
 )
 MAX_ATTEMPTS = len(WAITS) + 1
 
+# The longest pause that a receiver may ask for.
+LONGEST_ASKED = timedelta(hours=1)
+
 # The share by which a wait may get longer, so that a server that comes back does not meet everything at once.
 MOST_JITTER = 0.1
 
 CHANNEL_DISABLED = "The channel was disabled"
+OVER_BEFORE_THE_DELAY = "It was over before the channel's delay"
+TAKEN_BEFORE_THE_DELAY = "It was acknowledged before the channel's delay"
+NOT_CONFIRMED = "The address is not confirmed"
 WORKER_STOPPED = "A worker stopped while sending this"
 
 
@@ -49,6 +55,8 @@ def conclude(result: AttemptResult, attempts: int, chance: float) -> Conclusion:
     if result.reception is Reception.DELIVERED:
         return Conclusion(DeliveryStatus.DELIVERED)
     wait = wait_after(attempts, chance) if result.reception is Reception.TRY_AGAIN else None
+    if wait and result.retry_after_seconds:
+        wait = max(wait, min(timedelta(seconds=result.retry_after_seconds), LONGEST_ASKED))
     return Conclusion(DeliveryStatus.PENDING if wait else DeliveryStatus.FAILED, wait)
 
 

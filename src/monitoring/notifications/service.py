@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from monitoring.auth.models import Team
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.backends.pages import Page, read_page
@@ -16,13 +17,18 @@ from monitoring.contract.problems import Problem
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.configuration import (
     columns_of,
+    complete_routing,
     configuration_of,
     default_configuration,
     secret_fields,
 )
+from monitoring.notifications.confirming import ask_reader
 from monitoring.notifications.deliveries import end_waiting_deliveries
-from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.models import EMAIL, NotificationChannel
+from monitoring.notifications.quiet_hours import check_quiet_hours
+from monitoring.notifications.routing import route_of
 from monitoring.notifications.secrets import mask_secrets, read_secrets, store_secrets
+from monitoring.notifications.subjects import find_monitor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,23 +47,50 @@ async def list_channels(team_id: UUID, limit: int, after_id: UUID | None) -> Pag
     return await read_page(NotificationChannel.filter(team_id=team_id), limit, after_id)
 
 
+async def find_told_channels(team_id: UUID, monitor_id: UUID) -> list[NotificationChannel]:
+    """Return the enabled channels that an incident of a monitor would be told to, newest first.
+
+    There are none for a monitor that the team does not have.
+    """
+    monitor = await find_monitor(team_id, monitor_id)
+    if monitor is None:
+        return []
+    return [
+        channel
+        for channel in await NotificationChannel.filter(team_id=team_id, enabled=True).order_by("-id")
+        if "incident.opened" in channel.events
+        and not channel.is_unconfirmed
+        and route_of(channel).concerns(monitor_id, monitor.tags)
+    ]
+
+
 async def create_channel(team_id: UUID, given: Mapping[str, Json]) -> NotificationChannel:
-    """Create a channel. Raises Problem if the team has enough of them."""
+    """Create a channel. Raises Problem if the team has enough of them, or if the service sends no email.
+
+    Whoever reads an email address is asked to confirm it.
+    """
+    if given["type"] == EMAIL and current_backends().settings.email_from is None:
+        raise Problem("email_not_configured")
     kind = CHANNELS[given["type"]]
     configuration = complete(given, default_configuration(given["type"]), kind.default_name)
+    configuration = complete_routing(configuration)
+    check_quiet_hours(configuration["routing"])
     async with transaction():
         # One lock for counting and inserting: two at once cannot pass the cap, and ids follow the commits.
         await Team.select_for_update(no_key=True).get(id=team_id)
         if await NotificationChannel.filter(team_id=team_id).count() >= MAX_CHANNELS_A_TEAM:
             raise Problem("notification_channel_limit_reached")
         now = datetime.now(UTC)
-        return await NotificationChannel.create(
+        channel = await NotificationChannel.create(
             team_id=team_id,
             secret=kind.make_secret(_secrets_in(given)),
             created_at=now,
             updated_at=now,
             **columns_of(mask_secrets(configuration)),
         )
+        if channel.enabled and channel.is_unconfirmed:
+            await ask_reader(channel)
+        return channel
 
 
 async def get_channel(team_id: UUID, channel_id: UUID) -> NotificationChannel:
@@ -68,8 +101,9 @@ async def get_channel(team_id: UUID, channel_id: UUID) -> NotificationChannel:
 async def update_channel(team_id: UUID, channel_id: UUID, patch: Mapping[str, Json]) -> NotificationChannel:
     """Apply a merge patch. A patch that changes nothing leaves `updated_at` as it is.
 
-    Disabling gives up the deliveries that wait. Enabling forgets why the channel was disabled. Raises Problem
-    if the patch is for channels of another type, or leads to too large a body.
+    Disabling gives up the deliveries that wait. Enabling forgets why the channel was disabled. Whoever reads
+    another email address is asked to confirm it. Raises Problem if the patch is for channels of another type,
+    or leads to too large a body.
     """
     async with transaction():
         locked = NotificationChannel.select_for_update(no_key=True)
@@ -78,19 +112,27 @@ async def update_channel(team_id: UUID, channel_id: UUID, patch: Mapping[str, Js
             raise Problem("notification_channel_type_fixed")
         before = configuration_of(channel)
         defaults = default_configuration(channel.type)
-        changed = mask_secrets(change(before, patch, defaults, CHANNELS[channel.type].default_name))
+        changed = change(before, patch, defaults, CHANNELS[channel.type].default_name)
+        changed = mask_secrets(complete_routing(changed))
         after = {name: changed.get(name) for name in before}
+        check_quiet_hours(changed["routing"])
         if len(orjson.dumps(after.get("body"))) > MAX_BODY_BYTES:
             raise Problem("notification_channel_body_too_large")
         has_new_secrets = _renew_secrets(channel, _secrets_in(patch))
         if has_new_secrets or after != before:
             channel.update_from_dict(columns_of(after))
+            has_new_reader = after.get("address") != before.get("address")
+            if has_new_reader:
+                channel.confirmed_at = None
             if channel.enabled:
                 channel.disabled_reason = None
             elif before["enabled"]:
                 await end_waiting_deliveries(channel.id)
             channel.updated_at = datetime.now(UTC)
             await channel.save()
+            is_to_be_asked = channel.enabled and (has_new_reader or not before["enabled"])
+            if is_to_be_asked and channel.is_unconfirmed:
+                await ask_reader(channel)
         return channel
 
 

@@ -27,8 +27,8 @@ async def deliver_notification(delivery_id: str) -> None:
     """
     sender = current_sender()
     if sender and (claim := await claim_delivery(UUID(delivery_id))):
-        await attempt_delivery(claim, sender)
-        await nudge(await call_next(claim.channel.team_id))
+        told = await attempt_delivery(claim, sender)
+        await nudge([*told, *await call_next(claim.channel.team_id)])
 
 
 async def nudge(delivery_ids: Iterable[UUID]) -> None:

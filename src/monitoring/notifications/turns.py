@@ -44,7 +44,7 @@ async def call_next(team_id: UUID) -> list[UUID]:
         free = [each for each in channel_ids if sending.count(each) < MOST_AT_ONCE_A_CHANNEL]
         waiting = NotificationDelivery.filter(
             is_idle(now),
-            Q(attempts=0, due_at__isnull=False) | is_due(now),
+            Q(attempts=0, due_at__isnull=False, hold=None) | is_due(now),
             channel_id__in=free,
             claim=None,
         )

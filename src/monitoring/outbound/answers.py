@@ -31,6 +31,7 @@ class Answer(NamedTuple):
     status_code: int
     location: str | None
     content_encoding: str
+    retry_after: str
     body: bytes
 
 
@@ -171,8 +172,17 @@ class AnswerReader(asyncio.Protocol):
 
     def _finish(self) -> None:
         if not self.answer.done() and self._status_code:
-            encoding = b", ".join(self._headers.get(b"content-encoding", [])).decode("latin-1")
-            self.answer.set_result(Answer(self._status_code, self._location(), encoding, bytes(self._body)))
+            answer = Answer(
+                self._status_code,
+                self._location(),
+                self._find_header(b"content-encoding"),
+                self._find_header(b"retry-after"),
+                bytes(self._body),
+            )
+            self.answer.set_result(answer)
+
+    def _find_header(self, name: bytes) -> str:
+        return b", ".join(self._headers.get(name, [])).decode("latin-1")
 
     def _fail(self, failed: ExchangeFailed) -> None:
         if not self.answer.done():

@@ -68,6 +68,7 @@ async def _follow(request: OutboundRequest, call: Call) -> Exchange:
                 body=decode(answer.body, answer.content_encoding, MAX_BODY_BYTES)
                 if request.keep_body
                 else b"",
+                retry_after=answer.retry_after,
                 timings=call.stopwatch.timings(),
                 tls_expires_at=min(expiries, default=None),
             )

@@ -43,11 +43,13 @@ class OutboundRequest:
 class Exchange(NamedTuple):
     """What came of a request: a status and the decompressed body, or a failure.
 
-    `tls_expires_at` is when the first of the certificates on the way expires, those of redirects included.
+    `retry_after` is that header as it came, and empty without one. `tls_expires_at` is when the first of the
+    certificates on the way expires, those of redirects included.
     """
 
     status_code: int | None = None
     body: bytes = b""
     timings: Timings = Timings()
     tls_expires_at: datetime | None = None
+    retry_after: str = ""
     failure: Failure | None = None

@@ -164,6 +164,13 @@ class Settings(BaseSettings):
     rate_limit_notifications: Annotated[
         RateLimitPolicy, NoDecode, values.read_rate_limit("notifications")
     ] = _setting("Notifications a team asks for (tests, redeliveries) / window in seconds", "30/60")
+    rate_limit_confirmations: Annotated[
+        RateLimitPolicy, NoDecode, values.read_rate_limit("confirmations")
+    ] = _setting(
+        "Messages that ask one address to confirm a team's channel / window in seconds; "
+        "for all addresses of a team four times as many",
+        "5/86400",
+    )
     rate_limit_sign_in: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("sign_in")] = _setting(
         "Passwords tried in the app for one email by one address, in one browser that has signed in before, "
         "and with one code / window in seconds",
@@ -203,6 +210,14 @@ class Settings(BaseSettings):
     )
     ca_file: Path | None = _setting(
         "PEM file of the certificate authorities to trust; without it the usual ones", None
+    )
+    smtp_url: values.MailServerUrl = _setting(
+        "Mail server for channels to email: smtp://user:password@host:587 (STARTTLS) or smtps://…:465; "
+        "smtp://…?tls=none for one on this machine",
+        None,
+    )
+    email_from: values.Sender = _setting(
+        "Sender of emails, such as Monitoring <monitoring@example.com>; without it there are none", None
     )
     reference_urls: values.ReferenceUrls = _setting(
         "Addresses that show whether this machine is online: if none answers, failures are unknown", ()
@@ -282,6 +297,13 @@ class Settings(BaseSettings):
             raise ValueError("must not be below DATABASE_POOL_MIN_CONNECTIONS")
         return max_connections
 
+    @field_validator("email_from")
+    @classmethod
+    def _check_sender(cls, sender: str | None, info: ValidationInfo) -> str | None:
+        if info.data.get("smtp_url") and not sender:
+            raise ValueError("is required with SMTP_URL")
+        return sender
+
     @field_validator("rate_limit_sign_in_email")
     @classmethod
     def _check_sign_in(cls, of_email: RateLimitPolicy, info: ValidationInfo) -> RateLimitPolicy:
@@ -310,6 +332,7 @@ class CheckerSettings(WorkerSettings):
 
     blog_storage_url: values.UnreadSecret = _setting("Not read", None)
     translator_api_key: values.UnreadSecret = _setting("Not read", None)
+    smtp_url: values.UnreadSecret = _setting("Not read", None)
 
 
 class MigrationSettings(CheckerSettings):

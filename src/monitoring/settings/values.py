@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic_settings import NoDecode
 from redis import ConnectionPool, RedisError
 
+from monitoring.settings.mail_server import read_mail_server, read_sender
 from monitoring.settings.private_keys import read_private_key
 
 MIN_SIGNING_KEY_CHARACTERS = 32
@@ -121,6 +122,18 @@ def _demand_redis_options(secret: SecretStr | None) -> SecretStr | None:
     except (RedisError, TypeError, ValueError):
         raise ValueError("has an option that the Redis client does not take") from None
     return secret
+
+
+def _demand_mail_server(secret: SecretStr | None) -> SecretStr | None:
+    if secret:
+        read_mail_server(secret.get_secret_value())
+    return secret
+
+
+def _demand_sender(sender: str | None) -> str | None:
+    if sender:
+        read_sender(sender)
+    return sender
 
 
 def normalise_locale(locale: str) -> str:
@@ -239,6 +252,8 @@ DatabaseUrl = Annotated[
 RedisUrl = Annotated[
     SecretStr | None, _demand_url("redis://", "rediss://", "unix://"), AfterValidator(_demand_redis_options)
 ]
+MailServerUrl = Annotated[SecretStr | None, AfterValidator(_demand_mail_server)]
+Sender = Annotated[str | None, AfterValidator(_demand_sender)]
 StorageUrl = Annotated[SecretStr | None, _demand_url("file:///", "memory:///", "s3://", "gs://", "az://")]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error", "critical"],

@@ -2,7 +2,21 @@
 
 import pytest
 
-from monitoring.articles.translation.codes import accepted
+from monitoring.articles.translation.codes import accepted, readable
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Fit &amp; <g1>fun</g1>", "Fit & <g1>fun</g1>"),
+        ("a &lt; b", "a < b"),
+        ("Write &lt;g1&gt;", "Write &lt;g1&gt;"),
+        ("Write &amp;lt;", "Write &amp;lt;"),
+    ],
+)
+def test_people_read_and_type_what_means_the_same(text: str, shown: str) -> None:
+    assert readable(text) == shown
+    assert accepted(text, shown) == text
 
 
 class TestAccepted:

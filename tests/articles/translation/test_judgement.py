@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitoring.articles.translation.judgement import Fault, find_fault
+from monitoring.articles.translation.judgement import Fault, find_fault, find_short_in_another_language
 
 SOURCE = "Do not run more than 3 times a week until the shoes of your choice fit well."
 SPANISH = "No corras más de 3 veces por semana hasta que las zapatillas que elijas te queden bien."
@@ -108,6 +108,32 @@ def test_other_answers_that_are_no_translations_are_refused(
     segment: str, answer: str, target: str, fault: Fault
 ) -> None:
     assert find_fault(segment, answer, target) is fault
+
+
+FRENCH = [
+    "Les bonnes chaussures",
+    "Trouvez votre taille",
+    "Quand les changer",
+    "Après la course",
+    "Vos pieds",
+    "Nos magasins",
+]
+NAMES = ["Nginx Unit", "Let's Encrypt", "Les Paul Standard", "Visual Studio Code", "Le Monde", "Windows"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "target", "wrong"),
+    [
+        ({f"Heading {place}": answer for place, answer in enumerate(FRENCH)}, "es", 6),
+        ({f"Heading {place}": answer for place, answer in enumerate(FRENCH)}, "fr", 0),
+        ({f"Heading {place}": answer for place, answer in enumerate(FRENCH[:5])}, "es", 0),
+        ({name: name for name in NAMES}, "es", 0),
+    ],
+)
+def test_short_answers_are_judged_together_without_names(
+    answers: dict[str, str], target: str, wrong: int
+) -> None:
+    assert len(find_short_in_another_language(answers, target)) == wrong
 
 
 @pytest.mark.parametrize(("segment", "answer", "target"), TRANSLATIONS)

@@ -1,10 +1,25 @@
 """Segments are translated once, remembered by hash, and translated in parts if an answer breaks codes."""
 
+from functools import partial
+from threading import Event
+
 import pytest
 
 from articles.translation.engines_of_tests import FunctionEngine
-from monitoring.articles.translation.engines import TransientEngineError
+from monitoring.articles.fair_threads import FairThreads
+from monitoring.articles.translation.engines import BatchLimit, TransientEngineError
 from monitoring.articles.translation.translated_segments import Translations, segment_hash, translate_segments
+
+HEADINGS = ["The right shoes", "Find your size", "When to buy", "After the race", "Your feet", "Our shops"]
+FRENCH = [
+    "Les bonnes chaussures",
+    "Trouvez votre taille",
+    "Quand les changer",
+    "Après la course",
+    "Vos pieds",
+    "Nos magasins",
+]
+SPANISH = ["Las zapatillas", "Encuentra tu talla", "Cuándo comprar", "Tras la carrera", "Tus pies", "Tiendas"]
 
 
 class TestTranslateSegments:
@@ -96,6 +111,47 @@ class TestJudgement:
 
         assert refused("xxxx", "xxxxx", "one") == {"xxxx", "xxxxx", "one"}
         assert refused("xxxx", "three", "seven") == {"xxxx"}
+
+    def test_short_answers_in_another_language_are_asked_for_once_more(self) -> None:
+        answers = iter((*FRENCH, *SPANISH))
+        engine = FunctionEngine(lambda _: next(answers))
+        translations = translate_segments(HEADINGS, engine, "en", "es", {}, lambda *_: None)
+        assert sorted(translations.texts.values()) == sorted(SPANISH)
+        assert translations.faults == {"language": 6}
+
+    def test_short_texts_of_the_memory_in_another_language_are_replaced(self) -> None:
+        known = {segment_hash(each): text for each, text in zip(HEADINGS, FRENCH, strict=True)}
+        translations = translate_segments(
+            HEADINGS, FunctionEngine(lambda _: "Nada"), "en", "es", known, lambda *_: None
+        )
+        assert translations.learned == {segment_hash(each): "Nada" for each in HEADINGS}
+
+    def test_short_corrections_are_not_judged(self) -> None:
+        corrections = {segment_hash(each): text for each, text in zip(HEADINGS, FRENCH, strict=True)}
+        engine = FunctionEngine(str.upper)
+        translations = translate_segments(
+            HEADINGS, engine, "en", "es", {}, lambda *_: None, corrections=corrections
+        )
+        assert sorted(translations.texts.values()) == sorted(FRENCH)
+
+    def test_the_engine_works_on_while_an_answer_is_judged(self) -> None:
+        is_asked_again = Event()
+
+        def answer(segment: str) -> str:
+            if segment == "two":
+                is_asked_again.set()
+            return segment.upper()
+
+        def find_fault(segment: str, answer: str, target: str) -> str | None:  # noqa: ARG001
+            return None if is_asked_again.wait(30) else "language"
+
+        engine = FunctionEngine(answer)
+        engine.batch_limit = BatchLimit(max_texts=1, max_bytes=1000)
+        threads = FairThreads(1, "engine")
+        submit = partial(threads.submit, "article")
+        translations = translate_segments(["one", "two"], engine, "en", "es", {}, find_fault, submit)
+        threads.close()
+        assert translations.texts == {"one": "ONE", "two": "TWO"}
 
 
 class TestSegmentHash:

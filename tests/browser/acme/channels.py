@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.readers import confirm
 from monitoring.notifications.service import create_channel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from uuid import UUID
 
     from monitoring.auth.models import Team
@@ -16,7 +18,7 @@ GONE = "Discord no longer knows this channel's address. Answered 404: Unknown We
 
 
 async def make_channels(team: Team) -> dict[str, UUID]:
-    """Make one that works and one that was disabled. Return their ids by what they show."""
+    """Make some that work, one that was disabled and one that waits. Return their ids by what they show."""
     chat = await create_channel(
         team.id, {"type": "slack", "name": "Ops", "url": "https://hooks.slack.com/services/T0/B0/a-secret"}
     )
@@ -25,4 +27,14 @@ async def make_channels(team: Team) -> dict[str, UUID]:
     )
     await NotificationChannel.filter(id=disabled.id).update(enabled=False, disabled_reason=GONE)
     await create_channel(team.id, {"type": "pagerduty", "name": "On call", "routing_key": "R" * 32})
-    return {"chat": chat.id, "disabled": disabled.id}
+    waits = await create_channel(team.id, {"type": "email", "address": "ops@acme.example"})
+    mailbox = await create_channel(team.id, {"type": "email", "address": "dan.dimitrov@acme.example"})
+    await confirm(mailbox)
+    return {"chat": chat.id, "disabled": disabled.id, "waits": waits.id, "mailbox": mailbox.id}
+
+
+async def find_email_token(write: Callable[[NotificationDelivery, str, str], str], channel_id: UUID) -> str:
+    """Return the token of a link that an email to a channel came with."""
+    delivery = await NotificationDelivery.filter(channel_id=channel_id).select_related("channel").first()
+    assert delivery
+    return write(delivery, delivery.channel.settings["address"], "").partition("token=")[2]

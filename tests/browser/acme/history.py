@@ -16,7 +16,7 @@ from monitoring.checks.results import CheckResult, insert_results
 from monitoring.checks.slots import next_slot
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
-from monitoring.monitors.health import Health, State, observe, status_of
+from monitoring.monitors.health import Health, State, observe, outcome_in_maintenance, status_of
 from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitoring.outbound.exchanges import Exchange
 from monitoring.outbound.failures import Failure, FailureCode
@@ -59,17 +59,19 @@ class Turn:
 NO_ANSWER = Failure(FailureCode.TIMEOUT, "No answer within 15 seconds")
 
 
-async def write_history(
+async def write_history(  # noqa: PLR0913 - the parts of a story
     monitor: Monitor,
     now: datetime,
     *,
     typical_ms: int,
     troubles: Sequence[Trouble] = (),
     age: timedelta = DAY,
+    maintenance: Sequence[tuple[timedelta, timedelta]] = (),
 ) -> list[Turn]:
     """Store what checks found from `age` ago until now, as if a checker had made them.
 
-    Return the turns, so that the incidents of several monitors can be stored in order.
+    `maintenance` began so long before now, and lasted so long. Return the turns, so that the incidents of
+    several monitors can be stored in order.
     """
     chance = Random(monitor.name)  # noqa: S311 - the same history every time
     expectation = _expectation_of(monitor)
@@ -80,9 +82,10 @@ async def write_history(
     for checked_at in _slots(monitor, now, age):
         exchange = _answer(checked_at, now, typical_ms, troubles, chance)
         finding = judge(exchange, expectation, checked_at)
+        is_silent = any(now - since <= checked_at < now - since + long for since, long in maintenance)
         observation = observe(
             health,
-            finding.outcome,
+            outcome_in_maintenance(finding.outcome) if is_silent else finding.outcome,
             checked_at,
             interval_seconds=monitor.interval_seconds,
             failure_threshold=monitor.failure_threshold,

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from browser.acme.history import DAY, NO_ANSWER, Trouble, tell_incidents, write_history
+from browser.acme.maintenance import BEGUN, EARLIER
 from monitoring.checks.rollups import roll_up
 from monitoring.monitors.service import create_monitor, update_monitor
 
@@ -60,6 +61,12 @@ OLD_SHOP = {
     "url": "https://legacy.acme.example/catalogue/index.php?session=none&language=en&currency=eur&page=1",
     "tags": ["shop", "legacy"],
 }
+BLOG = {
+    "name": "Blog",
+    "url": "https://blog.acme.example/",
+    "interval_seconds": 120,
+    "tags": ["blog", "public"],
+}
 STATUS_PAGE = {"name": "Status page", "url": "https://status.acme.example/"}
 
 
@@ -71,12 +78,23 @@ class Story:
     typical_ms: int | None = None
     age: timedelta = timedelta()
     troubles: tuple[Trouble, ...] = ()
+    maintenance: tuple[tuple[timedelta, timedelta], ...] = ()
 
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 STORIES = {
     "paused": Story(OLD_SHOP, 310, 2 * DAY),
+    "maintenance": Story(
+        BLOG,
+        210,
+        6 * DAY,
+        (
+            Trouble(8 * HOUR + 40 * MINUTE, 35 * MINUTE, status_code=503),
+            Trouble(20 * MINUTE, 9 * MINUTE, status_code=502),
+        ),
+        (EARLIER, (BEGUN, BEGUN)),
+    ),
     "quick": Story(DOCUMENTATION, 48, 9 * DAY, (Trouble(5 * DAY, 42 * MINUTE, failure=NO_ANSWER),)),
     "recovered": Story(
         SEARCH,
@@ -103,7 +121,12 @@ async def make_monitors(team: Team, now: datetime) -> dict[str, UUID]:
         made[shows] = monitor.id
         if story.typical_ms is not None:
             turns += await write_history(
-                monitor, now, typical_ms=story.typical_ms, troubles=story.troubles, age=story.age
+                monitor,
+                now,
+                typical_ms=story.typical_ms,
+                troubles=story.troubles,
+                age=story.age,
+                maintenance=story.maintenance,
             )
     await tell_incidents(turns)
     await update_monitor(team.id, made["paused"], {"paused": True})

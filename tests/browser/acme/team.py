@@ -7,10 +7,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from browser.acme.articles import deliver_articles
-from browser.acme.channels import make_channels
+from browser.acme.channels import find_email_token, make_channels
+from browser.acme.incidents import answer_incidents, find_acknowledge_token
+from browser.acme.maintenance import make_maintenance
 from browser.acme.monitors import make_monitors
 from browser.acme.people import Member, make_keys, make_people, tell_what_was_done
 from monitoring.auth.service import create_team
+from monitoring.notifications.email_links import write_confirmation_link, write_unsubscribe_link
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -36,6 +39,11 @@ class Acme:
     monitors: dict[str, UUID]
     articles: dict[str, str]
     channels: dict[str, UUID]
+    incidents: dict[str, UUID]
+    acknowledge_token: str
+    windows: dict[str, UUID]
+    confirmation_token: str
+    unsubscribe_token: str
 
 
 def form_acme(service: RunningService) -> Acme:
@@ -48,6 +56,8 @@ def form_acme(service: RunningService) -> Acme:
         owner, member, invited, reset = await make_people(team)
         keys = await make_keys(team, owner)
         await tell_what_was_done(team, owner, member, monitors)
+        channels = await make_channels(team)
+        incidents = await answer_incidents(team, owner, member)
         return Acme(
             team=team,
             owner=owner,
@@ -58,7 +68,12 @@ def form_acme(service: RunningService) -> Acme:
             key_ids={shows: key.id for shows, key in keys.items()},
             monitors=monitors,
             articles=articles,
-            channels=await make_channels(team),
+            channels=channels,
+            incidents=incidents,
+            acknowledge_token=await find_acknowledge_token(incidents["open"]),
+            windows=await make_maintenance(team, monitors, datetime.now(UTC)),
+            confirmation_token=await find_email_token(write_confirmation_link, channels["waits"]),
+            unsubscribe_token=await find_email_token(write_unsubscribe_link, channels["mailbox"]),
         )
 
     return service.run(form())

@@ -5,7 +5,9 @@ The services document which answers there are. `slack.write` and its neighbours 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -31,6 +33,9 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 MONITOR_ID = "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70"
 INCIDENT_ID = "019a9c47-1e88-7b0a-a1c6-52f0d9b7e334"
 
+# The token of the link by which a reader acknowledges the incident.
+TOKEN = re.compile(rb"(?<=token=)[A-Za-z0-9_.-]+")
+
 # Whatever one of these services would interpret: mentions, links, formatting, HTML.
 HOSTILE = "<!channel> @all *a* _b_ [c](https://d.example) <b>`&e`</b>"
 
@@ -50,7 +55,8 @@ ENDED = {
         "resolved_at": "2026-11-20T10:40:00.000000Z",
     },
 }
-LINK = f"http://127.0.0.1:8000/app/monitors/{MONITOR_ID}"
+LINK = f"http://127.0.0.1:8000/app/incidents/{INCIDENT_ID}"
+ACKNOWLEDGE = "http://127.0.0.1:8000/app/acknowledge?token="
 TITLE = f"{HOSTILE} is down"
 NO_MENTION = "@\u200b"
 TEXT = "Answered 503 instead of 2xx. Down since 2026-11-20 09:39:50 UTC."
@@ -68,6 +74,10 @@ BODIES: dict[str, dict[str, Any]] = {
                 "title_link": LINK,
                 "text": TEXT,
                 "mrkdwn_in": [],
+                "actions": [
+                    {"type": "button", "text": "Open", "url": LINK},
+                    {"type": "button", "text": "Acknowledge", "url": ACKNOWLEDGE},
+                ],
             }
         ]
     },
@@ -79,7 +89,10 @@ BODIES: dict[str, dict[str, Any]] = {
                     r" \<b\>\`&e\`\</b\> is down"
                 ),
                 "url": LINK,
-                "description": r"Answered 503 instead of 2xx. Down since 2026\-11\-20 09\:39\:50 UTC.",
+                "description": (
+                    r"Answered 503 instead of 2xx. Down since 2026\-11\-20 09\:39\:50 UTC."
+                    f"\n[Acknowledge]({ACKNOWLEDGE})"
+                ),
                 "color": 0xC62828,
             }
         ],
@@ -111,7 +124,10 @@ BODIES: dict[str, dict[str, Any]] = {
                         },
                         {"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": TEXT}]},
                     ],
-                    "actions": [{"type": "Action.OpenUrl", "title": "Open", "url": LINK}],
+                    "actions": [
+                        {"type": "Action.OpenUrl", "title": "Open", "url": LINK},
+                        {"type": "Action.OpenUrl", "title": "Acknowledge", "url": ACKNOWLEDGE},
+                    ],
                 },
             }
         ],
@@ -133,7 +149,13 @@ BODIES: dict[str, dict[str, Any]] = {
                                 {"textParagraph": {"text": TEXT}},
                                 {
                                     "buttonList": {
-                                        "buttons": [{"text": "Open", "onClick": {"openLink": {"url": LINK}}}]
+                                        "buttons": [
+                                            {"text": "Open", "onClick": {"openLink": {"url": LINK}}},
+                                            {
+                                                "text": "Acknowledge",
+                                                "onClick": {"openLink": {"url": ACKNOWLEDGE}},
+                                            },
+                                        ]
                                     }
                                 },
                             ]
@@ -153,13 +175,16 @@ BODIES: dict[str, dict[str, Any]] = {
                     " \\<b\\>\\`\\&e\\`\\</b\\> is down"
                 ),
                 "title_link": LINK,
-                "text": "Answered 503 instead of 2xx\\. Down since 2026\\-11\\-20 09\\:39\\:50 UTC\\.",
+                "text": (
+                    "Answered 503 instead of 2xx\\. Down since 2026\\-11\\-20 09\\:39\\:50 UTC\\."
+                    f"\n[Acknowledge]({ACKNOWLEDGE})"
+                ),
             }
         ]
     },
     "telegram": {
         "chat_id": "-1001234567890",
-        "text": f"{TITLE.replace('@', NO_MENTION)}\n{TEXT}\n{LINK}",
+        "text": f"{TITLE.replace('@', NO_MENTION)}\n{TEXT}\nOpen: {LINK}\nAcknowledge: {ACKNOWLEDGE}",
         "link_preview_options": {"is_disabled": True},
     },
     "pagerduty": {
@@ -189,12 +214,16 @@ BODIES: dict[str, dict[str, Any]] = {
         "priority": 5,
         "tags": ["rotating_light"],
         "click": LINK,
+        "actions": [
+            {"action": "view", "label": "Open", "url": LINK},
+            {"action": "view", "label": "Acknowledge", "url": ACKNOWLEDGE},
+        ],
     },
     "pushover": {
         "token": "azGDORePK8gMaC0QOYAMyEEuzJnyUi",
         "user": "uQiRzpo4DXghDmr9QzzfQu27cmVRsG",
         "title": TITLE,
-        "message": TEXT,
+        "message": f"{TEXT}\nAcknowledge: {ACKNOWLEDGE}",
         "priority": 1,
         "url": LINK,
         "url_title": "Open",
@@ -426,7 +455,7 @@ async def create_one(channel_type: str) -> NotificationChannel:
 
 
 async def test_every_type_has_its_body_here() -> None:
-    assert {"webhook", *BODIES} == CHANNELS.keys()
+    assert {"webhook", "email", *BODIES} == CHANNELS.keys()
 
 
 @pytest.mark.parametrize("channel_type", BODIES)
@@ -439,7 +468,7 @@ async def test_it_is_sent_what_the_service_documents_and_nothing_is_interpreted(
     assert sender.went == [where]
     assert received.headers["content-type"] == "application/json"
     assert received.headers.items() >= headers.items()
-    assert orjson.loads(received.body) == BODIES[channel_type]
+    assert orjson.loads(TOKEN.sub(b"", received.body)) == BODIES[channel_type]
 
 
 @pytest.mark.parametrize("channel_type", ENDINGS)
@@ -452,6 +481,19 @@ async def test_it_ends_at_the_service_what_it_began_there(
     (received,) = addressee.received
     assert sender.went == [where]
     assert orjson.loads(received.body).items() >= ending.items()
+
+
+@pytest.mark.parametrize("channel_type", ["discord", "webhook"])
+async def test_it_waits_as_long_as_the_service_asks(
+    addressee: Addressee, sender: Rerouted, channel_type: str
+) -> None:
+    addressee.answers.append(429)
+    addressee.retry_after = "64"
+    before = datetime.now(UTC)
+    delivery = await deliver(await announce_to(await create_one(channel_type), OPENED), sender)
+    assert delivery.status == "pending"
+    assert delivery.due_at
+    assert timedelta(seconds=64) <= delivery.due_at - before < timedelta(seconds=100)
 
 
 @pytest.mark.parametrize(("channel_type", "answer"), SUCCESSES)

@@ -15,20 +15,29 @@ INCIDENT = {
     "started_at": "2026-11-20T09:39:50.003000Z",
     "resolved_at": None,
     "resolution": None,
-    "error_message": "Answered 503 instead of 2xx",
+    "error_message": "Answered 503",
 }
 MONITOR = {
     "id": "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70",
     "name": "Storefront",
     "url": "https://shop.example.com/",
 }
-ARTICLE = {"id": "019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12", "title": "Choose shoes", "revision": 2}
+ARTICLE = {"id": "019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12", "slug": "choose-shoes", "revision": 2}
 TO_THE_MONITOR = f"{BASE_URL}/app/monitors/{MONITOR['id']}"
+TO_THE_INCIDENT = f"{BASE_URL}/app/incidents/{INCIDENT['id']}"
 TO_THE_ARTICLE = f"{BASE_URL}/app/articles/{ARTICLE['id']}"
 
 
 def ended(resolution: str, at: str) -> dict[str, Any]:
     return {"incident": INCIDENT | {"resolution": resolution, "resolved_at": at}, "monitor": MONITOR}
+
+
+def happened(kind: str, name: str) -> dict[str, Any]:
+    """Write an event of a digest; the name stands for the monitor's id too."""
+    return {
+        "type": f"incident.{kind}",
+        "data": {"incident": INCIDENT, "monitor": {**MONITOR, "id": name, "name": name}},
+    }
 
 
 def translated(**fields: Any) -> dict[str, Any]:
@@ -43,8 +52,38 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "Storefront is down",
-            "Answered 503 instead of 2xx. Down since 2026-11-20 09:39:50 UTC.",
-            TO_THE_MONITOR,
+            "Answered 503. Down since 2026-11-20 09:39:50 UTC.",
+            TO_THE_INCIDENT,
+        ),
+    ),
+    (
+        "incident.opened",
+        {"incident": INCIDENT, "monitor": MONITOR, "recent_incidents": 4},
+        (
+            Mood.BAD,
+            "Storefront is down",
+            "Answered 503. Down since 2026-11-20 09:39:50 UTC. It went down 4 times within an hour.",
+            TO_THE_INCIDENT,
+        ),
+    ),
+    (
+        "incident.acknowledged",
+        {"incident": INCIDENT | {"acknowledged_by": "ana@example.com"}, "monitor": MONITOR},
+        (
+            Mood.NEUTRAL,
+            "Storefront: somebody takes care",
+            "ana@example.com acknowledged that it is down since 2026-11-20 09:39:50 UTC.",
+            TO_THE_INCIDENT,
+        ),
+    ),
+    (
+        "incident.reminder",
+        {"incident": INCIDENT, "monitor": MONITOR},
+        (
+            Mood.BAD,
+            "Storefront is still down",
+            "Answered 503. Down for 3 hours, and nobody has acknowledged it.",
+            TO_THE_INCIDENT,
         ),
     ),
     (
@@ -54,7 +93,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
             Mood.GOOD,
             "Storefront is up again",
             "It was down for 2 hours, since 2026-11-20 09:39:50 UTC.",
-            TO_THE_MONITOR,
+            TO_THE_INCIDENT,
         ),
     ),
     (
@@ -64,7 +103,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
             Mood.NEUTRAL,
             "Storefront was paused",
             "It was down for 1 minute, since 2026-11-20 09:39:50 UTC.",
-            TO_THE_MONITOR,
+            TO_THE_INCIDENT,
         ),
     ),
     (
@@ -74,7 +113,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
             Mood.NEUTRAL,
             "Storefront was deleted",
             "It was down for less than a second, since 2026-11-20 09:39:50 UTC.",
-            TO_THE_MONITOR,
+            TO_THE_INCIDENT,
         ),
     ),
     (
@@ -82,7 +121,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         translated(),
         (
             Mood.GOOD,
-            "“Choose shoes” was translated",
+            "“choose-shoes” was translated",
             "Locale es. Revision 2.",
             TO_THE_ARTICLE,
         ),
@@ -92,7 +131,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         translated(reason="The engine is away"),
         (
             Mood.BAD,
-            "“Choose shoes” could not be translated",
+            "“choose-shoes” could not be translated",
             "Locale es. The engine is away. Revision 2.",
             TO_THE_ARTICLE,
         ),
@@ -102,9 +141,103 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         {"article": ARTICLE},
         (
             Mood.NEUTRAL,
-            "“Choose shoes” is no longer published",
+            "“choose-shoes” is no longer published",
             "Revision 2.",
             TO_THE_ARTICLE,
+        ),
+    ),
+    (
+        "monitor.degraded",
+        {"monitor": MONITOR, "degradation": {"message": "Answered in 1,412 ms, slower than 1,000 ms"}},
+        (
+            Mood.BAD,
+            "Storefront is degraded",
+            "Answered in 1,412 ms, slower than 1,000 ms.",
+            TO_THE_MONITOR,
+        ),
+    ),
+    (
+        "monitor.recovered",
+        {"monitor": MONITOR},
+        (
+            Mood.GOOD,
+            "Storefront is no longer degraded",
+            "The last checks found nothing to warn of.",
+            TO_THE_MONITOR,
+        ),
+    ),
+    (
+        "certificate.expiring",
+        {
+            "monitor": MONITOR,
+            "certificate": {"expires_at": "2026-11-21T09:00:00.000000Z", "expires_in_days": 1},
+        },
+        (
+            Mood.BAD,
+            "Storefront has a certificate that expires within 1 day",
+            "It expires on 2026-11-21 09:00:00 UTC.",
+            TO_THE_MONITOR,
+        ),
+    ),
+    (
+        "channel.disabled",
+        {
+            "channel": {
+                "id": "019a9c4a-77d0-7e4e-b2f8-0c6a1d9e5f21",
+                "name": "Ops",
+                "disabled_reason": "Slack no longer knows it",
+            }
+        },
+        (
+            Mood.BAD,
+            "The notification channel Ops is disabled",
+            "Slack no longer knows it. It tells nobody until you enable it again.",
+            f"{BASE_URL}/app/settings/notifications",
+        ),
+    ),
+    (
+        "channel.confirmation",
+        {"address": "ana@example.org", "team": "Acme"},
+        (
+            Mood.NEUTRAL,
+            "Confirm this address for notifications",
+            (
+                "Acme wants to send notifications of monitoring.example.com to this address."
+                " Nothing is sent before you confirm it. If you expect none, ignore this message."
+            ),
+            f"{BASE_URL}/app",
+        ),
+    ),
+    (
+        "digest",
+        {"events": [happened("opened", "Shop"), happened("opened", "Blog"), happened("resolved", "Shop")]},
+        (
+            Mood.BAD,
+            "1 monitor down, 1 up again",
+            "Blog is down. Answered 503.\nShop is up again.",
+            f"{BASE_URL}/app/incidents",
+        ),
+    ),
+    (
+        "digest",
+        {"events": [happened("opened", f"Monitor {number}") for number in range(50)]},
+        (
+            Mood.BAD,
+            "50 monitors down",
+            "\n".join(
+                [f"Monitor {number} is down. Answered 503." for number in range(20)] + ["And 30 others."]
+            ),
+            f"{BASE_URL}/app/incidents",
+        ),
+    ),
+    (
+        "digest",
+        {"events": [happened(kind, "Shop") for kind in ("opened", "resolved") * 3]},
+        (
+            Mood.GOOD,
+            "1 up again",
+            "Shop is up again, down 3 times.",
+            f"{BASE_URL}/app/incidents",
         ),
     ),
     (
@@ -121,7 +254,8 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
 
 
 def put_in_words(event: str, subject: dict[str, Any]) -> Message:
-    return word(orjson.dumps({"type": event, "data": subject}).decode(), BASE_URL)
+    notification = {"type": event, "timestamp": "2026-11-20T12:40:00.000000Z", "data": subject}
+    return word(orjson.dumps(notification).decode(), BASE_URL)
 
 
 @pytest.mark.parametrize(("event", "subject", "expected"), CASES)
@@ -135,7 +269,7 @@ def test_an_event_is_worded(
 
 def test_the_end_of_an_incident_is_about_the_same_subject_as_its_opening() -> None:
     told = [put_in_words(event, subject) for event, subject, _ in CASES]
-    assert [message.subject_id for message in told[:4]] == [UUID(INCIDENT["id"])] * 4
+    assert [message.subject_id for message in told[:7]] == [UUID(INCIDENT["id"])] * 7
     assert told[-1].subject_id is None
 
 

@@ -1,7 +1,8 @@
-"""Settings, notifications: the list of channels, a new one, its test, and deleting one."""
+"""Settings, notifications: the list of channels, a new one, changing, testing and deleting one."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
@@ -11,6 +12,7 @@ from monitoring.app.channel_form import WHOLE_FORM
 from monitoring.app.channel_words import EVENTS, TYPES
 from monitoring.app.pages.monitor_forms import MENDED_STATUSES
 from monitoring.app.routing import for_members
+from monitoring.app.routing_form import DELAYS, REMINDERS, with_present, write_routing
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
 from monitoring.audit.actions import Action
@@ -20,8 +22,9 @@ from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
-from monitoring.notifications import deliveries, service
-from monitoring.notifications.configuration import default_configuration
+from monitoring.monitors.service import get_monitor
+from monitoring.notifications import confirming, deliveries, service
+from monitoring.notifications.configuration import complete_routing, default_configuration
 from monitoring.notifications.handlers import TEST_PATIENCE
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.tasks import nudge
@@ -32,19 +35,19 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from monitoring.app.visits import Visit
-    from monitoring.notifications.models import NotificationChannel
+    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 LIST = "/settings/notifications"
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A form for a new channel, as it is shown: what was typed, and what is wrong with it, by field."""
+    """A form as it is shown: what was typed, and what is wrong with it, by field."""
 
     type: str
     texts: Mapping[str, str]
     events: Sequence[str]
-    form_id: str
+    form_id: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -58,9 +61,10 @@ async def show_new_channel(visit: Visit) -> Response:
     """Ask for a type, and then for the fields of that type."""
     channel_type = visit.query.get("type", "")
     if channel_type not in TYPES:
-        return visit.render("channels/choose.html", types=TYPES)
+        return visit.render("channels/choose.html", types=TYPES, sends_email=_sends_email(visit))
     events = default_configuration(channel_type)["events"]
     defaults = {each.name: each.default for each in channel_form.fields_of(channel_type)}
+    defaults |= write_routing(complete_routing({})["routing"])
     return _render_new(visit, Shown(channel_type, defaults, events, str(uuid4())))
 
 
@@ -95,16 +99,56 @@ async def create_channel(visit: Visit) -> Response:
     return visit.render("channels/created.html", channel=channel, secret=secret)
 
 
+async def show_channel(visit: Visit) -> Response:
+    """Show the form to change a channel. Its secrets are not shown."""
+    channel = await _get_channel(visit)
+    texts = channel_form.write_form(channel)
+    return _render_edit(visit, channel, Shown(channel.type, texts, channel.events))
+
+
+async def change_channel(visit: Visit) -> Response:
+    """Change the channel as the form says."""
+    form, channel = await visit.read_form(), await _get_channel(visit)
+    events = form.getlist("events")
+    try:
+        patch = channel_form.read_patch(channel.type, form, events)
+        async with transaction():
+            changed = await service.update_channel(visit.team.id, channel.id, patch)
+            if changed.updated_at != channel.updated_at:
+                await record(visit.team.id, visit.actor, Action.CHANNEL_UPDATED, changed.name, channel.id)
+    except Problem as problem:
+        errors = _explain(visit, problem, channel.type)
+        shown = Shown(channel.type, form, events, errors=errors)
+        return _render_edit(visit, channel, shown, _status_of(visit, problem))
+    return visit.redirect(LIST, notice="channel_updated")
+
+
 async def test_channel(visit: Visit) -> Response:
-    """Send a test, within the rate limit that the team's keys share, and show what came of it."""
-    await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))
+    """Send a test, and show what came of it."""
+    channel = await _get_channel(visit)
+    delivery = await _wait_for_attempt(await _queue_test(visit, channel))
+    return visit.render("channels/tested.html", channel=channel, delivery=delivery)
+
+
+async def test_routes(visit: Visit) -> Response:
+    """Send a test to every channel that is told of a monitor, and show what came of each."""
+    monitor = await get_monitor(visit.team.id, visit.read_id("monitor_id"))
+    told = await service.find_told_channels(visit.team.id, monitor.id)
+    queued = [await _queue_test(visit, channel) for channel in told]
+    tried = await asyncio.gather(*(_wait_for_attempt(delivery) for delivery in queued))
+    return visit.render(
+        "channels/tested_routes.html", monitor=monitor, tests=list(zip(told, tried, strict=True))
+    )
+
+
+async def ask_reader(visit: Visit) -> Response:
+    """Have the link sent again that confirms an email address."""
     async with transaction():
         channel = await _get_channel(visit)
-        delivery = await deliveries.queue_test(visit.team.id, channel.id)
-        await record(visit.team.id, visit.actor, Action.CHANNEL_TESTED, channel.name, channel.id)
-    await nudge([delivery.id])
-    tried = await deliveries.wait_for_attempt(delivery.id, TEST_PATIENCE)
-    return visit.render("channels/tested.html", channel=channel, delivery=tried or delivery)
+        if channel.enabled and channel.is_unconfirmed:
+            await confirming.ask_reader(channel)
+            await record(visit.team.id, visit.actor, Action.CHANNEL_ASKED, channel.name, channel.id)
+    return visit.redirect(LIST, notice="channel_asked")
 
 
 async def ask_to_delete(visit: Visit) -> Response:
@@ -125,6 +169,24 @@ async def _get_channel(visit: Visit) -> NotificationChannel:
     return await service.get_channel(visit.team.id, visit.read_id("channel_id"))
 
 
+def _sends_email(visit: Visit) -> bool:
+    return visit.settings.email_from is not None
+
+
+async def _queue_test(visit: Visit, channel: NotificationChannel) -> NotificationDelivery:
+    """Queue a test, within the rate limit that the team's keys share."""
+    await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))
+    async with transaction():
+        delivery = await deliveries.queue_test(visit.team.id, channel.id)
+        await record(visit.team.id, visit.actor, Action.CHANNEL_TESTED, channel.name, channel.id)
+    await nudge([delivery.id])
+    return delivery
+
+
+async def _wait_for_attempt(delivery: NotificationDelivery) -> NotificationDelivery:
+    return await deliveries.wait_for_attempt(delivery.id, TEST_PATIENCE) or delivery
+
+
 def _explain(visit: Visit, problem: Problem, channel_type: str) -> Mapping[str, str]:
     if _status_of(visit, problem) not in MENDED_STATUSES:
         raise problem
@@ -137,15 +199,32 @@ def _status_of(visit: Visit, problem: Problem) -> int:
 
 def _render_new(visit: Visit, shown: Shown, status: int = 200) -> Response:
     title, hint = TYPES[shown.type]
-    fields = channel_form.fields_of(shown.type)
+    return _render_form(visit, "channels/new.html", status, shown, title=title, hint=hint)
+
+
+def _render_edit(visit: Visit, channel: NotificationChannel, shown: Shown, status: int = 200) -> Response:
+    return _render_form(visit, "channels/edit.html", status, shown, channel=channel)
+
+
+def _render_form(visit: Visit, template: str, status: int, shown: Shown, **context: object) -> Response:
     return visit.render(
-        "channels/new.html", status, asked=shown, title=title, hint=hint, fields=fields, events=EVENTS
+        template,
+        status,
+        asked=shown,
+        fields=channel_form.fields_of(shown.type),
+        events=EVENTS,
+        delays=with_present(DELAYS, shown.texts.get("routing_delay_seconds", "")),
+        reminders=with_present(REMINDERS, shown.texts.get("routing_reminder_interval_seconds", "")),
+        **context,
     )
 
 
 ROUTES = (
     for_members(LIST, get=show_channels),
     for_members(f"{LIST}/new", get=show_new_channel, post=create_channel),
+    for_members(f"{LIST}/{{channel_id}}", get=show_channel, post=change_channel),
     for_members(f"{LIST}/{{channel_id}}/test", post=test_channel),
+    for_members(f"{LIST}/{{channel_id}}/ask", post=ask_reader),
+    for_members("/monitors/{monitor_id}/test-notifications", post=test_routes),
     for_members(f"{LIST}/{{channel_id}}/delete", get=ask_to_delete, post=delete_channel),
 )

@@ -10,6 +10,7 @@ from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.articles.corrections import BrokenCodes, correct, list_segments, take_back_correction
 from monitoring.articles.tasks import translate_article
+from monitoring.articles.translation.codes import readable
 from monitoring.contract.problems import Problem
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ async def show_segment(visit: Visit) -> Response:
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
     segment = await _find_segment(visit, article, translation)
-    return _render_form(visit, article, translation, segment, segment.text or segment.source)
+    return _render_form(visit, article, translation, segment, readable(segment.text or segment.source))
 
 
 async def correct_segment(visit: Visit) -> Response:

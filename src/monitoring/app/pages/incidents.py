@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS
+from monitoring.app.pages import incident
 from monitoring.app.routing import for_members
 from monitoring.contract.cursors import encode_cursor
 from monitoring.incidents.models import IncidentState
@@ -21,17 +23,19 @@ INCIDENTS_A_PAGE = 50
 
 async def show_incidents(visit: Visit) -> Response:
     """List the team's incidents, newest first; `?state=open` leaves out the resolved ones."""
+    if unchanged := await visit.await_change(Shown(Source.TEAM, visit.team.id)):
+        return unchanged
     sought = visit.query.get("state", "")
     state = sought if sought in set(IncidentState) else None
     page = await list_incidents(visit.team.id, None, state, INCIDENTS_A_PAGE, visit.after_id)
     return visit.render_live(
         "monitors/incidents.html",
         incidents=page.rows,
-        names=await name_monitors(visit.team.id, {incident.monitor_id for incident in page.rows}),
+        names=await name_monitors(visit.team.id, {each.monitor_id for each in page.rows}),
         error_words=ERRORS,
         state=state,
         next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
     )
 
 
-ROUTES = (for_members("/incidents", get=show_incidents),)
+ROUTES = (for_members("/incidents", get=show_incidents), *incident.ROUTES)

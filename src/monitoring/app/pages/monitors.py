@@ -9,6 +9,7 @@ from uuid import UUID
 import orjson
 
 from monitoring.app.charts import MAX_BARS, draw_bars, draw_chart
+from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_filter import echo_filter, place_problem, read_filter
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
 from monitoring.app.pages import incidents, monitor_actions, monitor_forms
@@ -25,7 +26,9 @@ from monitoring.incidents.models import IncidentState
 from monitoring.incidents.service import list_incidents
 from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
+from monitoring.monitors.maintenance.reading import is_within, read_spans
 from monitoring.monitors.reading import list_monitors
+from monitoring.notifications.service import find_told_channels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +60,9 @@ UPTIME_RANGES = {
 
 async def show_monitors(visit: Visit) -> Response:
     """List the team's monitors, newest first, below the open incidents."""
+    team_id = visit.team.id
+    if unchanged := await visit.await_change(Shown(Source.TEAM, team_id), Shown(Source.CHECKS, team_id)):
+        return unchanged
     sought = echo_filter(visit.query)
     try:
         wanted = read_filter(visit.query)
@@ -71,8 +77,12 @@ async def show_monitors(visit: Visit) -> Response:
 
 async def show_monitor(visit: Visit) -> Response:
     """Show a monitor: its state, uptime, response times, last checks, incidents and configuration."""
+    monitor_id = visit.read_id("monitor_id")
+    shown = (Shown(Source.TEAM, visit.team.id), Shown(Source.MONITOR, monitor_id))
+    if unchanged := await visit.await_change(*shown):
+        return unchanged
     now = visit.now
-    monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
+    monitor = await service.get_monitor(visit.team.id, monitor_id)
     checks = await list_results(monitor.id, limit=CHECKS_SHOWN)
     uptimes = {
         title: (length.total_seconds(), (await measure_uptime(monitor, Range(now - length, now))).whole[1])
@@ -80,6 +90,8 @@ async def show_monitor(visit: Visit) -> Response:
     }
     response_times = await measure_response_times(monitor.id, Range(now - CHART_RANGE, now, "hour"), now)
     incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)
+    since = min(now - CHART_RANGE, *(check.checked_at for check in checks), now)
+    spans = await read_spans(monitor.id, since, now)
     return visit.render_live(
         "monitors/monitor.html",
         monitor=monitor,
@@ -93,8 +105,10 @@ async def show_monitor(visit: Visit) -> Response:
         min_counted_seconds=MIN_COUNTED.total_seconds(),
         unanswered=UNANSWERED,
         hours=response_times.windows,
-        chart=draw_chart(response_times.windows),
+        chart=draw_chart(response_times.windows, spans),
+        checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
         incidents=incident_page.rows,
+        told=await find_told_channels(visit.team.id, monitor.id),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from monitoring.articles.events import is_test_submission
 from monitoring.articles.publishers import ghost, outrank, wordpress, wp_webhooks
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ ADAPTERS: tuple[Adapt, ...] = (ghost.adapt, outrank.adapt, wordpress.adapt, wp_w
 def read_submissions(payload: dict[str, Any], trigger: str | None = None) -> Submissions:
     """Return the submissions in a payload that the document allows: several if it has several articles.
 
-    A payload with `article` is the document's own shape and returned as it is. `trigger` is what WP Webhooks
-    names in a header: its payload does not say that the post was deleted.
+    A payload with `article` is the document's own shape and returned as it is, and so is a test. `trigger` is
+    what WP Webhooks names in a header: its payload does not say that the post was deleted.
     """
-    if "article" in payload:
+    if "article" in payload or is_test_submission(payload):
         return [payload]
     event = trigger if trigger == wp_webhooks.DELETION else payload.get("event")
     adapted = next(filter(None, (adapt(payload) for adapt in ADAPTERS)))

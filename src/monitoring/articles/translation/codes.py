@@ -43,6 +43,12 @@ def accepted(segment: str, answer: object) -> str | None:
     return answer
 
 
+def readable(text: str) -> str:
+    """Write a segment with `&` and `<` for their references, as people type it, unless that means another."""
+    shown = html.unescape(text)
+    return shown if accepted(text, shown) == text else text
+
+
 def _strict_code(loose: re.Match[str]) -> str:
     closes, kind, number, is_single = loose.groups()
     return f"<{closes}{kind.lower()}{number}{is_single}>"

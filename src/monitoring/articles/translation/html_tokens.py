@@ -25,9 +25,8 @@ _ATTRIBUTE = re.compile(
 _SCRIPT_SIGN = re.compile(r"<!--|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE)
 _OTHER_ENDS = (  # openings, and what closes them
     (re.compile("<!--"), re.compile("--!?>")),
-    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
     (re.compile("</?[A-Za-z]"), re.compile(r"\Z")),  # a tag that is never closed
-    (re.compile("<"), re.compile(">")),
+    (re.compile("<"), re.compile(">")),  # also <![CDATA[, which is a comment outside SVG (HTML §13.2.5.42)
 )
 
 

@@ -7,18 +7,24 @@ doubt the rules refuse, but those about words say nothing before there are a few
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from monitoring.articles.translation.codes import plain_text
+from monitoring.articles.translation.facts import (
+    PHRASES,
+    SourceFacts,
+    count_colons,
+    digits_of,
+    most_repetitions,
+    read_source,
+    words_of,
+)
 from monitoring.articles.translation.language import is_clearly_not
 from monitoring.articles.translation.negation import has_lost_negation
 from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.terms import NO_TERMS, Terms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Fault(StrEnum):
@@ -39,6 +45,8 @@ class Fault(StrEnum):
 
 
 FEWEST_LETTERS = 20  # for rules about length and script
+LONGEST_SHORT = 80  # characters of an answer that is judged with others
+FEWEST_SHORT = 6  # of them
 FEWEST_WORDS = 6  # for the rule about English
 FEWEST_COMMON_WORDS = 3  # in lower case: then it is no name
 LONGEST_RATIO = 3.0
@@ -46,8 +54,6 @@ SHORTEST_RATIO, SHORTEST_RATIO_OF_IDEOGRAPHS = 0.4, 0.12
 MORE_CHARACTERS = 40  # of which any translation may be longer
 MOST_ENGLISH = 0.25  # of all words
 FEWEST_IN_SCRIPT = 0.3  # of the letters of words that are not in the source
-MOST_REPETITIONS = 5
-LONGEST_REPEATED = 4  # words
 LONGEST_REPEATED_WITHOUT_SPACES = 30  # letters
 
 # Words that are frequent in English, and as a group in no other language.
@@ -56,8 +62,6 @@ _FREQUENT_WORDS = """
     there their what when who would about into than them its these be been has an or if we our i'd don't
 """
 _ENGLISH_WORDS = frozenset(_FREQUENT_WORDS.split())
-
-_WORD = re.compile(r"[A-Za-z0-9]+|[^\W_]")  # a letter of another script is one
 
 _SCRIPTS = {
     **dict.fromkeys(("ru", "uk", "bg", "sr", "mk", "be", "kk", "ky", "mn", "tg", "cyrl"), ("CYRILLIC",)),
@@ -87,16 +91,6 @@ _SCRIPTS = {
 }
 _WITHOUT_SPACES = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR"}
 
-# What other languages write with other numbers: ordinals and times of day, and words.
-_REWRITTEN = re.compile(r"\d+(?:st|nd|rd|th)\b|\d{1,2}(?:[:.]\d\d)?\s?[ap]\.?m\b", re.IGNORECASE)
-_NUMBER_WORDS = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
-    r"|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|dozens?|half|third|quarter|first|second"
-    r"|fourth|fifth|once|twice|noon|midnight"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|(?:sun|mon|tues|wednes|thurs|fri|satur)day)\b",
-    re.IGNORECASE,
-)
 # How models begin before they translate, up to a colon that is not the source's.
 _PREAMBLE = re.compile(
     r"(?:sure|certainly|of course|here(?:'s| is| are)|translation|translated text"
@@ -126,10 +120,10 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
 
     `segment` is English, `target` is a locale (BCP 47), and `terms` are the operator's.
     """
-    source, text = plain_text(segment), plain_text(answer)
+    source, text = read_source(segment), plain_text(answer)
     # The first that is broken is told, and those after it are not looked at.
     rules: dict[Fault, Callable[[], bool]] = {
-        Fault.ADDRESSES: lambda: _has_new_addresses(source, text),
+        Fault.ADDRESSES: lambda: bool(Counter(opaque_pattern().findall(text)) - source.addresses),
         Fault.CHATTER: lambda: _is_chatter(source, text),
         Fault.LENGTH: lambda: _is_of_wrong_length(source, text, target),
         Fault.REPETITION: lambda: _repeats_itself(source, text, target),
@@ -137,69 +131,73 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
         Fault.ENGLISH: lambda: not target.startswith("en") and _is_english(source, text),
         Fault.LANGUAGE: lambda: _is_in_another_language(text, target),
         Fault.NUMBERS: lambda: _has_other_numbers(source, text, target),
-        Fault.NEGATION: lambda: has_lost_negation(source, text, target),
-        Fault.TERMS: lambda: not terms.into(target).are_heeded(source, text),
+        Fault.NEGATION: lambda: has_lost_negation(source.text, text, target),
+        Fault.TERMS: lambda: not terms.into(target).are_heeded(source.text, text),
     }
     return next((fault for fault, is_broken in rules.items() if is_broken()), None)
 
 
-def _has_new_addresses(source: str, text: str) -> bool:
-    found = Counter(opaque_pattern().findall(text))
-    return bool(found - Counter(opaque_pattern().findall(source)))
+def find_short_in_another_language(answers: Mapping[str, str], target: str) -> frozenset[str]:
+    """Return the segments whose answers, too short to tell by themselves, show another language together.
+
+    `answers` are those to all segments of an article that are judged to be translations. Names and terms,
+    which stay as they are, tell no language.
+    """
+    new = {
+        segment: _new_words(segment, text)
+        for segment, answer in answers.items()
+        if len(text := plain_text(answer)) <= LONGEST_SHORT
+    }
+    short = {segment: words for segment, words in new.items() if words}
+    is_other = len(short) >= FEWEST_SHORT and _is_in_another_language(" ".join(short.values()), target)
+    return frozenset(short) if is_other else frozenset()
 
 
-def _is_chatter(source: str, text: str) -> bool:
-    if _PREAMBLE.match(text) and _count_colons(text) > _count_colons(source):
+def _new_words(segment: str, text: str) -> str:
+    """Return the words of a text that its segment does not have."""
+    known = read_source(segment).words
+    words = opaque_pattern().sub(" ", text).split()
+    return " ".join(word for word in words if known.isdisjoint(each.lower() for each in words_of(word)))
+
+
+def _is_chatter(source: SourceFacts, text: str) -> bool:
+    if _PREAMBLE.match(text) and count_colons(text) > source.colons:
         return True
-    return bool(_CHATTER.search(text)) and not _CHATTER.search(source) and not _SORRY.search(source)
+    is_chatter = bool(_CHATTER.search(text))
+    return is_chatter and not _CHATTER.search(source.text) and not _SORRY.search(source.text)
 
 
-def _count_colons(text: str) -> int:
-    return sum(unicodedata.normalize("NFKC", char) in {":", "!"} for char in text)
-
-
-def _is_of_wrong_length(source: str, text: str, target: str) -> bool:
-    if len(text) > LONGEST_RATIO * len(source) + MORE_CHARACTERS:
+def _is_of_wrong_length(source: SourceFacts, text: str, target: str) -> bool:
+    if len(text) > LONGEST_RATIO * len(source.text) + MORE_CHARACTERS:
         return True
     shortest = SHORTEST_RATIO_OF_IDEOGRAPHS if _is_without_spaces(target) else SHORTEST_RATIO
-    return _count_letters(source) >= FEWEST_LETTERS and len(text) < shortest * len(source)
+    return source.letters >= FEWEST_LETTERS and len(text) < shortest * len(source.text)
 
 
-def _repeats_itself(source: str, text: str, target: str) -> bool:
-    phrases = range(1, LONGEST_REPEATED + 1)
-    most = max(MOST_REPETITIONS, _most_repetitions(source.split(), phrases))
+def _repeats_itself(source: SourceFacts, text: str, target: str) -> bool:
     if _is_without_spaces(target):
         letters = list(filter(str.isalpha, text))
-        if _most_repetitions(letters, range(2, LONGEST_REPEATED_WITHOUT_SPACES + 1)) > most:
+        lengths = range(2, LONGEST_REPEATED_WITHOUT_SPACES + 1)
+        if most_repetitions(letters, lengths) > source.most_repetitions:
             return True
-    return _most_repetitions(text.split(), phrases) > most
+    return most_repetitions(text.split(), PHRASES) > source.most_repetitions
 
 
-def _most_repetitions(words: list[str], lengths: range) -> int:
-    """Return how many times in a row the most repeated phrase of so many words stands."""
-    most = 1
-    for length in lengths:
-        equal_in_a_row = 0
-        for place in range(length, len(words)):
-            equal_in_a_row = equal_in_a_row + 1 if words[place] == words[place - length] else 0
-            most = max(most, 1 + equal_in_a_row // length)
-    return most
-
-
-def _is_in_wrong_script(source: str, text: str, target: str) -> bool:
-    kept = {word.lower() for word in _WORD.findall(source)}  # names and terms are often Latin
-    words = (word for word in _WORD.findall(text) if word.lower() not in kept)
-    letters = [char for word in words for char in word if char.isalpha()]
-    if _count_letters(source) < FEWEST_LETTERS or not letters:
+def _is_in_wrong_script(source: SourceFacts, text: str, target: str) -> bool:
+    scripts = _scripts_of(target)
+    if source.letters < FEWEST_LETTERS or (text.isascii() and "LATIN" in scripts):
         return False
-    in_script = sum(_script_of(char) in _scripts_of(target) for char in letters)
-    return in_script < FEWEST_IN_SCRIPT * len(letters)
+    # Names and terms are often Latin, and kept.
+    new = Counter("".join(word for word in words_of(text) if word.lower() not in source.words))
+    letters = {char: count for char, count in new.items() if char.isalpha()}
+    in_script = sum(count for char, count in letters.items() if _script_of(char) in scripts)
+    return in_script < FEWEST_IN_SCRIPT * sum(letters.values())
 
 
-def _is_english(source: str, text: str) -> bool:
+def _is_english(source: SourceFacts, text: str) -> bool:
     """Say whether a text is in English. The source again may be a name, if it has few words that are none."""
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.replace("\u2019", "'"))
-    if text == source and sum(map(str.islower, words)) >= FEWEST_COMMON_WORDS:
+    if text == source.text and sum(map(str.islower, words)) >= FEWEST_COMMON_WORDS:
         return True
     words = [word.lower() for word in words]
     english = [word for word in words if word in _ENGLISH_WORDS]
@@ -211,27 +209,16 @@ def _is_in_another_language(text: str, target: str) -> bool:
     return is_clearly_not(target, words, has_spaces=not _is_without_spaces(target))
 
 
-def _has_other_numbers(source: str, text: str, target: str) -> bool:
+def _has_other_numbers(source: SourceFacts, text: str, target: str) -> bool:
     """Compare digits alone: separators, spaces and the order of numbers belong to the language."""
-    source_numbers = _REWRITTEN.sub(" ", source)
-    wanted, found = Counter(_digits_of(source_numbers)), Counter(_digits_of(text))
-    is_rewritten = _REWRITTEN.search(source) or _NUMBER_WORDS.search(source)
-    new = found - wanted
+    digits = digits_of(text)
+    found = Counter(digits)
+    new = found - source.digits
     if _is_without_spaces(target):
         del new["1"]  # "a" and "per" are often written as 1
-    if wanted - found or (new and not is_rewritten):
+    if source.digits - found or (new and not source.has_rewritten_numbers):
         return True
-    digits = _digits_of(text)
-    return any(_digits_of(number) not in digits for number in re.findall(r"\d+", source_numbers))
-
-
-def _digits_of(text: str) -> str:
-    """Return the decimal digits of any script, in their order."""
-    return "".join(str(unicodedata.digit(char)) for char in text if char.isdecimal())
-
-
-def _count_letters(text: str) -> int:
-    return sum(map(str.isalpha, text))
+    return any(number not in digits for number in source.numbers)
 
 
 def _is_without_spaces(locale: str) -> bool:

@@ -6,6 +6,7 @@ https://fasttext.cc/docs/en/language-identification.html
 from __future__ import annotations
 
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ FEWEST_LETTERS = 30
 FEWEST_LETTERS_WITHOUT_SPACES = 20  # of scripts where a letter is a syllable or a word
 LEAST_SURE = 0.7  # that it is the other language
 LEAST_POSSIBLE = 0.02  # that it may still be the right one
+
+# The first texts of many threads come at once, and each would read the model for itself.
+_reading = Lock()
 
 # Locales that the model knows by another code, and those whose languages it cannot tell apart.
 _CODES = {
@@ -40,9 +44,11 @@ def is_clearly_not(locale: str, text: str, *, has_spaces: bool = True) -> bool:
         return False
     language = locale.lower().partition("-")[0]
     right = {language, *_CODES.get(language, ())}
-    if right.isdisjoint(_known_languages()):
+    with _reading:
+        known_languages, detector = _known_languages(), _detector()
+    if right.isdisjoint(known_languages):
         return False
-    likely = _detector().detect(text, k=-1, threshold=LEAST_POSSIBLE)
+    likely = detector.detect(text, k=-1, threshold=LEAST_POSSIBLE)
     return (
         bool(likely)
         and likely[0]["score"] >= LEAST_SURE

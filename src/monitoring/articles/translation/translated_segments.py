@@ -19,7 +19,7 @@ from monitoring.articles.translation.engines.protocol import (
     EngineError,
     TransientEngineError,
 )
-from monitoring.articles.translation.judgement import Fault
+from monitoring.articles.translation.judgement import Fault, find_short_in_another_language
 
 # Says of a segment, its translation and a locale what is wrong, if anything.
 FindFault = Callable[[str, str, str], str | None]
@@ -73,12 +73,12 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
 
     `submit` gets each request to be done. An answer with broken codes is replaced by translations of the runs
     of words between the codes. If `find_fault` finds something in an answer, the segment is asked for once
-    more. What is not acceptable then stays in the source language. Raises the engine's errors, whose
-    `learned` has the answers to all other requests.
+    more, and so are the short ones of the article if all of them together are in another language. What is
+    not acceptable then stays in the source language. Raises the engine's errors, whose `learned` has the
+    answers to all other requests.
     """
-    asking = _Asking(engine, source, target, find_fault)
+    asking = _Asking(engine, source, target, find_fault, submit)
     texts: dict[str, str] = {}
-    unknown: list[str] = []
     corrected: set[str] = set()
     for segment in dict.fromkeys(segments):
         hash_ = segment_hash(segment)
@@ -86,80 +86,75 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
         remembered = correction or asking.take(segment, known.get(hash_))
         if correction is not None:
             corrected.add(segment)
-        if remembered is None:
-            unknown.append(segment)
-        else:
+        if remembered is not None:
             texts[segment] = remembered
-    failed = Event()
-    answers = [
-        submit(partial(_Asking(engine, source, target, find_fault).translate_unless, failed, batch))
-        for batch in split(unknown, engine.batch_limit)
-    ]
-    wait(answers)
-    learned, faults, error = _gather(answers)
-    if error:
-        error.learned = _by_hash(learned)
-        raise error
+    judged = {segment: text for segment, text in texts.items() if segment not in corrected}
+    for segment in asking.find_short_in_another_language(judged):
+        del texts[segment]
+    unknown = [segment for segment in dict.fromkeys(segments) if segment not in texts]
+    learned = asking.translate(unknown)
+    by_hash = {segment_hash(segment): text for segment, text in learned.items()}
+    if asking.error:
+        asking.error.learned = by_hash
+        raise asking.error
     refused = frozenset(unknown) - learned.keys()
-    return Translations(
-        texts | learned, _by_hash(learned), refused, frozenset(corrected), asking.faults + faults
-    )
-
-
-def _gather(
-    answers: Iterable[Future[tuple[dict[str, str], Counter[str]]]],
-) -> tuple[dict[str, str], Counter[str], EngineError | None]:
-    """Return what was learned, what was wrong, and the first error."""
-    learned: dict[str, str] = {}
-    faults: Counter[str] = Counter()
-    first_error: EngineError | None = None
-    for answer in answers:
-        try:
-            translated, found = answer.result()
-        except CancelledError:
-            first_error = first_error or TransientEngineError(STOPPED)
-        except EngineError as error:
-            first_error = first_error or error
-        else:
-            learned |= translated
-            faults += found
-    return learned, faults, first_error
-
-
-def _by_hash(learned: Mapping[str, str]) -> dict[str, str]:
-    return {segment_hash(segment): text for segment, text in learned.items()}
+    return Translations(texts | learned, by_hash, refused, frozenset(corrected), asking.faults)
 
 
 class _Asking:
-    """Asks an engine, and counts what was wrong with its answers."""
+    """Asks an engine, and counts what was wrong with its answers.
 
-    def __init__(self, engine: Engine, source: str, target: str, find_fault: FindFault | None) -> None:
+    Requests are submitted, and their answers judged in the thread that waits for them: while one answer is
+    judged, the engine works on the next.
+    """
+
+    def __init__(
+        self, engine: Engine, source: str, target: str, find_fault: FindFault | None, submit: Submit
+    ) -> None:
         self.faults: Counter[str] = Counter()
+        self.error: EngineError | None = None  # the first
         self._engine = engine
         self._source = source
         self._target = target
         self._find_fault = find_fault
+        self._submit = submit
+        self._requests: list[Future[dict[str, str]]] = []
+        self._has_failed = Event()
 
-    def translate_unless(self, failed: Event, segments: list[str]) -> tuple[dict[str, str], Counter[str]]:
-        """Return the acceptable translations and what was wrong; nothing if another request has failed."""
-        if failed.is_set():
-            return {}, self.faults
+    def translate(self, segments: Sequence[str]) -> dict[str, str]:
+        """Return the acceptable translations. After an error no more requests begin."""
         try:
-            return self.translate(segments), self.faults
-        except EngineError:
-            failed.set()
-            raise
+            return self._translate(segments)
+        finally:
+            wait(self._requests)
 
-    def translate(self, segments: list[str]) -> dict[str, str]:
-        """Return the acceptable translations."""
-        answers = self._ask(segments)
-        cleaned = self._cleaned(answers)
-        learned = self._without_faults(cleaned)
-        doubtful = [
-            segment for segment, text in cleaned.items() if text is not None and segment not in learned
-        ]
-        broken = [segment for segment, text in cleaned.items() if text is None]
-        return learned | self._take_all(self._ask(doubtful)) | self._translate_by_runs(broken)
+    def _translate(self, segments: Sequence[str]) -> dict[str, str]:
+        learned: dict[str, str] = {}
+        doubtful: list[Future[dict[str, str]]] = []
+        broken: list[_Runs] = []
+        for request in [self._ask(batch) for batch in split(segments, self._engine.batch_limit)]:
+            cleaned = self._cleaned(self._answers(request))
+            good = self._without_faults(cleaned)
+            learned |= good
+            doubtful.append(self._ask([each for each, text in cleaned.items() if text and each not in good]))
+            broken.append(self._ask_for_runs([each for each, text in cleaned.items() if text is None]))
+        wrong = self.find_short_in_another_language(learned)
+        doubtful += [self._ask(batch) for batch in split(sorted(wrong), self._engine.batch_limit)]
+        again: dict[str, str] = {}
+        for request in doubtful:
+            again |= self._take_all(self._answers(request))
+        for runs in broken:
+            again |= self._put_together(runs)
+        still_wrong = self.find_short_in_another_language(again)
+        return _without(wrong, learned) | _without(still_wrong, again)
+
+    def find_short_in_another_language(self, answers: Mapping[str, str]) -> frozenset[str]:
+        """Count and return the segments whose answers are in another language all together."""
+        if self._find_fault is None:
+            return frozenset()
+        wrong = find_short_in_another_language(answers, self._target)
+        self.faults.update([Fault.LANGUAGE] * len(wrong))
+        return wrong
 
     def take(self, segment: str, answer: object) -> str | None:
         """Clean an answer, or return None if there is none or it must not be used."""
@@ -188,26 +183,67 @@ class _Asking:
         self.faults.update(filter(None, found.values()))
         return {segment: text for segment, text in texts.items() if not found[segment]}
 
-    def _translate_by_runs(self, segments: Sequence[str]) -> dict[str, str]:
-        """Translate each run of words between codes by itself. Leave out segments with a run that fails."""
+    def _ask_for_runs(self, segments: Sequence[str]) -> "_Runs":
+        """Ask for each run of words between codes by itself."""
         pieces = {segment: _pieces(segment) for segment in segments if CODE.search(segment)}
         runs = [run.strip() for parts in pieces.values() for run in parts if has_words(run)]
-        taken = self._take_all(self._ask(list(dict.fromkeys(runs))))
+        return _Runs(pieces, self._ask(list(dict.fromkeys(runs))))
+
+    def _put_together(self, runs: "_Runs") -> dict[str, str]:
+        """Put segments together from translated runs. Leave out those with a run that fails."""
+        taken = self._take_all(self._answers(runs.request))
         rebuilt = {
             segment: "".join(
                 part.replace(part.strip(), taken[part.strip()]) if has_words(part) else part for part in parts
             )
-            for segment, parts in pieces.items()
+            for segment, parts in runs.pieces.items()
             if all(part.strip() in taken for part in parts if has_words(part))
         }
         return self._take_all(rebuilt)
 
-    def _ask(self, segments: list[str]) -> dict[str, str]:
-        answers = self._engine.translate(segments, self._source, self._target) if segments else []
+    def _ask(self, segments: Sequence[str]) -> Future[dict[str, str]]:
+        """Ask for the translations of segments, if there are any."""
+        ask = self._submit if segments else do_now
+        self._requests.append(ask(partial(self._ask_now, segments)))
+        return self._requests[-1]
+
+    def _ask_now(self, segments: Sequence[str]) -> dict[str, str]:
+        if not segments or self._has_failed.is_set():
+            return {}
+        try:
+            return self._ask_engine(segments)
+        except BaseException:
+            self._has_failed.set()
+            raise
+
+    def _ask_engine(self, segments: Sequence[str]) -> dict[str, str]:
+        answers = self._engine.translate(segments, self._source, self._target)
         if len(answers) != len(segments):
             told = f"{self._engine.name} answered {len(answers)} texts to {len(segments)} segments"
             raise TransientEngineError(told)
         return dict(zip(segments, answers, strict=True))
+
+    def _answers(self, request: Future[dict[str, str]]) -> dict[str, str]:
+        """Wait for a request. If it fails, there are no answers, and the error is kept."""
+        try:
+            return request.result()
+        except CancelledError:
+            self.error = self.error or TransientEngineError(STOPPED)
+        except EngineError as error:
+            self.error = self.error or error
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Segments in pieces, and the request for those pieces that have words."""
+
+    pieces: Mapping[str, Sequence[str]]
+    request: Future[dict[str, str]]
+
+
+def _without(wrong: frozenset[str], texts: Mapping[str, str]) -> dict[str, str]:
+    return {segment: text for segment, text in texts.items() if segment not in wrong}
 
 
 def _pieces(segment: str) -> list[str]:

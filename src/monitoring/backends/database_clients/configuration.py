@@ -24,6 +24,7 @@ MODEL_MODULES = (
     "monitoring.notifications.models",
     "monitoring.incidents.models",
     "monitoring.monitors.models",
+    "monitoring.monitors.maintenance.models",
     "monitoring.checks.models",
     "monitoring.articles.models",
 )

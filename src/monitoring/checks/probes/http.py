@@ -115,7 +115,7 @@ def judge(exchange: Exchange, expectation: Expectation, now: datetime) -> Findin
         judgement: _Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
     else:
         judgement = _find_error(exchange, expectation) or _find_warning(exchange, expectation, now) or _UP
-    return Finding(*judgement, exchange.status_code, exchange.timings)
+    return Finding(*judgement, exchange.status_code, exchange.timings, exchange.tls_expires_at)
 
 
 def _find_error(exchange: Exchange, expectation: Expectation) -> _Judgement | None:

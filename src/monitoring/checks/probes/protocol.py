@@ -8,6 +8,7 @@ from monitoring.outbound.stopwatch import Timings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from monitoring.monitors.health import Outcome
     from monitoring.outbound.dialer import Dialer
@@ -19,6 +20,7 @@ class Finding(NamedTuple):
 
     Unless the outcome is UP, `error` is a code of the document's CheckError and `message` says it to people;
     an UNKNOWN outcome has no error. `status_code` is the answer's status, if its protocol has one.
+    `certificate_expires_at` is when the first certificate on the way expires, if there was one.
     """
 
     outcome: Outcome
@@ -26,6 +28,7 @@ class Finding(NamedTuple):
     message: str | None = None
     status_code: int | None = None
     timings: Timings = Timings()
+    certificate_expires_at: datetime | None = None
 
 
 class Probe(Protocol):

@@ -26,7 +26,7 @@ def write(message: Message, channel: Configuration) -> Post:
     embed = {
         "title": _escape(message.title)[:MAX_TITLE_CHARACTERS],
         "url": message.link,
-        "description": _escape(message.text),
+        "description": _escape(message.text) + message.markdown_link,
         "color": message.mood.number,
     }
     body = {"embeds": [embed], "allowed_mentions": {"parse": []}}

@@ -22,11 +22,11 @@ def write(message: Message, channel: Configuration) -> Post:
     https://developers.google.com/workspace/chat/format-messages#card-formatting
     """
     title = f'<b><font color="{message.mood}">{escape(message.title)}</font></b>'
-    button = {"text": "Open", "onClick": {"openLink": {"url": message.link}}}
+    buttons = [{"text": text, "onClick": {"openLink": {"url": url}}} for text, url in message.links.items()]
     widgets = [
         {"textParagraph": {"text": title}},
         {"textParagraph": {"text": escape(message.text)}},
-        {"buttonList": {"buttons": [button]}},
+        {"buttonList": {"buttons": buttons}},
     ]
     card = {"cardId": "notification", "card": {"sections": [{"widgets": widgets}]}}
     body = {"fallbackText": f"{message.title}: {message.text}", "cardsV2": [card]}

@@ -27,7 +27,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "color": message.mood,
         "title": _escape(message.title),
         "title_link": message.link,
-        "text": _escape(message.text),
+        "text": _escape(message.text) + message.markdown_link,
     }
     return Post(url=channel["url"], body={"attachments": [attachment]})
 

@@ -30,7 +30,9 @@ def write(message: Message, channel: Configuration) -> Post:
             _paragraph(message.title, weight="bolder", size="medium", color=_COLOURS[message.mood]),
             _paragraph(message.text),
         ],
-        "actions": [{"type": "Action.OpenUrl", "title": "Open", "url": message.link}],
+        "actions": [
+            {"type": "Action.OpenUrl", "title": title, "url": url} for title, url in message.links.items()
+        ],
     }
     attachment = {
         "contentType": "application/vnd.microsoft.card.adaptive",

@@ -29,6 +29,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "priority": _PRIORITIES[message.mood],
         "tags": [_TAGS[message.mood]],
         "click": message.link,
+        "actions": [{"action": "view", "label": label, "url": url} for label, url in message.links.items()],
     }
     server = urlsplit(channel["url"])
     headers = {"Authorization": f"Bearer {channel['token']}"} if channel.get("token") else {}

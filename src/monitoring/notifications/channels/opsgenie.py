@@ -25,11 +25,12 @@ MAX_MESSAGE_CHARACTERS = 130
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Create an alert, or close the one of an incident that has ended."""
+    """Create an alert, or acknowledge or close the one of an incident."""
     address = _ADDRESSES[channel["region"]]
     headers = {"Authorization": f"GenieKey {channel['api_key']}"}
-    if message.ends_subject:
-        url = f"{address}/{quote(message.key)}/close?identifierType=alias"
+    if message.ends_subject or message.takes_subject:
+        what = "close" if message.ends_subject else "acknowledge"
+        url = f"{address}/{quote(message.key)}/{what}?identifierType=alias"
         body = {"source": message.source, "note": f"{message.title}. {message.text}"}
         return Post(url=url, body=body, headers=headers)
     body = {

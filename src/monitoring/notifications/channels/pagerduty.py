@@ -1,4 +1,4 @@
-"""PagerDuty: an event that triggers an incident, and one that resolves it.
+"""PagerDuty: events that trigger an incident, acknowledge it and resolve it.
 
 https://developer.pagerduty.com/docs/send-alert-event
 https://developer.pagerduty.com/docs/service-regions
@@ -23,10 +23,10 @@ MAX_SUMMARY_CHARACTERS = 1024
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Write an event. Opening and end of an incident have one key, so that PagerDuty has one incident too."""
+    """Write an event. All events of an incident have one key, so that PagerDuty has one incident too."""
     body = {
         "routing_key": channel["routing_key"],
-        "event_action": "resolve" if message.ends_subject else "trigger",
+        "event_action": _choose_action(message),
         "dedup_key": message.key,
         "payload": {
             "summary": message.title[:MAX_SUMMARY_CHARACTERS],
@@ -38,6 +38,12 @@ def write(message: Message, channel: Configuration) -> Post:
         "links": [{"href": message.link, "text": "Open"}],
     }
     return Post(url=_ADDRESSES[channel["region"]], body=body)
+
+
+def _choose_action(message: Message) -> str:
+    if message.ends_subject:
+        return "resolve"
+    return "acknowledge" if message.takes_subject else "trigger"
 
 
 def _say_severity(message: Message) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.outbound.exchanges import Exchange, OutboundRequest
+from monitoring.outbound.retry_after import read_retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,5 +63,14 @@ def judge_answer(exchange: Exchange) -> AttemptResult:
     if status_code and HTTPStatus(200) <= status_code < HTTPStatus(300):
         return AttemptResult(reception=Reception.DELIVERED, status_code=status_code)
     return AttemptResult(
-        reception=Reception.TRY_AGAIN, status_code=status_code, error_message=f"Answered {status_code}"
+        reception=Reception.TRY_AGAIN,
+        status_code=status_code,
+        error_message=f"Answered {status_code}",
+        retry_after_seconds=read_retry_after(exchange.retry_after, datetime.now(UTC)),
     )
+
+
+def on_one_line(text: str) -> str:
+    """Write a stranger's text on one line, without control characters."""
+    line = "".join(each if each.isprintable() else " " for each in text)
+    return " ".join(line.split())

@@ -28,13 +28,16 @@ class Reception(StrEnum):
 class AttemptResult:
     """What came of an attempt, in the words of the delivery log.
 
-    `disabled_reason` is set if the receiver wants no more notifications: it is turned off, and this says why.
+    `retry_after_seconds` is the pause that the receiver asked for, if it did. `disabled_reason` is set if the
+    receiver wants no more notifications: it is turned off, and this says why.
     """
 
     reception: Reception
     status_code: int | None = None
     error_message: str | None = None
+    retry_after_seconds: float | None = None
     disabled_reason: str | None = None
+    is_receivers_fault: bool = True
 
 
 class Channel(Protocol):

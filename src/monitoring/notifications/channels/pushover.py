@@ -23,12 +23,13 @@ _PRIORITIES = {Mood.BAD: 1, Mood.GOOD: 0, Mood.NEUTRAL: 0}
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Write a message for Pushover. Without `html` nothing is formatted."""
+    """Write a message for Pushover. Without `html` nothing is formatted, but addresses become links."""
+    end = f"\nAcknowledge: {message.acknowledge_link}" if message.acknowledge_link else ""
     body = {
         "token": channel["app_token"],
         "user": channel["user_key"],
         "title": message.title[:MAX_TITLE_CHARACTERS],
-        "message": message.text[:MAX_MESSAGE_CHARACTERS],
+        "message": message.text[: MAX_MESSAGE_CHARACTERS - len(end)] + end,
         "priority": _PRIORITIES[message.mood],
         "url": message.link,
         "url_title": "Open",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,11 +12,10 @@ from urllib.parse import urlsplit
 import orjson
 
 from monitoring.auth.names import MAX_NAME_CHARACTERS, name_after_host
-from monitoring.backends.current import current_backends
 from monitoring.backends.encryption import UndecryptableError
-from monitoring.notifications.channels.posting import judge_answer, send_json
+from monitoring.notifications.channels.composing import compose
+from monitoring.notifications.channels.posting import judge_answer, on_one_line, send_json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
-from monitoring.notifications.channels.wording import word
 from monitoring.notifications.secrets import read_secrets, store_secrets
 
 if TYPE_CHECKING:
@@ -85,8 +84,7 @@ class Service:
         except UndecryptableError as error:
             log.error("Nothing is sent to the channel %s: %s", receiver.id, error)  # noqa: TRY400 - no surprise
             return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
-        message = word(delivery.payload, current_backends().settings.base_url)
-        post = self.write(message, {"url": receiver.url, **receiver.settings, **secrets})
+        post = self.write(compose(delivery), {"url": receiver.url, **receiver.settings, **secrets})
         exchange = await send_json(
             sender, post.url, orjson.dumps(post.body), post.headers, method=post.method, keeps_answer=True
         )
@@ -118,7 +116,7 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
         answered = f"{service} does not let this channel post. {answered}"
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         answered = f"{service} takes no more messages at present. {answered}"
-    return AttemptResult(reception=Reception.TRY_AGAIN, status_code=status, error_message=answered)
+    return replace(result, error_message=answered)
 
 
 def _quote(body: bytes, secrets: Iterable[str]) -> str:
@@ -126,8 +124,7 @@ def _quote(body: bytes, secrets: Iterable[str]) -> str:
     text = body[: 4 * MOST_SAID_CHARACTERS].decode(errors="replace")
     if any(part in text for secret in secrets for part in _parts(secret)):
         return ""
-    line = "".join(each if each.isprintable() else " " for each in text)
-    said = " ".join(line.split())[:MOST_SAID_CHARACTERS]
+    said = on_one_line(text)[:MOST_SAID_CHARACTERS]
     return f": {said}" if said else ""
 
 

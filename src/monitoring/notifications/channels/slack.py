@@ -29,5 +29,6 @@ def write(message: Message, channel: Configuration) -> Post:
         "title_link": message.link,
         "text": text,
         "mrkdwn_in": [],  # no field is formatted
+        "actions": [{"type": "button", "text": text, "url": url} for text, url in message.links.items()],
     }
     return Post(url=channel["url"], body={"attachments": [attachment]})

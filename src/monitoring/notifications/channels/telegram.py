@@ -23,7 +23,7 @@ def write(message: Message, channel: Configuration) -> Post:
     text = f"{message.title}\n{message.text}".replace("@", _NO_MENTION)
     body = {
         "chat_id": channel["chat_id"],
-        "text": f"{text}\n{message.link}",
+        "text": "\n".join([text, *(f"{what}: {link}" for what, link in message.links.items())]),
         "link_preview_options": {"is_disabled": True},
     }
     url = f"https://api.telegram.org/bot{channel['bot_token']}/sendMessage"

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
+from monitoring.outbound.retry_after import read_retry_after
 
 _MAX_MESSAGE_CHARACTERS = 200
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
@@ -39,14 +39,3 @@ def judge_status(
 def no_answer(engine: str, error: BaseException) -> TransientEngineError:
     """Return the error for an exchange that failed. It names only the kind of failure."""
     return TransientEngineError(f"{engine} gave no answer ({type(error).__name__})")
-
-
-def read_retry_after(header: str, now: datetime) -> float | None:
-    """Read the seconds of a Retry-After header, which may also be a date (RFC 9110 §10.2.3)."""
-    if header.isascii() and header.isdigit():
-        return float(header[:9])
-    try:
-        moment = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())

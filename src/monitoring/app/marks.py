@@ -1,0 +1,95 @@
+"""Marks of what live pages show: short texts that move when a row they are about changes.
+
+They are sums and counts, and no newest moments: of two transactions, the one with the older moment may commit
+last.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.rowsets import pack, rowset
+from monitoring.backends.statements import is_postgres, spell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Source(Enum):
+    """A part of the database, by what its id names. The values are columns for each id.
+
+    `{ms:x}` stands for a moment in milliseconds.
+    """
+
+    # A team's monitors, their states, its incidents and its channels.
+    TEAM = """
+        (SELECT count(*) || ' ' || sum(version) || ' ' || sum({ms:status_changed_at})
+            FROM monitors WHERE team_id = given.id),
+        (SELECT id FROM incidents WHERE team_id = given.id ORDER BY id DESC LIMIT 1),
+        (SELECT count(*) || ' ' || count(acknowledged_at) || ' ' || sum({ms:started_at})
+            FROM incidents WHERE team_id = given.id AND resolved_at IS NULL),
+        (SELECT count(*) || ' ' || sum({ms:updated_at}) || ' ' || count(confirmed_at) || ' '
+            || sum(CASE WHEN enabled THEN 1 ELSE 0 END)
+            FROM notification_channels WHERE team_id = given.id)
+    """
+
+    # The last checks of all monitors of a team.
+    CHECKS = """
+        (SELECT count(last_checked_at) || ' ' || sum({ms:last_checked_at})
+            FROM monitors JOIN watches ON watches.monitor_id = monitors.id WHERE team_id = given.id)
+    """
+
+    # A monitor's last and next check, and its maintenance.
+    MONITOR = """
+        (SELECT sum({ms:last_checked_at}) FROM watches WHERE monitor_id = given.id),
+        (SELECT sum({ms:next_check_at}) FROM watches WHERE monitor_id = given.id),
+        (SELECT sum({ms:maintenance_until}) FROM watches WHERE monitor_id = given.id)
+    """
+
+    # An incident's notes, and the deliveries that tell of it.
+    INCIDENT = """
+        (SELECT id FROM incident_notes WHERE incident_id = given.id ORDER BY id DESC LIMIT 1),
+        (SELECT count(*) || ' ' || sum(attempts) || ' ' || count(delivered_at) || ' ' || count(error_message)
+            || ' ' || count(due_at) || ' ' || coalesce(sum({ms:due_at}), 0)
+            FROM notification_deliveries WHERE subject_id = given.id)
+    """
+
+
+class Shown(NamedTuple):
+    """What a page shows: the source, and the id of a team, monitor or incident."""
+
+    source: Source
+    id: UUID
+
+
+async def read_marks(shown: Iterable[Shown]) -> dict[Shown, str]:
+    """Return the mark of each, with one statement for each source."""
+    connection = current_backends().database.context.db()
+    ids: dict[Source, set[UUID]] = {}
+    for source, id_ in shown:
+        ids.setdefault(source, set()).add(id_)
+    marks = {}
+    milliseconds = _OnPostgres() if is_postgres(connection) else _OnSqlite()
+    for source, wanted in ids.items():
+        columns = source.value.format(ms=milliseconds)
+        sql = f"SELECT given.id, {columns} FROM {rowset(connection, {'id': 'uuid'})}"  # noqa: S608 - our own words
+        packed = pack(connection, [{"id": id_} for id_ in wanted])
+        _, rows = await connection.execute_query(spell(connection, sql), [packed])
+        for id_, *found in rows:
+            marks[Shown(source, UUID(str(id_)))] = " | ".join(map(str, found))
+    return marks
+
+
+class _OnPostgres:
+    def __format__(self, column: str) -> str:
+        return f"(extract(epoch FROM {column}) * 1000)::bigint"
+
+
+class _OnSqlite:
+    """SQLite keeps moments as text. The fraction, if there is one, stands behind the whole second."""
+
+    def __format__(self, column: str) -> str:
+        return f"(strftime('%s', {column}) * 1000 + substr({column}, 21, 3))"

@@ -1,0 +1,69 @@
+"""Acknowledging an incident by the link of a message, without signing in.
+
+Programs that look at the links of messages open the page. Only its button acknowledges.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from monitoring.app.routing import for_strangers
+from monitoring.app.sentences import Declined
+from monitoring.audit.actors import Actor
+from monitoring.contract.problems import Problem
+from monitoring.incidents.models import Incident
+from monitoring.incidents.responding import acknowledge
+from monitoring.monitors.models import Monitor
+from monitoring.notifications.acknowledge_links import read_acknowledge_link
+from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.tasks import nudge
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+
+
+class _Linked(NamedTuple):
+    incident: Incident
+    channel: NotificationChannel
+
+
+async def show_confirmation(visit: Visit) -> Response:
+    """Show the incident and the button, or who has pressed it already."""
+    token = visit.query.get("token", "")
+    linked = await _find_linked(token)
+    monitor = await Monitor.get_or_none(id=linked.incident.monitor_id)
+    return visit.render("incidents/acknowledge.html", incident=linked.incident, monitor=monitor, token=token)
+
+
+async def acknowledge_linked(visit: Visit) -> Response:
+    """Acknowledge the incident in the name of who is signed in, or of a reader of the channel."""
+    token = (await visit.read_form()).get("token", "")
+    incident, channel = await _find_linked(token)
+    actor = Actor(f"a reader of {channel.name}", address=visit.address)
+    if visit.session and visit.team.id == channel.team_id:
+        actor = visit.actor
+    try:
+        _, delivery_ids = await acknowledge(channel.team_id, incident.id, actor)
+    except Problem as problem:
+        if problem.name != "incident_resolved":
+            raise
+    else:
+        await nudge(delivery_ids)
+    return visit.redirect("/acknowledge", token=token)
+
+
+async def _find_linked(token: str) -> _Linked:
+    """Find what a link is for. It is worth nothing once its channel is deleted. Raises Declined."""
+    link = read_acknowledge_link(token)
+    channel = await NotificationChannel.get_or_none(id=link.channel_id) if link else None
+    if link is None or channel is None:
+        raise Declined("link_expired")
+    incident = await Incident.get_or_none(id=link.incident_id, team_id=channel.team_id)
+    if incident is None:
+        raise Declined("link_expired")
+    return _Linked(incident, channel)
+
+
+ROUTES = (for_strangers("/acknowledge", get=show_confirmation, post=acknowledge_linked),)

@@ -1,0 +1,91 @@
+"""Confirming an email address by the link of a message, and unsubscribing, without signing in.
+
+Programs that look at the links of messages open the pages. Only buttons do something, and mail programs that
+unsubscribe for their readers, as RFC 8058 says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.app.routing import for_holders, for_strangers
+from monitoring.app.sentences import Declined
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
+from monitoring.audit.service import record
+from monitoring.auth.models import Team
+from monitoring.backends.database import transaction
+from monitoring.notifications import readers
+from monitoring.notifications.email_links import CONFIRM, UNSUBSCRIBE, find_linked
+from monitoring.notifications.tasks import nudge
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+    from monitoring.notifications.models import NotificationChannel
+
+
+async def show_confirmation(visit: Visit) -> Response:
+    """Show the address and the button, or that it is confirmed."""
+    token = visit.query.get("token", "")
+    return await _render(visit, "channels/confirm.html", await _find(CONFIRM, token), token)
+
+
+async def confirm(visit: Visit) -> Response:
+    """Confirm the address."""
+    token = (await visit.read_form()).get("token", "")
+    channel = await _find(CONFIRM, token)
+    async with transaction():
+        if await readers.confirm(channel):
+            await _record(visit, channel, Action.CHANNEL_CONFIRMED)
+    return visit.redirect(f"/{CONFIRM}", token=token)
+
+
+async def show_unsubscribing(visit: Visit) -> Response:
+    """Show the address and the button, or that nothing is sent there."""
+    token = visit.query.get("token", "")
+    return await _render(visit, "channels/unsubscribe.html", await _find(UNSUBSCRIBE, token), token)
+
+
+async def unsubscribe(visit: Visit) -> Response:
+    """Turn the channel off, for a person or for their mail program. The link alone says whose it is."""
+    token = visit.query.get("token", "")
+    channel = await _find(UNSUBSCRIBE, token)
+    async with transaction():
+        is_new, told = await readers.unsubscribe(channel)
+        if is_new:
+            await _record(visit, channel, Action.CHANNEL_UNSUBSCRIBED)
+    await nudge(told)
+    # No redirect: RFC 8058 §3.1 advises against them.
+    return await _render(visit, "channels/unsubscribe.html", await _find(UNSUBSCRIBE, token), token)
+
+
+async def _find(purpose: str, token: str) -> NotificationChannel:
+    channel = await find_linked(purpose, token)
+    if channel is None:
+        raise Declined("email_link_expired")
+    return channel
+
+
+async def _record(visit: Visit, channel: NotificationChannel, action: Action) -> None:
+    actor = Actor(f"a reader of {channel.settings['address']}", address=visit.address)
+    await record(channel.team_id, actor, action, channel.name, channel.id)
+
+
+async def _render(visit: Visit, template: str, channel: NotificationChannel, token: str) -> Response:
+    team = await Team.get(id=channel.team_id)
+    return visit.render(
+        template,
+        channel=channel,
+        address=channel.settings["address"],
+        team=team,
+        token=token,
+        place=visit.locate(visit.path, token=token),
+    )
+
+
+ROUTES = (
+    for_strangers(f"/{CONFIRM}", get=show_confirmation, post=confirm),
+    for_holders(f"/{UNSUBSCRIBE}", get=show_unsubscribing, post=unsubscribe),
+)

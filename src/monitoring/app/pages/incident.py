@@ -1,0 +1,141 @@
+"""The page of one incident: what happened, and what people do about it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING
+from uuid import uuid4, uuid5
+
+from monitoring.app.charts import draw_chart
+from monitoring.app.document_rules import document_rules
+from monitoring.app.incident_timeline import is_nobody_told, tell_incident
+from monitoring.app.marks import Shown, Source
+from monitoring.app.monitor_words import ERRORS
+from monitoring.app.routing import for_members
+from monitoring.app.sentences import REFUSALS
+from monitoring.app.visits import read_form_id
+from monitoring.checks.ranges import Range
+from monitoring.checks.response_times import measure_response_times
+from monitoring.contract.problems import Problem
+from monitoring.contract.replies import Reply
+from monitoring.idempotency.service import act_once
+from monitoring.incidents import responding, service
+from monitoring.incidents.representations import represent_note
+from monitoring.monitors.models import Monitor
+from monitoring.notifications.deliveries import list_told
+from monitoring.notifications.tasks import nudge
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+    from monitoring.contract.validation import Check
+    from monitoring.incidents.models import Incident, IncidentNote
+
+# The chart begins so long before the incident, and shows no more than a day: its labels need the room.
+BEFORE = timedelta(hours=6)
+SHOWN = timedelta(hours=24)
+
+# The newest. An incident may have 500, which would be a megabyte.
+NOTES_SHOWN = 100
+
+
+async def show_incident(visit: Visit) -> Response:
+    """Show what happened in an incident, and the forms to answer it."""
+    team_id, incident_id = visit.team.id, visit.read_id("incident_id")
+    incident = await service.get_incident(team_id, incident_id)
+    shown = [Shown(Source.TEAM, team_id), Shown(Source.INCIDENT, incident_id)]
+    if visit.now < incident.started_at - BEFORE + SHOWN:  # the chart still grows
+        shown.append(Shown(Source.MONITOR, incident.monitor_id))
+    if unchanged := await visit.await_change(*shown):
+        return unchanged
+    incident = await service.get_incident(team_id, incident_id)
+    notes = await responding.list_notes(visit.team.id, incident.id, NOTES_SHOWN, None)
+    deliveries = await list_told(visit.team.id, incident.id)
+    monitor = await Monitor.get_or_none(id=incident.monitor_id, team_id=visit.team.id)
+    chart = None
+    if monitor:
+        start = incident.started_at - BEFORE
+        drawn = Range(start, min(start + SHOWN, visit.now), "hour")
+        chart = draw_chart((await measure_response_times(monitor.id, drawn, visit.now)).windows)
+    return visit.render_live(
+        "incidents/incident.html",
+        incident=incident,
+        monitor=monitor,
+        timeline=tell_incident(incident, notes.rows, deliveries),
+        are_notes_left_out=notes.continues_after is not None,
+        is_nobody_told=is_nobody_told(incident, deliveries),
+        error_words=ERRORS,
+        chart=chart,
+        form_id=_choose_form_id(visit, incident.id, notes.rows),
+    )
+
+
+async def acknowledge(visit: Visit) -> Response:
+    """Say that this person takes care of it. Saying it twice changes nothing more."""
+    incident_id = visit.read_id("incident_id")
+    _, delivery_ids = await responding.acknowledge(visit.team.id, incident_id, visit.actor)
+    await nudge(delivery_ids)
+    return visit.redirect(f"/incidents/{incident_id}", notice="incident_acknowledged")
+
+
+async def show_note_form(visit: Visit) -> Response:
+    """Show the form of a note by itself, as whoever loads the page of a refused note again sees it."""
+    incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
+    return await _render_note(visit, incident, str(uuid4()))
+
+
+async def write_note(visit: Visit) -> Response:
+    """Add a note. The same form sent again adds none."""
+    incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
+    form = await visit.read_form()
+    form_id = str(read_form_id(form.get("form_id", "")))
+    given = {"text": form.get("text", "").strip()}
+    try:
+        judge_note()(given)
+
+        async def write() -> Reply:
+            note = await responding.write_note(visit.team.id, incident.id, visit.actor, given["text"])
+            return Reply(represent_note(note), 201)
+
+        request = ("app", "write_note", str(incident.id), given)
+        await act_once(visit.team.id, f"app-{form_id}", request, write)
+    except Problem as problem:
+        reply = visit.catalogue.reply(problem.name, problem.headers, problem.values)
+        error, status = reply.body["error"], visit.catalogue.templates[problem.name].status
+        if problem.name == "idempotency_key_reused":
+            # The form has added a note already and says something else now. With a new id it adds another.
+            error, form_id = REFUSALS["note_form_spent"], str(uuid4())
+        return await _render_note(visit, incident, form_id, given["text"], error, status)
+    return visit.redirect(f"/incidents/{incident.id}", notice="note_written")
+
+
+@cache
+def judge_note() -> Check:
+    """Return the document's check of a note."""
+    return document_rules().request_check({"$ref": "#/components/schemas/IncidentNoteCreate"}, "form")
+
+
+async def _render_note(  # noqa: PLR0913, PLR0917 - what the form shows
+    visit: Visit, incident: Incident, form_id: str, text: str = "", error: str = "", status: int = 200
+) -> Response:
+    monitor = await Monitor.get_or_none(id=incident.monitor_id, team_id=visit.team.id)
+    context = {"incident": incident, "monitor": monitor, "form_id": form_id, "text": text, "error": error}
+    return visit.render("incidents/note.html", status, **context)
+
+
+def _choose_form_id(visit: Visit, incident_id: UUID, notes: Sequence[IncidentNote]) -> UUID:
+    """Choose the id of the form: the same until somebody adds a note, or each poll would find a change."""
+    newest = notes[0].id if notes else ""
+    return uuid5(incident_id, f"{visit.user.id} {newest}")
+
+
+ROUTES = (
+    for_members("/incidents/{incident_id}", get=show_incident),
+    for_members("/incidents/{incident_id}/acknowledge", post=acknowledge),
+    for_members("/incidents/{incident_id}/notes", get=show_note_form, post=write_note),
+)

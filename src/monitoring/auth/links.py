@@ -1,0 +1,47 @@
+"""Signed links in messages: whoever has the message may do the one thing that its link is for.
+
+A link is a JWT (RFC 7519). Keys derived from ENCRYPTION_KEYS sign it, because the workers that write messages
+have no SIGNING_KEYS. The first key signs, and any of them verifies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import TYPE_CHECKING
+
+import jwt
+
+from monitoring.auth.signing_keys import HS256
+from monitoring.backends.current import current_backends
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+MAX_LINK_CHARACTERS = 1024
+
+
+def sign_link(purpose: str, claims: Mapping[str, str], expires_at: datetime) -> str:
+    """Write the token of a link. The same arguments make the same token, so that attempts are equal."""
+    return jwt.encode({**claims, "aud": purpose, "exp": expires_at}, _derive_keys()[0], HS256)
+
+
+def read_link(purpose: str, token: str) -> dict[str, str] | None:
+    """Return the claims of a link that was signed for this purpose and has not expired, or else None."""
+    if len(token) > MAX_LINK_CHARACTERS:
+        return None
+    for key in _derive_keys():
+        try:
+            claims: dict[str, str] = jwt.decode(
+                token, key, [HS256], audience=purpose, options={"require": ["aud", "exp"]}
+            )
+        except (jwt.PyJWTError, ValueError):
+            continue
+        return claims
+    return None
+
+
+def _derive_keys() -> list[bytes]:
+    keys = current_backends().settings.encryption_keys
+    return [hmac.digest(key.get_secret_value().encode(), b"links", hashlib.sha256) for key in keys]

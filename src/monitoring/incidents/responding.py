@@ -1,0 +1,77 @@
+"""What people do about an incident: they acknowledge it, and write notes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record
+from monitoring.backends.database import transaction
+from monitoring.backends.pages import Page, read_page
+from monitoring.contract.problems import Problem
+from monitoring.incidents.models import MAX_AUTHOR_CHARACTERS, Incident, IncidentNote
+from monitoring.incidents.service import announcement_of, get_incident
+from monitoring.notifications.announcing import announce
+from monitoring.notifications.routing import ACKNOWLEDGED
+from monitoring.notifications.subjects import find_monitor
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from monitoring.audit.actors import Actor
+
+MAX_NOTES = 500
+
+
+async def acknowledge(team_id: UUID, incident_id: UUID, actor: Actor) -> tuple[Incident, list[UUID]]:
+    """Say that somebody takes care of an open incident, and announce it. The first to say so counts.
+
+    Returns the incident and deliveries to nudge after the commit. Raises Problem if the team has no such
+    incident, or if it is resolved and nobody acknowledged it while it was open.
+    """
+    async with transaction():
+        locked = Incident.select_for_update(no_key=True)
+        incident = await locked.get_or_none(id=incident_id, team_id=team_id)
+        if incident is None:
+            raise Problem("incident_not_found")
+        if incident.acknowledged_at:
+            return incident, []
+        if incident.resolved_at:
+            raise Problem("incident_resolved")
+        now = datetime.now(UTC)
+        incident.acknowledged_at, incident.acknowledged_by = now, actor.name[:MAX_AUTHOR_CHARACTERS]
+        await incident.save(update_fields=("acknowledged_at", "acknowledged_by"))
+        monitor = await find_monitor(team_id, incident.monitor_id)
+        await record(
+            team_id, actor, Action.INCIDENT_ACKNOWLEDGED, monitor.name if monitor else "", incident.id
+        )
+        told = await announce([announcement_of(ACKNOWLEDGED, now, incident, monitor)]) if monitor else []
+        return incident, told
+
+
+async def write_note(team_id: UUID, incident_id: UUID, actor: Actor, text: str) -> IncidentNote:
+    """Add a note to an incident. Raises Problem if there is no such incident, or if it has enough notes."""
+    async with transaction():
+        locked = Incident.select_for_update(no_key=True)
+        incident = await locked.get_or_none(id=incident_id, team_id=team_id)
+        if incident is None:
+            raise Problem("incident_not_found")
+        if await IncidentNote.filter(incident_id=incident.id).count() >= MAX_NOTES:
+            raise Problem("incident_note_limit_reached")
+        note = await IncidentNote.create(
+            incident_id=incident.id,
+            author=actor.name[:MAX_AUTHOR_CHARACTERS],
+            text=text,
+            created_at=datetime.now(UTC),
+        )
+        await record(team_id, actor, Action.INCIDENT_NOTED, subject_id=incident.id)
+        return note
+
+
+async def list_notes(
+    team_id: UUID, incident_id: UUID, limit: int, after_id: UUID | None
+) -> Page[IncidentNote]:
+    """Return up to `limit` notes, newest first, from the one after `after_id` on. Raises Problem."""
+    incident = await get_incident(team_id, incident_id)
+    return await read_page(IncidentNote.filter(incident_id=incident.id), limit, after_id)

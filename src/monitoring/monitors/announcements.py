@@ -1,0 +1,66 @@
+"""Announces what a team is warned of before a monitor goes down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.monitors.warnings import is_certificate_to_tell
+from monitoring.notifications.announcing import announce
+from monitoring.notifications.routing import Announcement
+from monitoring.notifications.subjects import describe_monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from monitoring.contract.document import Json
+    from monitoring.monitors.warnings import Warnings
+    from monitoring.notifications.subjects import MonitorSubject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned:
+    """What a check changed of a monitor's warnings. `message` says why the monitor is degraded, if it is."""
+
+    monitor: MonitorSubject
+    before: Warnings
+    after: Warnings
+    checked_at: datetime
+    message: str | None
+    certificate_expires_at: datetime | None
+
+
+async def announce_warnings(warned: Sequence[Warned]) -> list[UUID]:
+    """Announce what is new, in the caller's transaction. Returns deliveries to nudge after the commit."""
+    announcements = [announcement for each in warned for announcement in _announcements_of(each)]
+    return await announce(announcements) if announcements else []
+
+
+def _announcements_of(warned: Warned) -> Iterator[Announcement]:
+    if is_certificate_to_tell(warned.before, warned.after):
+        assert warned.certificate_expires_at  # noqa: S101 - of which the days were counted
+        certificate = {
+            "expires_at": write_timestamp(warned.certificate_expires_at),
+            "expires_in_days": warned.after.certificate_told_days,
+        }
+        yield _announcement(warned, "certificate.expiring", {"certificate": certificate})
+    if warned.after.is_degradation_told and not warned.before.is_degradation_told:
+        yield _announcement(warned, "monitor.degraded", {"degradation": {"message": warned.message}})
+    if warned.before.is_degradation_told and not warned.after.is_degradation_told:
+        yield _announcement(warned, "monitor.recovered", {})
+
+
+def _announcement(warned: Warned, event: str, subject: dict[str, Json]) -> Announcement:
+    monitor = warned.monitor
+    return Announcement(
+        team_id=monitor.team_id,
+        event=event,
+        happened_at=warned.checked_at,
+        subject={"monitor": describe_monitor(monitor), **subject},
+        subject_id=monitor.id,
+        monitor_id=monitor.id,
+        tags=monitor.tags,
+    )

@@ -1,0 +1,227 @@
+"""Brings the windows of a team into effect: which monitors are in maintenance, and until when.
+
+A watch holds the present span of its monitor, or the next one as soon as it is near. So a check that begins
+in it knows, without a look at the windows. Everything runs in the caller's transaction, which holds the team.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID, uuid4
+
+from monitoring.auth.models import Team
+from monitoring.backends.database import transaction
+from monitoring.monitors.health import Health, State, status_of
+from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceWindow
+from monitoring.monitors.maintenance.recurrence import Occurrence, Plan, occurrences
+from monitoring.monitors.models import Monitor, Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# Longer than a claim lasts, so that every check that begins in a planned window was claimed knowing it.
+LOOK_AHEAD = timedelta(minutes=2)
+
+# A statement takes a limited number of values.
+MONITORS_AT_ONCE = 1000
+
+
+class _Cover(NamedTuple):
+    """An occurrence that is near, and the monitors it is for; none named means all."""
+
+    occurrence: Occurrence
+    monitor_ids: frozenset[str]
+    tags: frozenset[str]
+
+    def has(self, monitor_id: UUID, tags: Iterable[str]) -> bool:
+        if not self.monitor_ids and not self.tags:
+            return True
+        return str(monitor_id) in self.monitor_ids or not self.tags.isdisjoint(tags)
+
+
+def occurrence_of(window: MaintenanceWindow, now: datetime) -> Occurrence | None:
+    """Return the occurrence that is under way, or the next one, if there is one."""
+    return next((each for each in occurrences(plan_of(window), now) if _is_on(window, each)), None)
+
+
+def next_start_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
+    """Return when the next occurrence starts, if one follows."""
+    starts = (each.starts_at for each in occurrences(plan_of(window), now) if _is_on(window, each))
+    return next((starts_at for starts_at in starts if starts_at > now), None)
+
+
+def plan_of(window: MaintenanceWindow) -> Plan:
+    """Read when a window's occurrences start."""
+    duration = timedelta(seconds=window.duration_seconds)
+    return Plan(window.starts_at, duration, window.recurrence, window.time_zone)
+
+
+def due_at_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
+    """Return when a window has to be looked at next: when it comes near, or ends."""
+    occurrence = occurrence_of(window, now)
+    if occurrence is None:
+        return None
+    is_near = occurrence.starts_at <= now + LOOK_AHEAD
+    return occurrence.ends_at if is_near else occurrence.starts_at - LOOK_AHEAD
+
+
+async def cover_monitors(
+    team_id: UUID, now: datetime, *, monitor_id: UUID | None = None, since: datetime | None = None
+) -> None:
+    """Bring the windows into effect for all monitors of the team, or for one.
+
+    A span begins when its window does, even if that is some time ago, but not before `since`.
+    """
+    covers = await _read_covers(team_id, now)
+    monitors = Monitor.filter(team_id=team_id)
+    if monitor_id:
+        monitors = monitors.filter(id=monitor_id)
+    wanted: dict[UUID, Occurrence | None] = {}
+    for found_id, tags, *spans in await monitors.values_list(
+        "id", "tags", "watch__maintenance_from", "watch__maintenance_until"
+    ):
+        span = _span_of(covers, found_id, tags)
+        if spans != [*(span or (None, None))]:
+            wanted[found_id] = span
+    ids = sorted(wanted)
+    for start in range(0, len(ids), MONITORS_AT_ONCE):
+        portion = {each: wanted[each] for each in ids[start : start + MONITORS_AT_ONCE]}
+        await _move(portion, now, since)
+
+
+async def cover_monitor(monitor: Monitor, now: datetime) -> None:
+    """Bring the windows into effect for a monitor that is new or has other tags, and refresh both rows."""
+    if not await MaintenanceWindow.exists(team_id=monitor.team_id, due_at__isnull=False):
+        return
+    async with transaction():
+        await Team.select_for_update(no_key=True).get(id=monitor.team_id)
+        await cover_monitors(monitor.team_id, now, monitor_id=monitor.id, since=now)
+        watch = await Watch.get(monitor_id=monitor.id)
+        await monitor.refresh_from_db(fields=("status", "status_changed_at"))
+        monitor.remember(watch)
+
+
+def is_covered(watch: Watch, now: datetime) -> bool:
+    """Say whether a watch knows that its monitor is in maintenance."""
+    span = _span_in(watch)
+    return span is not None and span.starts_at <= now < span.ends_at
+
+
+async def _read_covers(team_id: UUID, now: datetime) -> list[_Cover]:
+    covers = []
+    for window in await MaintenanceWindow.filter(team_id=team_id, due_at__isnull=False):
+        occurrence = occurrence_of(window, now)
+        if occurrence and occurrence.starts_at <= now + LOOK_AHEAD:
+            begun = occurrence._replace(starts_at=max(occurrence.starts_at, window.created_at))
+            covers.append(_Cover(begun, frozenset(window.monitor_ids), frozenset(window.tags)))
+    return sorted(covers)
+
+
+def _is_on(window: MaintenanceWindow, occurrence: Occurrence) -> bool:
+    return window.ended_at is None or occurrence.starts_at > window.ended_at
+
+
+def _span_of(covers: Sequence[_Cover], monitor_id: UUID, tags: Iterable[str]) -> Occurrence | None:
+    """Unite the first occurrence for a monitor with those that overlap it or follow at once."""
+    span: Occurrence | None = None
+    for cover in covers:
+        if not cover.has(monitor_id, tags):
+            continue
+        starts_at, ends_at = cover.occurrence
+        if span is None:
+            span = cover.occurrence
+        elif starts_at <= span.ends_at:
+            span = Occurrence(span.starts_at, max(span.ends_at, ends_at))
+    return span
+
+
+async def _move(wanted: dict[UUID, Occurrence | None], now: datetime, since: datetime | None) -> None:
+    """Write new spans to watches, and keep what is over. The watches are locked first, as everywhere."""
+    locked = Watch.filter(monitor_id__in=list(wanted)).order_by("monitor_id")
+    moves: dict[tuple[Occurrence | None, Occurrence | None], list[Watch]] = defaultdict(list)
+    for watch in await locked.select_for_update(no_key=True):
+        before = _span_in(watch)
+        moves[before, _begin_after(before, wanted[watch.monitor_id], now, since)].append(watch)
+    for (before, after), watches in moves.items():
+        if before != after:
+            await _write_spans([watch.monitor_id for watch in watches], before, after, now)
+            await _write_watches(watches, after, now)
+            await _write_statuses(watches, before, after, now)
+
+
+def _begin_after(
+    before: Occurrence | None, after: Occurrence | None, now: datetime, since: datetime | None
+) -> Occurrence | None:
+    """Say when a span really begins: it goes on where it was under way, and never overlaps an earlier one."""
+    if after is None:
+        return None
+    if before and before.starts_at <= now < before.ends_at and after.starts_at <= now:
+        return after._replace(starts_at=before.starts_at)
+    starts_at = max(after.starts_at, since or after.starts_at)
+    if before and before.ends_at <= now:
+        starts_at = max(starts_at, before.ends_at)
+    return after._replace(starts_at=starts_at)
+
+
+async def _write_spans(
+    monitor_ids: list[UUID], before: Occurrence | None, after: Occurrence | None, now: datetime
+) -> None:
+    if before and before.ends_at > now:
+        old = MaintenanceSpan.filter(monitor_id__in=monitor_ids, starts_at=before.starts_at)
+        if before.starts_at > now:
+            await old.delete()
+        elif after is None or after.starts_at != before.starts_at:
+            await old.update(ends_at=now)
+    if after:
+        await MaintenanceSpan.bulk_create(
+            [MaintenanceSpan(monitor_id=each, **after._asdict()) for each in monitor_ids],
+            on_conflict=("monitor_id", "starts_at"),
+            update_fields=("ends_at",),
+        )
+
+
+async def _write_watches(watches: list[Watch], after: Occurrence | None, now: datetime) -> None:
+    """Write a span. If it has begun, results of checks under way are dropped: they began before it."""
+    starts_at, ends_at = after or (None, None)
+    rows = Watch.filter(monitor_id__in=[watch.monitor_id for watch in watches])
+    await rows.update(maintenance_from=starts_at, maintenance_until=ends_at)
+    if starts_at and starts_at <= now:
+        for watch in watches:
+            if watch.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
+                await Watch.filter(id=watch.id).update(claim=uuid4(), next_check_at=watch.due_at)
+
+
+async def _write_statuses(
+    watches: list[Watch], before: Occurrence | None, after: Occurrence | None, now: datetime
+) -> None:
+    if after and after.starts_at <= now:
+        ids = [watch.monitor_id for watch in watches]
+        await show_maintenance(ids, after.starts_at)
+        return
+    changed_at = min(before.ends_at, now) if before else now
+    by_status: dict[str, list[UUID]] = defaultdict(list)
+    for watch in watches:
+        by_status[_status_without(watch, now)].append(watch.monitor_id)
+    for status, ids in by_status.items():
+        shown = Monitor.filter(id__in=ids, status=State.MAINTENANCE)
+        await shown.update(status=status, status_changed_at=changed_at)
+
+
+async def show_maintenance(monitor_ids: list[UUID], since: datetime) -> None:
+    """Set the status of monitors that are not paused."""
+    monitors = Monitor.filter(id__in=monitor_ids).exclude(status__in=(State.MAINTENANCE, State.PAUSED))
+    await monitors.update(status=State.MAINTENANCE, status_changed_at=since)
+
+
+def _span_in(watch: Watch) -> Occurrence | None:
+    if watch.maintenance_from is None or watch.maintenance_until is None:
+        return None
+    return Occurrence(watch.maintenance_from, watch.maintenance_until)
+
+
+def _status_without(watch: Watch, now: datetime) -> str:
+    if watch.seen_until and watch.seen_until < now:
+        return "unknown"
+    return status_of(Health(*(getattr(watch, name) for name in Health._fields)))

@@ -1,0 +1,80 @@
+"""The operations of the Maintenance tag."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from monitoring.contract.cursors import decode_cursor
+from monitoring.contract.replies import Reply
+from monitoring.idempotency.service import act_once
+from monitoring.monitors.maintenance import service
+from monitoring.monitors.maintenance.representations import represent_window, represent_windows
+
+if TYPE_CHECKING:
+    from monitoring.auth.callers import Caller
+    from monitoring.contract.document import Json
+    from monitoring.monitors.maintenance.models import MaintenanceWindow
+
+
+async def list_maintenance_windows(*, caller: Caller, limit: int, cursor: str | None = None) -> Reply:
+    """Answer a page of the team's windows."""
+    after_id = decode_cursor(cursor) if cursor else None
+    page = await service.list_windows(caller.team_id, limit, after_id)
+    return Reply(represent_windows(page, datetime.now(UTC)))
+
+
+async def create_maintenance_window(body: Json, caller: Caller, idempotency_key: str | None = None) -> Reply:
+    """Create a window, once."""
+
+    async def create() -> Reply:
+        window = await service.create_window(caller.team_id, body)
+        return _reply(window, 201, Location=f"/api/maintenance-windows/{window.id}")
+
+    request = ("create_maintenance_window", body)
+    return await act_once(caller.team_id, idempotency_key, request, create)
+
+
+async def get_maintenance_window(window_id: str, caller: Caller) -> Reply:
+    """Answer one window."""
+    return _reply(await service.get_window(caller.team_id, UUID(window_id)))
+
+
+async def update_maintenance_window(
+    window_id: str, body: Json, caller: Caller, idempotency_key: str | None = None
+) -> Reply:
+    """Change a window, once."""
+
+    async def update() -> Reply:
+        return _reply(await service.update_window(caller.team_id, UUID(window_id), body))
+
+    request = ("update_maintenance_window", window_id, body)
+    return await act_once(caller.team_id, idempotency_key, request, update)
+
+
+async def end_maintenance_window(window_id: str, caller: Caller, idempotency_key: str | None = None) -> Reply:
+    """End what is under way, once."""
+
+    async def end() -> Reply:
+        return _reply(await service.end_window(caller.team_id, UUID(window_id)))
+
+    request = ("end_maintenance_window", window_id)
+    return await act_once(caller.team_id, idempotency_key, request, end)
+
+
+async def delete_maintenance_window(
+    window_id: str, caller: Caller, idempotency_key: str | None = None
+) -> Reply:
+    """Delete a window, once."""
+
+    async def delete() -> Reply:
+        await service.delete_window(caller.team_id, UUID(window_id))
+        return Reply.empty()
+
+    request = ("delete_maintenance_window", window_id)
+    return await act_once(caller.team_id, idempotency_key, request, delete)
+
+
+def _reply(window: MaintenanceWindow, status: int = 200, **headers: str) -> Reply:
+    return Reply(represent_window(window, datetime.now(UTC)), status, headers)

@@ -1,0 +1,159 @@
+"""Recurrence rules (RFC 5545 §3.3.10): which are accepted, and when they start something. Pure.
+
+`dateutil` looks for the next start until the year 9999, which takes seconds for 30 February. So it only sees
+rules that start something at least once in each of their intervals; the others are refused before.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from dateutil.rrule import rrulestr
+
+from monitoring.contract.problems import Problem
+from monitoring.contract.time_zones import find_time_zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from zoneinfo import ZoneInfo
+
+# A rule that starts nothing for so long counts as one that never does: 29 February comes every four years.
+HORIZON = timedelta(days=5 * 366)
+SHORTEST_GAP = timedelta(hours=1)
+
+# More than two years of a rule that starts every day.
+_STARTS_COMPARED = 800
+
+_TIME = ("FREQ", "INTERVAL", "COUNT", "UNTIL", "BYHOUR", "BYMINUTE", "WKST")
+_ALLOWED = {
+    "DAILY": {*_TIME, "BYDAY", "BYMONTH"},
+    "WEEKLY": {*_TIME, "BYDAY", "BYMONTH"},
+    "MONTHLY": {*_TIME, "BYDAY", "BYMONTH", "BYMONTHDAY"},
+    "YEARLY": {*_TIME, "BYDAY", "BYMONTH", "BYMONTHDAY"},
+}
+# Parts that are read only alone: together they may never agree on a day.
+_EXCLUSIVE = (("BYDAY", "BYMONTHDAY"), ("INTERVAL", "BYMONTH"))
+_LAST_DAY = 28  # of the shortest month
+
+_PARTS = {
+    "FREQ": "DAILY|WEEKLY|MONTHLY|YEARLY",
+    "INTERVAL": "[1-9][0-9]{0,2}",
+    "COUNT": "[1-9][0-9]{0,3}",
+    "UNTIL": "[0-9]{8}(T[0-9]{6}Z?)?",
+    "BYMONTH": "LIST(1[0-2]|[1-9])",
+    "BYMONTHDAY": "LIST(-?(2[0-8]|1[0-9]|[1-9]))",
+    "BYDAY": "LIST(([+-]?[1-4])?(MO|TU|WE|TH|FR|SA|SU))",
+    "BYHOUR": "LIST(2[0-3]|1[0-9]|0?[0-9])",
+    "BYMINUTE": "[1-5][0-9]|0?[0-9]",
+    "WKST": "MO|TU|WE|TH|FR|SA|SU",
+}
+_PATTERNS = {
+    name: re.compile(re.sub(r"^LIST(\(.*\))$", r"\1(,\1)*", pattern)) for name, pattern in _PARTS.items()
+}
+
+
+class Plan(NamedTuple):
+    """When occurrences start: once, or again and again as `recurrence` says in the time zone."""
+
+    starts_at: datetime
+    duration: timedelta
+    recurrence: str | None
+    time_zone: str
+
+
+class Occurrence(NamedTuple):
+    """From when until before when something happens."""
+
+    starts_at: datetime
+    ends_at: datetime
+
+
+def judge(plan: Plan, now: datetime) -> None:
+    """Raise the Problem of a plan that cannot be read, starts too often, or starts nothing from now on."""
+    _zone_of(plan)
+    if plan.recurrence:
+        starts = islice(_local_starts(plan, plan.starts_at + HORIZON), _STARTS_COMPARED)
+        if any(after - before < max(SHORTEST_GAP, plan.duration) for before, after in pairwise(starts)):
+            raise Problem("recurrence_too_often")
+    if next(occurrences(plan, now), None) is None:
+        raise Problem("recurrence_over" if plan.recurrence else "maintenance_over")
+
+
+def occurrences(plan: Plan, after: datetime) -> Iterator[Occurrence]:
+    """Return the occurrences that end after a moment and start before the horizon, in order.
+
+    A local time that a change of the clocks leaves out is read with the offset before it, and one that comes
+    twice is the first of the two (RFC 5545 §3.3.5).
+    """
+    for starts_at in _starts(plan, after + HORIZON):
+        if starts_at + plan.duration > after:
+            yield Occurrence(starts_at, starts_at + plan.duration)
+
+
+def _starts(plan: Plan, until: datetime) -> Iterable[datetime]:
+    if not plan.recurrence:
+        return [plan.starts_at]
+    zone = _zone_of(plan)
+    return (local.replace(tzinfo=zone).astimezone(UTC) for local in _local_starts(plan, until))
+
+
+def _local_starts(plan: Plan, until: datetime) -> Iterable[datetime]:
+    """Return the starts in local time. They are cut off, because some rules never start anything."""
+    zone = _zone_of(plan)
+    parts = _read_parts(plan.recurrence or "")
+    count = parts.pop("COUNT", None)
+    last = _in_local_time(until, zone)
+    if "UNTIL" in parts:
+        last = min(last, _read_until(parts.pop("UNTIL"), zone))
+    first = _in_local_time(plan.starts_at, zone)
+    is_by_day_of_month = parts["FREQ"] in ("MONTHLY", "YEARLY") and not parts.keys() & {"BYDAY", "BYMONTHDAY"}
+    if "BYMONTH" in parts and is_by_day_of_month and first.day > _LAST_DAY:
+        raise Problem("recurrence_unreadable", part="BYMONTH needs BYDAY or BYMONTHDAY after the 28th")
+    text = ";".join(f"{name}={value}" for name, value in parts.items())
+    rule = rrulestr(f"{text};UNTIL={last:%Y%m%dT%H%M%S}", dtstart=first)
+    return islice(rule, int(count)) if count else rule
+
+
+def _read_parts(text: str) -> dict[str, str]:
+    parts: dict[str, str] = {}
+    for part in text.split(";"):
+        name, _, value = part.partition("=")
+        if name in parts or name not in _PATTERNS or not _PATTERNS[name].fullmatch(value):
+            raise Problem("recurrence_unreadable", part=part[:40] or "it has an empty part")
+        parts[name] = value
+    if "FREQ" not in parts:
+        raise Problem("recurrence_unreadable", part="FREQ is missing")
+    for name in parts.keys() - _ALLOWED[parts["FREQ"]]:
+        raise Problem("recurrence_unreadable", part=f"{name} does not go with FREQ={parts['FREQ']}")
+    exclusive = (*_EXCLUSIVE, *([("INTERVAL", "BYDAY")] if parts["FREQ"] == "DAILY" else []))
+    for one, other in exclusive:
+        if one in parts and other in parts:
+            raise Problem("recurrence_unreadable", part=f"{one} does not go with {other}")
+    return parts
+
+
+def _read_until(text: str, zone: ZoneInfo) -> datetime:
+    """Read UNTIL: a day, which counts to its end, a moment in UTC, or a local time."""
+    try:
+        if len(text) == len("YYYYMMDD"):
+            return datetime.strptime(f"{text}T235959", "%Y%m%dT%H%M%S")  # noqa: DTZ007 - it is local
+        if text.endswith("Z"):
+            moment = datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+            return _in_local_time(moment, zone)
+        return datetime.strptime(text, "%Y%m%dT%H%M%S")  # noqa: DTZ007
+    except (ValueError, OverflowError) as error:
+        raise Problem("recurrence_unreadable", part=f"UNTIL={text}") from error
+
+
+def _in_local_time(moment: datetime, zone: ZoneInfo) -> datetime:
+    return moment.astimezone(zone).replace(tzinfo=None, microsecond=0)
+
+
+def _zone_of(plan: Plan) -> ZoneInfo:
+    zone = find_time_zone(plan.time_zone)
+    if zone is None:
+        raise Problem("time_zone_unknown")
+    return zone

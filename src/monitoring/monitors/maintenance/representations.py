@@ -1,0 +1,44 @@
+"""What the document's maintenance schemas look like on the wire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.monitors.maintenance.covering import next_start_of, occurrence_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from monitoring.backends.pages import Page
+    from monitoring.monitors.maintenance.models import MaintenanceWindow
+
+
+def represent_window(window: MaintenanceWindow, now: datetime) -> dict[str, Any]:
+    """Write a `MaintenanceWindow` as it is at `now`, its fields in the order of the document."""
+    occurrence = occurrence_of(window, now)
+    active_until = occurrence.ends_at if occurrence and occurrence.starts_at <= now else None
+    return {
+        "id": str(window.id),
+        "name": window.name,
+        "starts_at": write_timestamp(window.starts_at),
+        "duration_seconds": window.duration_seconds,
+        "recurrence": window.recurrence,
+        "time_zone": window.time_zone,
+        "monitor_ids": window.monitor_ids,
+        "tags": window.tags,
+        "state": "active" if active_until else "scheduled" if occurrence else "ended",
+        "active_until": write_timestamp(active_until),
+        "next_starts_at": write_timestamp(next_start_of(window, now)),
+        "created_at": write_timestamp(window.created_at),
+        "updated_at": write_timestamp(window.updated_at),
+    }
+
+
+def represent_windows(page: Page[MaintenanceWindow], now: datetime) -> dict[str, Any]:
+    """Write a `MaintenanceWindowList`."""
+    return {
+        "maintenance_windows": [represent_window(window, now) for window in page.rows],
+        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+    }

@@ -1,0 +1,142 @@
+"""What clients do with maintenance windows: every function is one transaction."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from monitoring.auth.models import Team
+from monitoring.backends.database import transaction
+from monitoring.backends.pages import Page, read_page
+from monitoring.contract.configurations import change, complete, read_configuration, read_defaults
+from monitoring.contract.problems import Problem
+from monitoring.contract.timestamps import read_timestamp
+from monitoring.monitors.maintenance.covering import cover_monitors, due_at_of, occurrence_of, plan_of
+from monitoring.monitors.maintenance.models import MaintenanceWindow
+from monitoring.monitors.maintenance.recurrence import judge
+from monitoring.monitors.models import Monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from monitoring.contract.configurations import Configuration
+    from monitoring.contract.document import Json
+
+_SCHEMA = "MaintenanceWindowCreate"
+
+# Windows that are over do not count.
+MAX_WINDOWS_A_TEAM = 100
+
+# Recurrences are counted from their first start, so it must not be too long ago.
+OLDEST_START = timedelta(days=366)
+
+
+async def list_windows(team_id: UUID, limit: int, after_id: UUID | None) -> Page[MaintenanceWindow]:
+    """Return up to `limit` windows of a team, newest first, from the one after `after_id` on."""
+    return await read_page(MaintenanceWindow.filter(team_id=team_id), limit, after_id)
+
+
+async def create_window(team_id: UUID, given: Mapping[str, Json]) -> MaintenanceWindow:
+    """Create a window, which begins at once if it has begun. Raises Problem if it never would."""
+    now = datetime.now(UTC)
+    configuration = _read(complete(given, read_defaults(_SCHEMA), _name), now)
+    window = MaintenanceWindow(team_id=team_id, created_at=now, updated_at=now, **configuration)
+    if window.starts_at < now - OLDEST_START:
+        raise Problem("maintenance_starts_too_early")
+    judge(plan_of(window), now)
+    window.due_at = due_at_of(window, now)
+    async with transaction():
+        # One lock for counting, inserting and covering: two at once cannot pass the cap.
+        await Team.select_for_update(no_key=True).get(id=team_id)
+        open_ones = MaintenanceWindow.filter(team_id=team_id, due_at__isnull=False)
+        if await open_ones.count() >= MAX_WINDOWS_A_TEAM:
+            raise Problem("maintenance_window_limit_reached")
+        await _demand_monitors(team_id, window.monitor_ids)
+        await window.save(force_create=True)
+        await cover_monitors(team_id, now)
+    return window
+
+
+async def get_window(team_id: UUID, window_id: UUID) -> MaintenanceWindow:
+    """Return a window of the team. Raises Problem if there is none, or if it is another team's."""
+    window = await MaintenanceWindow.get_or_none(id=window_id, team_id=team_id)
+    if window is None:
+        raise Problem("maintenance_window_not_found")
+    return window
+
+
+async def update_window(team_id: UUID, window_id: UUID, patch: Mapping[str, Json]) -> MaintenanceWindow:
+    """Apply a merge patch. What it changes counts from now on. Raises Problem if the window is over."""
+    async with transaction():
+        await Team.select_for_update(no_key=True).get(id=team_id)
+        window = await get_window(team_id, window_id)
+        now = datetime.now(UTC)
+        if occurrence_of(window, now) is None:
+            raise Problem("maintenance_window_ended")
+        before = read_configuration(window, _SCHEMA)
+        after = _read(change(before, patch, read_defaults(_SCHEMA), _name), now)
+        if after == before:
+            return window
+        if after["starts_at"] < min(before["starts_at"], now - OLDEST_START):
+            raise Problem("maintenance_starts_too_early")
+        window.update_from_dict(after | {"updated_at": now})
+        judge(plan_of(window), now)
+        # Monitors that the window was for already may have been deleted since.
+        await _demand_monitors(
+            team_id, [each for each in after["monitor_ids"] if each not in before["monitor_ids"]]
+        )
+        window.due_at = due_at_of(window, now)
+        await window.save()
+        await cover_monitors(team_id, now, since=now)
+        return window
+
+
+async def end_window(team_id: UUID, window_id: UUID) -> MaintenanceWindow:
+    """End the occurrence that is under way. If none is, nothing changes."""
+    async with transaction():
+        await Team.select_for_update(no_key=True).get(id=team_id)
+        window = await get_window(team_id, window_id)
+        now = datetime.now(UTC)
+        if is_active(window, now):
+            window.ended_at = window.updated_at = now
+            window.due_at = due_at_of(window, now)
+            await window.save(update_fields=("ended_at", "updated_at", "due_at"))
+            await cover_monitors(team_id, now)
+        return window
+
+
+async def delete_window(team_id: UUID, window_id: UUID) -> None:
+    """Delete a window. If it is under way, it ends; the time that it covered stays maintenance."""
+    async with transaction():
+        await Team.select_for_update(no_key=True).get(id=team_id)
+        await (await get_window(team_id, window_id)).delete()
+        await cover_monitors(team_id, datetime.now(UTC))
+
+
+def is_active(window: MaintenanceWindow, now: datetime) -> bool:
+    """Say whether an occurrence is under way."""
+    occurrence = occurrence_of(window, now)
+    return occurrence is not None and occurrence.starts_at <= now
+
+
+def _read(configuration: Configuration, now: datetime) -> Configuration:
+    """Read the moment of a MaintenanceWindowCreate; what has none begins now."""
+    starts_at = configuration.get("starts_at") or now
+    if isinstance(starts_at, str):
+        starts_at = read_timestamp(starts_at)
+    if configuration["recurrence"]:
+        starts_at = starts_at.replace(microsecond=0)  # as rules count
+    return configuration | {"starts_at": starts_at}
+
+
+def _name(_: Configuration) -> str:
+    return "Maintenance"
+
+
+async def _demand_monitors(team_id: UUID, monitor_ids: Sequence[str]) -> None:
+    wanted = [UUID(each) for each in monitor_ids]
+    found = set(await Monitor.filter(team_id=team_id, id__in=wanted).values_list("id", flat=True))
+    for each in wanted:
+        if each not in found:
+            raise Problem("maintenance_monitor_unknown", monitor_id=str(each))

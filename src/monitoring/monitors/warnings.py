@@ -1,0 +1,59 @@
+"""What a team is warned of before a monitor goes down: degradation, and certificates that end soon. Pure."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from monitoring.monitors.health import Outcome
+
+# So many days before a certificate expires it is told, once each.
+CERTIFICATE_DAYS = (1, 7, 14, 30)
+
+
+class Warnings(NamedTuple):
+    """What a team was told of a monitor.
+
+    `certificate_told_days` is the least of CERTIFICATE_DAYS that was told of the present certificate. The
+    streak counts checks in a row that contradict what was told of degradation.
+    """
+
+    certificate_told_days: int | None = None
+    is_degradation_told: bool = False
+    degradation_streak: int = 0
+
+
+def weigh_degradation(
+    warnings: Warnings, outcome: Outcome, *, failure_threshold: int, recovery_threshold: int
+) -> Warnings:
+    """Count a check, and note that the team is told when as many as the monitor's threshold agree.
+
+    A failure ends the streak, and incidents tell of it. Blindness proves nothing.
+    """
+    if outcome == Outcome.UNKNOWN:
+        return warnings
+    if outcome == Outcome.DOWN:
+        return warnings._replace(degradation_streak=0)
+    if (outcome == Outcome.DEGRADED) == warnings.is_degradation_told:
+        return warnings._replace(degradation_streak=0)
+    streak = warnings.degradation_streak + 1
+    if streak < (recovery_threshold if warnings.is_degradation_told else failure_threshold):
+        return warnings._replace(degradation_streak=streak)
+    return warnings._replace(is_degradation_told=not warnings.is_degradation_told, degradation_streak=0)
+
+
+def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnings:
+    """Note which of CERTIFICATE_DAYS a certificate has reached, or None if it is valid for longer.
+
+    Without a certificate, for example because the server did not answer, what was told stays.
+    """
+    if time_left is None:
+        return warnings
+    reached = next((days for days in CERTIFICATE_DAYS if time_left <= timedelta(days=days)), None)
+    return warnings._replace(certificate_told_days=reached)
+
+
+def is_certificate_to_tell(before: Warnings, after: Warnings) -> bool:
+    """Say whether the certificate has reached fewer days than were told. A renewed one has reached more."""
+    told, reached = before.certificate_told_days, after.certificate_told_days
+    return reached is not None and (told is None or reached < told)

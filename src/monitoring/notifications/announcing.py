@@ -1,0 +1,125 @@
+"""Queues events for the channels of a team: each for those that want it, and at their time."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import orjson
+
+from monitoring.backends.database import transaction
+from monitoring.backends.statements import is_postgres
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.configuration import complete_routing
+from monitoring.notifications.delays import end_delays
+from monitoring.notifications.grouping import Queued, hold_back
+from monitoring.notifications.models import EMAIL, DeliveryStatus, NotificationDelivery
+from monitoring.notifications.routing import BEGINNINGS, Hold, Route
+from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tortoise.backends.base.client import BaseDBAsyncClient
+
+    from monitoring.notifications.routing import Announcement
+
+# How many rows one statement inserts. It stays far below the time limit of a statement.
+INSERTED_AT_ONCE = 2000
+
+
+async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
+    """Queue each event for every channel of its team that wants it, within the caller's transaction.
+
+    Returns deliveries for the caller to nudge after the commit (`tasks.nudge`): for each channel as many as
+    may be sent to it at once. Attempts that end call the others, and the sweep finds what waits for its time.
+    """
+    now = datetime.now(UTC)
+    async with transaction() as connection:
+        routes = await _hold_routes(connection, {each.team_id for each in announcements})
+        never_told = await end_delays(announcements, routes)
+        queued = [
+            Queued(each, route, _make_delivery(each, route))
+            for each in announcements
+            for route in routes[each.team_id]
+            if route.leads(each)
+            and not (each.event in BEGINNINGS and (route.channel_id, each.subject_id) in never_told)
+        ]
+        await hold_back(queued, now)
+        deliveries = [each.delivery for each in queued]
+        await NotificationDelivery.bulk_create(deliveries, batch_size=INSERTED_AT_ONCE)
+    return _first_of_each_channel(each for each in deliveries if each.hold is None or _is_due(each, now))
+
+
+def make_delivery(announcement: Announcement, channel_id: UUID) -> NotificationDelivery:
+    """Write an event as a delivery to a channel that is due at once. It is not stored yet."""
+    happened_at = announcement.happened_at
+    message = {
+        "type": announcement.event,
+        "timestamp": write_timestamp(happened_at),
+        "data": announcement.subject,
+    }
+    return NotificationDelivery(
+        channel_id=channel_id,
+        event=announcement.event,
+        subject_id=announcement.subject_id,
+        payload=orjson.dumps(message).decode(),
+        status=DeliveryStatus.PENDING,
+        due_at=happened_at,
+        created_at=happened_at,
+    )
+
+
+def _make_delivery(announcement: Announcement, route: Route) -> NotificationDelivery:
+    delivery = make_delivery(announcement, route.channel_id)
+    if delay := route.delay_of(announcement.event):
+        delivery.hold, delivery.due_at = Hold.DELAY, announcement.happened_at + delay
+    if quiet_end := route.quiet_end(announcement.happened_at + delay):
+        delivery.hold, delivery.due_at = delivery.hold or Hold.QUIET, quiet_end
+    return delivery
+
+
+async def _hold_routes(connection: BaseDBAsyncClient, team_ids: Iterable[UUID]) -> Mapping[UUID, list[Route]]:
+    """Find the enabled channels of teams that nobody has to confirm first, and lock them until the commit.
+
+    The lock keeps them from being deleted, because rows will point to them. It is weaker than the weakest
+    that Tortoise offers, so that announcements do not wait for each other.
+    """
+    if is_postgres(connection):
+        # An array, because PostgreSQL expects a hundred rows of a set, and would read all channels for it.
+        among = "= ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))"
+        lock = "FOR KEY SHARE"
+    else:
+        among, lock = "IN (SELECT value FROM json_each(?1))", ""
+    rows = await connection.execute_query_dict(
+        "SELECT id, team_id, type, events, settings FROM notification_channels"  # noqa: S608 - ours
+        f" WHERE team_id {among} AND enabled AND (type <> '{EMAIL}' OR confirmed_at IS NOT NULL)"
+        f" ORDER BY id {lock}",
+        [orjson.dumps([str(team_id) for team_id in team_ids]).decode()],
+    )
+    routes = defaultdict(list)
+    for row in rows:
+        route = Route(
+            channel_id=UUID(str(row["id"])),
+            type=row["type"],
+            events=orjson.loads(row["events"]),
+            routing=complete_routing(orjson.loads(row["settings"]))["routing"],
+        )
+        routes[UUID(str(row["team_id"]))].append(route)
+    return routes
+
+
+def _is_due(delivery: NotificationDelivery, now: datetime) -> bool:
+    return delivery.due_at is not None and delivery.due_at <= now
+
+
+def _first_of_each_channel(deliveries: Iterable[NotificationDelivery]) -> list[UUID]:
+    nudged: Counter[UUID] = Counter()
+    chosen = []
+    for delivery in deliveries:
+        nudged[delivery.channel_id] += 1
+        if nudged[delivery.channel_id] <= MOST_AT_ONCE_A_CHANNEL:
+            chosen.append(delivery.id)
+    return chosen

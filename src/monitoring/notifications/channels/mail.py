@@ -1,0 +1,85 @@
+"""The channel to email: one address, whose reader confirmed it. The operator's mail server delivers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import orjson
+
+from monitoring.auth.names import MAX_NAME_CHARACTERS
+from monitoring.backends.current import current_backends
+from monitoring.notifications.channels.composing import compose
+from monitoring.notifications.channels.mail_handover import Envelope, hand_over
+from monitoring.notifications.channels.mail_message import Mail, write_mail
+from monitoring.notifications.channels.protocol import AttemptResult, Reception
+from monitoring.notifications.email_links import write_confirmation_link, write_unsubscribe_link
+from monitoring.notifications.models import CONFIRMATION
+from monitoring.notifications.secrets import store_secrets
+from monitoring.settings.mail_server import read_mail_server, read_sender
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from monitoring.contract.configurations import Configuration
+    from monitoring.contract.document import Json
+    from monitoring.notifications.channels.sending import Sender
+    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+
+NO_SERVER = "The service has no mail server at present"
+OTHER_ADDRESS = "The channel has another address now"
+
+
+def default_name(configuration: Configuration) -> str:
+    """Name a channel after its address."""
+    return str(configuration["address"])[:MAX_NAME_CHARACTERS]
+
+
+def make_secret(given: Mapping[str, Json]) -> str:
+    """Keep nothing: an address is no secret of its team."""
+    return store_secrets(given)
+
+
+async def send(
+    delivery: NotificationDelivery, receiver: NotificationChannel, sender: Sender, attempted_at: datetime
+) -> AttemptResult:
+    """Word the event, hand it over to the mail server, and judge the answer."""
+    del sender, attempted_at
+    settings = current_backends().settings
+    if settings.smtp_url is None or settings.email_from is None:
+        return AttemptResult(reception=Reception.TRY_AGAIN, error_message=NO_SERVER, is_receivers_fault=False)
+    mail = _compose(delivery, receiver, settings.base_url, settings.email_from)
+    if mail is None:
+        return AttemptResult(reception=Reception.REFUSED, error_message=OTHER_ADDRESS)
+    envelope = Envelope(sender=mail.sender.addr_spec, recipient=mail.recipient, content=write_mail(mail))
+    return await hand_over(envelope, read_mail_server(settings.smtp_url.get_secret_value()), settings.ca_file)
+
+
+def _compose(
+    delivery: NotificationDelivery, receiver: NotificationChannel, base_url: str, sender: str
+) -> Mail | None:
+    """Compose the email; None for a question about an address that the channel had before."""
+    message, address = compose(delivery), receiver.settings["address"]
+    host = urlsplit(base_url).netloc
+    if delivery.event == CONFIRMATION:
+        if orjson.loads(delivery.payload)["data"]["address"] != address:
+            return None
+        links: Mapping[str, str] = {
+            "Confirm this address": write_confirmation_link(delivery, address, base_url)
+        }
+        footer, unsubscribe_link = f"Sent by {host}, once, because somebody gave it this address.", None
+    else:
+        links = message.links
+        footer = f"Sent by {host}, because a reader of this address confirmed it."
+        unsubscribe_link = write_unsubscribe_link(delivery, address, base_url)
+    return Mail(
+        id=delivery.id,
+        sender=read_sender(sender),
+        recipient=address,
+        written_at=delivery.created_at,
+        message=message,
+        links=links,
+        footer=footer,
+        unsubscribe_link=unsubscribe_link,
+    )

@@ -1,0 +1,174 @@
+"""Hands a message over to the operator's mail server (RFC 5321, RFC 6409), and judges the answer.
+
+What is wrong with that server is the operator's to mend: such an attempt is always worth another one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import re
+import ssl
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import aiosmtplib
+
+from monitoring.notifications.channels.posting import on_one_line
+from monitoring.notifications.channels.protocol import AttemptResult, Reception
+from monitoring.outbound.certificates import explain
+from monitoring.settings.mail_server import Security
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from monitoring.settings.mail_server import MailServer
+
+# Far less than the lease of a delivery. A server that takes longer gets the message again, with the same id.
+TIMEOUT_SECONDS = 30.0
+GOODBYE_SECONDS = 2.0
+
+MOST_SAID_CHARACTERS = 100
+
+OK = 250
+_CODES = range(200, 600)
+FIRST_PERMANENT = 500
+MUST_SIGN_IN = 530  # RFC 3207 §4, RFC 4954 §6
+
+# Of RFC 3463 §3.2 and RFC 7505: no such mailbox, no such domain, a mailbox that moved, a domain without mail.
+_NOBODY = re.compile(r"5\.1\.(1|2|6|10)\b")
+
+# When this machine has run out of these, it says nothing about the mail server.
+_OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+
+UNWILLING = "It does not want to talk at present"
+# By the first that fits.
+_WORDS: Mapping[type[Exception], str] = {
+    aiosmtplib.SMTPAuthenticationError: "It does not accept the service's user and password",
+    aiosmtplib.SMTPServerDisconnected: "It closed the connection",
+    TimeoutError: "It did not answer in time",
+    aiosmtplib.SMTPResponseException: UNWILLING,
+    OSError: "It cannot be reached",
+}
+LACKING = "It does not offer what the service needs: STARTTLS, or a way to sign in"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """Who sends what to whom (RFC 5321 §2.3.1)."""
+
+    sender: str
+    recipient: str
+    content: bytes
+
+
+async def hand_over(envelope: Envelope, server: MailServer, ca_file: Path | None) -> AttemptResult:
+    """Send a message once and judge the answer. Raises OSError if this machine cannot send at all."""
+    client = aiosmtplib.SMTP(
+        hostname=server.host,
+        port=server.port,
+        username=server.user,
+        password=server.password,
+        local_hostname=envelope.sender.rpartition("@")[2],
+        use_tls=server.security is Security.TLS,
+        start_tls=server.security is Security.STARTTLS,
+        tls_context=_trust(ca_file) if server.security is not Security.NONE else None,
+        timeout=TIMEOUT_SECONDS,
+    )
+    try:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await client.connect()
+            await client.sendmail(envelope.sender, [envelope.recipient], envelope.content)
+    except aiosmtplib.SMTPRecipientsRefused as refused:
+        return _judge_recipient(refused.recipients[0])
+    except aiosmtplib.SMTPDataError as refused:
+        return _judge_message(refused)
+    except (aiosmtplib.SMTPException, OSError) as failed:  # TimeoutError is an OSError
+        return _blame_server(failed)
+    else:
+        with suppress(aiosmtplib.SMTPException):
+            await client.quit(timeout=GOODBYE_SECONDS)
+        return AttemptResult(reception=Reception.DELIVERED, status_code=OK)
+    finally:
+        client.close()
+
+
+@lru_cache(maxsize=1)
+def _trust(ca_file: Path | None) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=ca_file)
+    # Since 3.13, Python asks more of authorities than others do.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
+
+
+def _judge_recipient(answer: aiosmtplib.SMTPRecipientRefused) -> AttemptResult:
+    said = _quote(answer)
+    if answer.code < FIRST_PERMANENT:
+        return _try_again(f"The mail server puts this address off. {said}", answer.code)
+    if _NOBODY.match(answer.message):
+        reason = f"This address does not exist. {said}"
+        return AttemptResult(
+            reception=Reception.REFUSED,
+            status_code=answer.code,
+            error_message=reason,
+            disabled_reason=reason,
+        )
+    return _refuse(f"The mail server refused this address. {said}", answer.code)
+
+
+def _judge_message(answer: aiosmtplib.SMTPDataError) -> AttemptResult:
+    said = _quote(answer)
+    if answer.code < FIRST_PERMANENT:
+        return _try_again(f"The mail server puts the message off. {said}", answer.code)
+    return _refuse(f"The mail server refused the message. {said}", answer.code)
+
+
+def _blame_server(failed: Exception) -> AttemptResult:
+    """Say what is wrong with the server. What it answers is for the log: it may repeat credentials."""
+    root = failed if isinstance(failed, ssl.SSLError) else failed.__cause__
+    if isinstance(root, OSError) and root.errno in _OURS:
+        raise root
+    code = failed.code if isinstance(failed, aiosmtplib.SMTPResponseException) else None
+    why = _explain(failed, root)
+    log.warning("The mail server took no message: %s%s", why, f" (answered {code})" if code else "")
+    result = _try_again(f"The service's mail server took no message. {why}", code)
+    return replace(result, is_receivers_fault=False)
+
+
+def _explain(failed: Exception, root: BaseException | None) -> str:
+    if isinstance(root, ssl.SSLError):
+        return explain(root)
+    if isinstance(failed, aiosmtplib.SMTPSenderRefused):
+        return _explain_mail(failed.code)
+    return next((words for kind, words in _WORDS.items() if isinstance(failed, kind)), LACKING)
+
+
+def _explain_mail(code: int) -> str:
+    """Say what the answer to MAIL means, the first command that a server may refuse for any reason."""
+    if code == MUST_SIGN_IN:
+        return "It wants the service to use TLS, or to sign in"
+    return "It does not accept the service's sender" if code >= FIRST_PERMANENT else UNWILLING
+
+
+def _try_again(message: str, code: int | None) -> AttemptResult:
+    return AttemptResult(reception=Reception.TRY_AGAIN, status_code=_known(code), error_message=message)
+
+
+def _refuse(message: str, code: int) -> AttemptResult:
+    return AttemptResult(reception=Reception.REFUSED, status_code=_known(code), error_message=message)
+
+
+def _known(code: int | None) -> int | None:
+    """Return a code that has three digits; aiosmtplib says -1 for an answer that is none."""
+    return code if code in _CODES else None
+
+
+def _quote(answer: aiosmtplib.SMTPResponseException) -> str:
+    said = on_one_line(answer.message)[:MOST_SAID_CHARACTERS]
+    return f"Answered {answer.code}: {said}" if said else f"Answered {answer.code}"

@@ -1,0 +1,119 @@
+"""A notification as an email (RFC 5322): plain text and HTML. Pure.
+
+Every attempt writes the same bytes. What strangers named is text here: it begins no header and no element.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from email.header import Header
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+    from monitoring.notifications.channels.wording import Message
+
+# Longer subjects are folded, and nobody sees their end.
+MAX_SUBJECT_CHARACTERS = 200
+# A longer one does not fit the line that `Subject:` begins.
+MAX_WORD_CHARACTERS = 60
+
+# Controls and line ends, which would break the line of the subject.
+_BREAKING = {"Cc", "Zl", "Zp"}
+_LINE_END = "\r\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail:
+    """What an email says and where it goes. `footer` says why the reader gets it.
+
+    `unsubscribe_link` is where a mail program turns the channel off. What is no notification has none.
+    """
+
+    id: UUID
+    sender: Address
+    recipient: str
+    written_at: datetime
+    message: Message
+    links: Mapping[str, str]
+    footer: str
+    unsubscribe_link: str | None
+
+
+def write_mail(mail: Mail) -> bytes:
+    """Write the message as it is sent, with lines of CR LF."""
+    written = EmailMessage(policy=SMTP)
+    written["From"] = mail.sender
+    written["Date"] = mail.written_at
+    written["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody answers it automatically
+    written["X-Auto-Response-Suppress"] = "All"  # the same to Exchange
+    written.set_content(_write_text(mail), cte="quoted-printable")
+    written.add_alternative(_write_html(mail), subtype="html", cte="quoted-printable")
+    written.set_boundary(f"=_{mail.id.hex}")
+    lines = [f"{name}: {value}{_LINE_END}" for name, value in _list_long_headers(mail).items()]
+    return "".join(lines).encode("ascii") + written.as_bytes()
+
+
+def _list_long_headers(mail: Mail) -> Mapping[str, str]:
+    """Write the headers that Python's policy would encode where a word fills a line, and nobody decodes.
+
+    Their values are ASCII of our own, or are checked here. A line may have 998 characters (RFC 5322 §2.1.1).
+    """
+    headers = {
+        "Subject": _write_subject(mail.message.title),
+        "To": Address(addr_spec=mail.recipient).addr_spec,  # raises ValueError for what is no address
+        "Message-ID": _name(mail, mail.id),
+    }
+    if mail.message.subject_id:
+        # Messages about one incident are answers to a message that was never sent, so they stand together.
+        thread = _name(mail, mail.message.subject_id)
+        headers |= {"In-Reply-To": thread, "References": thread}
+    if mail.unsubscribe_link:
+        headers["List-Unsubscribe"] = f"<{mail.unsubscribe_link}>"
+        if mail.unsubscribe_link.startswith("https://"):
+            headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"  # RFC 8058
+    return headers
+
+
+def _write_subject(title: str) -> str:
+    """Write the subject by the older of Python's two ways: the newer drops spaces between encoded words."""
+    line = "".join(" " if unicodedata.category(each) in _BREAKING else each for each in title)
+    subject = " ".join(line.split())[:MAX_SUBJECT_CHARACTERS].strip()
+    has_long_word = max(map(len, subject.split()), default=0) > MAX_WORD_CHARACTERS
+    is_plain = subject.isascii() and "=?" not in subject and not has_long_word
+    charset = "us-ascii" if is_plain else "utf-8"
+    return Header(subject, charset, header_name="Subject").encode(linesep=_LINE_END)
+
+
+def _name(mail: Mail, about: UUID) -> str:
+    return f"<{about}@{mail.sender.domain}>"
+
+
+def _write_text(mail: Mail) -> str:
+    links = [f"{label}: {link}" for label, link in mail.links.items()]
+    unsubscribe = [f"Unsubscribe: {mail.unsubscribe_link}"] if mail.unsubscribe_link else []
+    parts = [mail.message.text, "\n".join(links), "\n".join(["-- ", mail.footer, *unsubscribe])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _write_html(mail: Mail) -> str:
+    title = f'<h1 style="font-size:1.25em;color:{mail.message.mood}">{escape(mail.message.title)}</h1>'
+    text = "".join(f"<p>{escape(line)}</p>" for line in mail.message.text.splitlines())
+    links = " · ".join(f'<a href="{escape(link)}">{escape(label)}</a>' for label, link in mail.links.items())
+    footer = escape(mail.footer)
+    if mail.unsubscribe_link:
+        footer += f' <a href="{escape(mail.unsubscribe_link)}">Unsubscribe</a>'
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(mail.message.title)}</title></head>\n"
+        f'<body style="font-family:sans-serif">{title}\n{text}\n<p>{links}</p>\n'
+        f'<hr><p style="color:#546e7a;font-size:0.85em">{footer}</p></body></html>\n'
+    )

@@ -1,0 +1,63 @@
+"""Channels that the service turns off: the other side asked for that, or nothing gets through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.notifications.announcing import announce
+from monitoring.notifications.deliveries import end_waiting_deliveries
+from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
+from monitoring.notifications.routing import Announcement
+from monitoring.notifications.rules import MAX_ATTEMPTS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+# So many messages in a row that were refused for good mean that the channel itself is wrong.
+MOST_REFUSED = 10
+
+MAX_REASON_CHARACTERS = 255
+
+
+async def disable(channel: NotificationChannel, reason: str, now: datetime) -> list[UUID]:
+    """Turn off a channel, unless somebody changed it meanwhile, and tell the team's other channels.
+
+    Runs in the caller's transaction. Returns deliveries to nudge.
+    """
+    reason = reason[:MAX_REASON_CHARACTERS]
+    unchanged = NotificationChannel.filter(id=channel.id, updated_at=channel.updated_at, enabled=True)
+    if not await unchanged.update(enabled=False, disabled_reason=reason, updated_at=now):
+        return []
+    await end_waiting_deliveries(channel.id)
+    about = {"id": str(channel.id), "type": channel.type, "name": channel.name, "disabled_reason": reason}
+    return await announce(
+        [
+            Announcement(
+                team_id=channel.team_id,
+                event="channel.disabled",
+                happened_at=now,
+                subject={"channel": about},
+                subject_id=channel.id,
+            )
+        ]
+    )
+
+
+async def find_failure(delivery: NotificationDelivery) -> str | None:
+    """Say why a channel keeps failing, after one of its deliveries was given up, or return None.
+
+    It does if nothing was delivered in all the time in which that one was tried, some 27 hours, or if its
+    last messages were all refused.
+    """
+    said = delivery.error_message or ""
+    those = NotificationDelivery.filter(channel_id=delivery.channel_id)
+    if delivery.attempts >= MAX_ATTEMPTS:
+        if await those.filter(delivered_at__gte=delivery.created_at).exists():
+            return None
+        return f"Nothing was delivered since {delivery.created_at:%Y-%m-%d %H:%M} UTC. {said}".strip()
+    ended = those.filter(status__in=(DeliveryStatus.DELIVERED, DeliveryStatus.FAILED))
+    last = await ended.order_by("-id").limit(MOST_REFUSED)
+    if len(last) == MOST_REFUSED and all(each.status == DeliveryStatus.FAILED for each in last):
+        return f"The last {MOST_REFUSED} messages were all refused. {said}".strip()
+    return None

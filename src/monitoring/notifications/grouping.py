@@ -1,0 +1,126 @@
+"""Many events in a short time become one message to a channel that people read, a digest.
+
+Webhooks and services that keep incidents of their own get every event by itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
+from monitoring.notifications.routing import Hold, route_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tortoise.queryset import QuerySet
+
+    from monitoring.notifications.models import NotificationChannel
+    from monitoring.notifications.routing import Announcement, Route
+
+DIGEST = "digest"
+
+# More messages to one channel within this time are a storm. These few leave at once, what follows waits until
+# the time is over, and leaves as one message. A storm that comes at once leaves at once.
+STORM_TIME = timedelta(seconds=60)
+MOST_BEFORE_A_STORM = 3
+
+# A monitor with more incidents than this within an hour is flapping. The last one that is told by itself says
+# so; then there is one message in ten minutes, so an outage that lasts is told at most that late.
+MOST_BEFORE_FLAPPING = 4
+FLAPPING_TIME = timedelta(minutes=10)
+
+MOST_IN_A_DIGEST = 500
+
+
+class Queued(NamedTuple):
+    """An event on its way to a channel."""
+
+    announcement: Announcement
+    route: Route
+    delivery: NotificationDelivery
+
+
+async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
+    """Let new deliveries wait that a digest will tell. They are not stored yet."""
+    by_channel = defaultdict(list)
+    for each in queued:
+        is_about_incident = each.announcement.event.startswith("incident.")
+        if is_about_incident and each.route.is_read_by_people and each.delivery.hold is None:
+            by_channel[each.route.channel_id].append(each)
+    for channel_id, those in by_channel.items():
+        flapping = [each for each in those if each.announcement.recent_incidents > MOST_BEFORE_FLAPPING]
+        if flapping:
+            until = await _find_shared_end(channel_id, Hold.FLAPPING, now) or now + FLAPPING_TIME
+            _hold(flapping, Hold.FLAPPING, until)
+        others = [each for each in those if each.delivery.hold is None]
+        if others:
+            await _hold_storm(channel_id, others, now)
+
+
+async def gather_digest(delivery: NotificationDelivery, channel: NotificationChannel, now: datetime) -> None:
+    """Let a delivery that waited, and is being claimed, tell the others that are due at its channel too.
+
+    Runs in the claim's transaction, which holds the channel. The caller saves the delivery.
+    """
+    if delivery.hold is None or delivery.attempts or not route_of(channel).is_read_by_people:
+        return
+    waiting = _waiting_of(delivery.channel_id).filter(due_at__lte=now).exclude(id=delivery.id)
+    parts = await waiting.select_for_update(skip_locked=True).order_by("id").limit(MOST_IN_A_DIGEST - 1)
+    if not parts:
+        return
+    in_order = sorted([delivery, *parts], key=lambda each: each.id)
+    data = {"events": [orjson.loads(each.payload) for each in in_order]}
+    digest = {"type": DIGEST, "timestamp": write_timestamp(now), "data": data}
+    delivery.event, delivery.payload = DIGEST, orjson.dumps(digest).decode()
+    await NotificationDelivery.filter(id__in=[each.id for each in parts]).update(
+        digest_id=delivery.id, due_at=None
+    )
+
+
+async def end_parts(digest: NotificationDelivery, **result: object) -> None:
+    """Store of the events that a digest told what came of it, for good."""
+    if digest.event == DIGEST:
+        await NotificationDelivery.filter(digest_id=digest.id, status=DeliveryStatus.PENDING).update(**result)
+
+
+async def _hold_storm(channel_id: UUID, those: Iterable[Queued], now: datetime) -> None:
+    those = list(those)
+    lately = NotificationDelivery.filter(channel_id=channel_id, id__gte=_first_id_at(now - STORM_TIME))
+    recent = await lately.filter(event__startswith="incident.").order_by("id").limit(MOST_BEFORE_A_STORM)
+    if len(recent) + len(those) <= MOST_BEFORE_A_STORM:
+        return
+    until = await _find_shared_end(channel_id, Hold.STORM, now)
+    if until is None:
+        until = max(recent[0].created_at + STORM_TIME, now) if recent else now
+    _hold(those, Hold.STORM, until)
+
+
+def _hold(those: Iterable[Queued], why: Hold, until: datetime) -> None:
+    for each in those:
+        each.delivery.hold, each.delivery.due_at = why, until
+
+
+async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> datetime | None:
+    """Return until when others wait for the same reason, so that all leave together."""
+    since = _first_id_at(now - FLAPPING_TIME)
+    waiting = _waiting_of(channel_id).filter(hold=why, due_at__gt=now, id__gte=since)
+    newest = await waiting.order_by("-id").first()
+    return newest.due_at if newest else None
+
+
+def _waiting_of(channel_id: UUID) -> QuerySet[NotificationDelivery]:
+    return NotificationDelivery.filter(
+        channel_id=channel_id, status=DeliveryStatus.PENDING, attempts=0, claim=None, hold__isnull=False
+    )
+
+
+def _first_id_at(moment: datetime) -> UUID:
+    """Return the least UUIDv7 of a moment (RFC 9562 §5.7): its first 48 bits are milliseconds."""
+    return UUID(int=int(moment.timestamp() * 1000) << 80)

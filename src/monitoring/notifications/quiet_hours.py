@@ -1,0 +1,41 @@
+"""Hours of each day in which a channel is sent nothing. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+from monitoring.contract.problems import Problem
+from monitoring.contract.time_zones import find_time_zone
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.contract.document import Json
+
+
+def check_quiet_hours(routing: Mapping[str, Json]) -> None:
+    """Raise Problem if quiet hours are in a time zone that does not exist."""
+    quiet_hours = routing["quiet_hours"]
+    if quiet_hours and find_time_zone(quiet_hours["time_zone"]) is None:
+        raise Problem("quiet_hours_time_zone_unknown")
+
+
+def find_quiet_end(routing: Mapping[str, Json], moment: datetime) -> datetime | None:
+    """Return when the quiet hours end in which a moment lies, or None if it lies in none.
+
+    They end at a time on the clocks of their zone, also when clocks change meanwhile. If they end when they
+    begin, every moment lies in them.
+    """
+    quiet_hours = routing["quiet_hours"]
+    # A zone may go with an update of the database of zones.
+    if not quiet_hours or (zone := find_time_zone(quiet_hours["time_zone"])) is None:
+        return None
+    starts_at, ends_at = (time.fromisoformat(quiet_hours[name]) for name in ("starts_at", "ends_at"))
+    local = moment.astimezone(zone)
+    is_before_end, is_after_start = local.time() < ends_at, local.time() >= starts_at
+    goes_past_midnight = starts_at >= ends_at
+    if not (any if goes_past_midnight else all)((is_before_end, is_after_start)):
+        return None
+    day = local.date() if is_before_end else local.date() + timedelta(days=1)
+    return datetime.combine(day, ends_at, zone).astimezone(UTC)

@@ -1,0 +1,46 @@
+"""What the reader of an email address decides by the links of messages: to confirm it, or to unsubscribe."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from monitoring.backends.database import transaction
+from monitoring.notifications.disabling import disable
+from monitoring.notifications.models import NotificationChannel
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+UNSUBSCRIBED = "A reader of the address unsubscribed"
+
+
+async def confirm(linked: NotificationChannel) -> bool:
+    """Let notifications be sent to the address of a linked channel. Returns whether that is new."""
+    async with transaction():
+        channel = await _lock(linked)
+        if channel is None or not channel.is_unconfirmed:
+            return False
+        channel.confirmed_at = channel.updated_at = datetime.now(UTC)
+        await channel.save()
+        return True
+
+
+async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
+    """Turn a linked channel off, until a reader confirms its address again.
+
+    Returns whether that is new, and deliveries to nudge.
+    """
+    async with transaction():
+        channel = await _lock(linked)
+        if channel is None or not (channel.enabled or channel.confirmed_at):
+            return False, []
+        told = await disable(channel, UNSUBSCRIBED, datetime.now(UTC))
+        await NotificationChannel.filter(id=channel.id).update(confirmed_at=None)
+        return True, told
+
+
+async def _lock(linked: NotificationChannel) -> NotificationChannel | None:
+    """Lock a channel until the transaction ends, unless it has gone, or has another address."""
+    found = await NotificationChannel.select_for_update(no_key=True).get_or_none(id=linked.id)
+    return found if found and found.settings["address"] == linked.settings["address"] else None

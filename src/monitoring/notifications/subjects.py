@@ -1,0 +1,68 @@
+"""The monitors that notifications are about, and incidents too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from monitoring.auth.models import Team
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from monitoring.contract.document import Json
+
+
+class MonitorSubject(Protocol):
+    """What an incident needs to know about a monitor. The monitor's row fulfils it."""
+
+    @property
+    def id(self) -> UUID:
+        """The monitor's id."""
+
+    @property
+    def team_id(self) -> UUID:
+        """The id of the team that owns it."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def url(self) -> str:
+        """What it watches."""
+
+    @property
+    def tags(self) -> Sequence[str]:
+        """Its labels, by which channels choose."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMonitor:
+    """A `MonitorSubject` for callers that have no row of it."""
+
+    id: UUID
+    team_id: UUID
+    name: str
+    url: str
+    tags: Sequence[str]
+
+
+def describe_monitor(monitor: MonitorSubject) -> dict[str, Json]:
+    """Write a `NotificationMonitor`."""
+    return {"id": str(monitor.id), "name": monitor.name, "url": monitor.url}
+
+
+async def find_monitor(team_id: UUID, monitor_id: UUID) -> KnownMonitor | None:
+    """Return a monitor of the team, or None if it has no such monitor.
+
+    It is found by its name in the schema, because the room of monitors builds on this one.
+    """
+    monitors = Team.filter(id=team_id, monitors__id=monitor_id)
+    found = await monitors.first().values("monitors__name", "monitors__url", "monitors__tags")
+    if found is None:
+        return None
+    return KnownMonitor(
+        monitor_id, team_id, found["monitors__name"], found["monitors__url"], found["monitors__tags"]
+    )

@@ -1,0 +1,17 @@
+"""When another server wants to be asked again (RFC 9110 §10.2.3)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+
+def read_retry_after(header: str, now: datetime) -> float | None:
+    """Read the seconds of a Retry-After header, which may also be a date."""
+    if header.isascii() and header.isdigit():
+        return float(header[:9])
+    try:
+        moment = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())

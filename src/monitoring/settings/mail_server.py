@@ -1,0 +1,87 @@
+"""The operator's mail server and the sender of messages, as settings carry them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from email.errors import HeaderParseError
+from email.headerregistry import Address, AddressHeader, BaseHeader, HeaderRegistry
+from enum import StrEnum, auto
+from typing import cast
+from urllib.parse import unquote, urlsplit
+
+_PRINTABLE = re.compile(r"[!-~]+")
+# Host names are letters, digits, hyphens and dots; an address of IPv6 stands in brackets.
+_HOST = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]+")
+
+
+class Security(StrEnum):
+    """How a connection to the mail server is secured."""
+
+    STARTTLS = auto()  # RFC 3207, and nothing is sent without it
+    TLS = auto()  # from the first byte, RFC 8314 §3
+    NONE = auto()  # for a server on this machine
+
+
+# Of RFC 6409 and RFC 8314, and that of servers that need no sign-in.
+_PORTS = {Security.STARTTLS: 587, Security.TLS: 465, Security.NONE: 25}
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """Where messages are handed over. Without a user nobody signs in there."""
+
+    host: str
+    port: int
+    security: Security
+    user: str | None
+    password: str | None
+
+
+def read_mail_server(url: str) -> MailServer:
+    """Read smtp://user:password@host:port or smtps://…, parts escaped with percent signs (RFC 3986 §2.1).
+
+    Raises ValueError with a sentence that reveals nothing of the text.
+    """
+    if not _PRINTABLE.fullmatch(url) or not url.startswith(("smtp://", "smtps://")):
+        raise ValueError("must start with smtp:// or smtps://")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("is not a valid URL") from None
+    if not host or not _HOST.fullmatch(host) or port == 0 or parts.path not in {"", "/"} or parts.fragment:
+        raise ValueError(
+            "must name a host and perhaps a port, such as smtp://user:password@mail.example.com:587"
+        )
+    security = _read_security(parts.scheme, parts.query)
+    if (parts.username is None) != (parts.password is None):
+        raise ValueError("must have both a user and a password, or neither")
+    if parts.username is not None and security is Security.NONE:
+        raise ValueError("must not send a password without TLS")
+    user, password = (part and unquote(part) for part in (parts.username, parts.password))
+    return MailServer(host, port or _PORTS[security], security, user, password)
+
+
+def read_sender(text: str) -> Address:
+    """Read an address, perhaps with a name: Monitoring <monitoring@example.com>. Raises ValueError."""
+    problem = ValueError("must be an address, such as Monitoring <monitoring@example.com>")
+    try:
+        header = cast("AddressHeader", HeaderRegistry()("From", text))
+    except (HeaderParseError, IndexError, ValueError):
+        raise problem from None
+    defects = cast("BaseHeader", header).defects
+    if defects or len(header.addresses) != 1 or not text.isprintable():
+        raise problem
+    sender = header.addresses[0]
+    if not sender.username or not sender.domain or not sender.addr_spec.isascii():
+        raise problem
+    return sender
+
+
+def _read_security(scheme: str, query: str) -> Security:
+    if scheme == "smtps" and not query:
+        return Security.TLS
+    if scheme == "smtp" and query in {"", "tls=none"}:
+        return Security.NONE if query else Security.STARTTLS
+    raise ValueError("takes no option but ?tls=none, and that only after smtp://")

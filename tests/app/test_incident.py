@@ -1,0 +1,169 @@
+"""An incident's page: what it tells, and what people do about it without a script."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from app.visitor import Visitor, read_forms, read_text
+from incidents.breakdowns import SENTENCE, break_down, resolve
+from monitoring.backends.database import transaction
+from monitoring.incidents.models import Incident
+from monitoring.monitors.service import create_monitor
+from monitoring.notifications.models import NotificationDelivery
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from cast import Player
+    from monitoring.monitors.models import Monitor
+    from running_service import RunningService
+
+
+@pytest.fixture
+def monitor(service: RunningService, alice: Player) -> Monitor:
+    """Is down."""
+
+    async def begin() -> Monitor:
+        monitor = await create_monitor(alice.team_id, {"name": "Shop", "url": "https://shop.example.com/"})
+        await break_down(monitor)
+        return monitor
+
+    return service.run(begin())
+
+
+def find(service: RunningService, monitor: Monitor) -> Incident:
+    async def read() -> Incident:
+        return await Incident.get(monitor_id=monitor.id)
+
+    return service.run(read())
+
+
+def page_of(service: RunningService, monitor: Monitor) -> str:
+    return f"/incidents/{find(service, monitor).id}"
+
+
+def titles_of(page: str) -> list[str]:
+    return re.findall(r"<strong><bdi>(.*?)</bdi></strong>", page)
+
+
+class TestPage:
+    def test_is_linked_from_the_lists(
+        self, service: RunningService, owner: Visitor, monitor: Monitor
+    ) -> None:
+        for path in ("/incidents", f"/monitors/{monitor.id}"):
+            assert f'href="/app{page_of(service, monitor)}"' in owner.open(path).text
+
+    def test_says_that_nobody_is_told(
+        self, service: RunningService, owner: Visitor, monitor: Monitor
+    ) -> None:
+        page = owner.open(page_of(service, monitor)).text
+        assert "Nobody is told of this incident." in read_text(page)
+        assert titles_of(page)[:1] == ["The first check failed"]
+        assert SENTENCE in page
+
+    @pytest.mark.parametrize(
+        ("changes", "title"),
+        [
+            ({"status": "pending"}, "Ops is being told"),
+            ({"status": "failed", "error_message": "Answered 500"}, "Ops could not be told"),
+            ({"status": "skipped", "error_message": "It was over"}, "Ops was not told"),
+            ({"status": "delivered"}, "Ops was told"),
+            ({"status": "delivered", "event": "digest"}, "Ops was told"),
+        ],
+    )
+    def test_tells_what_became_of_each_message(
+        self, service: RunningService, owner: Visitor, alice: Player, changes: dict[str, str], title: str
+    ) -> None:
+        given = {"type": "slack", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
+        alice.post("/api/notification-channels", json=given).raise_for_status()
+
+        async def begin() -> UUID:
+            monitor = await create_monitor(alice.team_id, {"url": "https://shop.example.com/"})
+            async with transaction():  # no worker sees it before
+                delivery_ids = await break_down(monitor)
+                await NotificationDelivery.filter(id__in=delivery_ids).update(**changes, due_at=None)
+            return (await Incident.get(monitor_id=monitor.id)).id
+
+        assert title in titles_of(owner.open(f"/incidents/{service.run(begin())}").text)
+
+    def test_is_for_the_team_alone(
+        self, service: RunningService, outsider: Visitor, monitor: Monitor
+    ) -> None:
+        path = page_of(service, monitor)
+        assert outsider.open(path).status_code == 404
+        (form,) = [
+            each for each in read_forms(outsider.open("/monitors").text).values() if "csrf_token" in each
+        ][:1]
+        assert outsider.post(f"{path}/acknowledge", data=form).status_code == 404
+        assert find(service, monitor).acknowledged_at is None
+
+
+class TestAnswers:
+    def test_an_acknowledgement_names_who_made_it(
+        self, service: RunningService, owner: Visitor, monitor: Monitor
+    ) -> None:
+        path = page_of(service, monitor)
+        page = owner.submit(path, action=f"{path}/acknowledge").text
+        assert f"{owner.email} acknowledged it" in titles_of(page)
+        assert find(service, monitor).acknowledged_by == owner.email
+        assert f"/app{path}/acknowledge" not in read_forms(page)
+
+    def test_a_note_is_written_once_and_shown_as_typed(
+        self, service: RunningService, owner: Visitor, monitor: Monitor
+    ) -> None:
+        path = page_of(service, monitor)
+        form = read_forms(owner.open(path).text)[f"/app{path}/notes"]
+        for _ in range(2):
+            sent = owner.post(f"{path}/notes", data=form | {"text": "<b>It was</b>\r\nthe release "})
+            assert sent.status_code in (200, 303)
+        page = owner.open(path).text
+        assert page.count("&lt;b&gt;It was&lt;/b&gt;\nthe release") == 1
+        assert f"{owner.email} wrote" in titles_of(page)
+
+    def test_a_note_that_says_nothing_is_refused_at_its_field(
+        self, service: RunningService, owner: Visitor, monitor: Monitor
+    ) -> None:
+        path = page_of(service, monitor)
+        answer = owner.submit(path, action=f"{path}/notes", text=" \n ")
+        assert answer.status_code == 400
+        assert 'id="error-text"' in answer.text
+
+    def test_nobody_acknowledges_what_is_over(
+        self, service: RunningService, owner: Visitor, monitor: Monitor
+    ) -> None:
+        path = page_of(service, monitor)
+        form = read_forms(owner.open(path).text)[f"/app{path}/acknowledge"]
+        service.run(resolve(monitor))
+        assert owner.post(f"{path}/acknowledge", data=form).status_code == 409
+        page = owner.open(path).text
+        assert titles_of(page)[-1] == "The monitor recovered"
+        assert f"/app{path}/acknowledge" not in read_forms(page)
+
+    def test_a_form_that_has_added_a_note_adds_another_only_when_sent_again(
+        self, service: RunningService, owner: Visitor, monitor: Monitor
+    ) -> None:
+        path = page_of(service, monitor)
+        spent = read_forms(owner.open(path).text)[f"/app{path}/notes"]
+        owner.post(f"{path}/notes", data=spent | {"text": "First"})
+        answer = owner.post(f"{path}/notes", data=spent | {"text": "Second"})
+        assert answer.status_code == 422
+        assert "This form has already added a note." in answer.text
+        assert titles_of(owner.open(path).text).count(f"{owner.email} wrote") == 1
+        fresh = read_forms(answer.text)[f"/app{path}/notes"]
+        owner.post(f"{path}/notes", data=fresh)
+        page = owner.open(path).text
+        assert titles_of(page).count(f"{owner.email} wrote") == 2
+        assert "<bdi>Second</bdi>" in page
+
+    def test_a_page_that_did_not_change_is_not_sent_again(
+        self, service: RunningService, owner: Visitor, monitor: Monitor
+    ) -> None:
+        path = page_of(service, monitor)
+        service.run(resolve(monitor))
+        known = owner.open(path).headers["ETag"]
+        assert owner.get(path, headers={"If-None-Match": known}).status_code == 304
+        owner.submit(path, action=f"{path}/notes", text="Something")
+        assert owner.get(path, headers={"If-None-Match": known}).status_code == 200

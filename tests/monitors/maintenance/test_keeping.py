@@ -1,0 +1,185 @@
+"""Maintenance as checks and workers see it, on a clock of the test's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from checks.rounds import DOWN, HOUR, MINUTE, NOON, SECOND, UP, claim_one, found, make_due
+from monitoring.checks.ranges import Range
+from monitoring.checks.storing import store
+from monitoring.checks.unwatched import tell_unwatched
+from monitoring.checks.uptime import measure_uptime
+from monitoring.incidents.models import Incident
+from monitoring.monitors.maintenance.covering import LOOK_AHEAD, due_at_of
+from monitoring.monitors.maintenance.keeping import RETENTION, delete_ended_windows, keep_maintenance
+from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceWindow
+from monitoring.monitors.models import Monitor, Watch
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from monitoring.checks.probes.protocol import Finding
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
+
+
+async def plan(monitor: Monitor, starts_at: datetime, duration: timedelta = HOUR) -> MaintenanceWindow:
+    window = MaintenanceWindow(
+        team_id=monitor.team_id,
+        name="Maintenance",
+        starts_at=starts_at,
+        duration_seconds=duration // SECOND,
+        time_zone="UTC",
+        monitor_ids=[],
+        tags=[],
+        created_at=NOON - HOUR,
+        updated_at=NOON - HOUR,
+    )
+    window.due_at = due_at_of(window, NOON - HOUR)
+    await window.save(force_create=True)
+    return window
+
+
+async def check(finding: Finding, now: datetime) -> None:
+    await Watch.all().update(due_at=now, next_check_at=now)
+    await store(found([await claim_one(now)], finding, now), now)
+
+
+async def status_of(monitor: Monitor) -> tuple[str, datetime]:
+    stored = await Monitor.get(id=monitor.id)
+    return stored.status, stored.status_changed_at
+
+
+async def spans() -> list[tuple[datetime, datetime]]:
+    return list(await MaintenanceSpan.all().order_by("starts_at").values_list("starts_at", "ends_at"))
+
+
+class TestKeeping:
+    async def test_lets_a_check_know_the_window_before_it_begins(self) -> None:
+        [monitor] = await make_due(failure_threshold=1)
+        await plan(monitor, NOON + MINUTE)
+        await keep_maintenance(NOON + MINUTE - LOOK_AHEAD)
+        await check(UP, NOON)
+        assert await status_of(monitor) == ("up", NOON)
+        await check(DOWN, NOON + MINUTE)
+        assert await status_of(monitor) == ("maintenance", NOON + MINUTE)
+        assert not await Incident.exists()
+
+    async def test_shows_maintenance_without_a_check_and_its_exact_beginning(self) -> None:
+        [monitor] = await make_due()
+        await plan(monitor, NOON + MINUTE)
+        for seconds in (0, 59):
+            await keep_maintenance(NOON + seconds * SECOND)
+            assert (await status_of(monitor))[0] == "pending"
+        await keep_maintenance(NOON + 63 * SECOND)
+        assert await status_of(monitor) == ("maintenance", NOON + MINUTE)
+
+    async def test_ends_what_is_over_and_notes_when_it_was(self) -> None:
+        [monitor] = await make_due()
+        window = await plan(monitor, NOON, MINUTE)
+        await keep_maintenance(NOON)
+        await check(UP, NOON + SECOND)
+        await keep_maintenance(NOON + MINUTE + 3 * SECOND)
+        assert await status_of(monitor) == ("up", NOON + MINUTE)
+        assert await spans() == [(NOON, NOON + MINUTE)]
+        assert (await MaintenanceWindow.get(id=window.id)).due_at is None
+
+    async def test_again_and_by_several_at_once_changes_nothing(self) -> None:
+        [monitor] = await make_due()
+        await plan(monitor, NOON)
+        await keep_maintenance(NOON)
+        before = await Watch.get(monitor_id=monitor.id)
+        await keep_maintenance(NOON + SECOND)
+        after = await Watch.get(monitor_id=monitor.id)
+        assert (after.maintenance_from, after.maintenance_until) == (NOON, NOON + HOUR)
+        assert (after.claim, after.due_at) == (before.claim, before.due_at)
+        assert await spans() == [(NOON, NOON + HOUR)]
+
+    async def test_unites_windows_that_overlap(self) -> None:
+        [monitor] = await make_due()
+        await plan(monitor, NOON)
+        await plan(monitor, NOON + 30 * MINUTE)
+        await keep_maintenance(NOON)
+        await keep_maintenance(NOON + 30 * MINUTE)
+        await keep_maintenance(NOON + HOUR)
+        assert (await status_of(monitor))[0] == "maintenance"
+        await keep_maintenance(NOON + 90 * MINUTE)
+        assert await spans() == [(NOON, NOON + 90 * MINUTE)]
+        assert await status_of(monitor) == ("pending", NOON + 90 * MINUTE)
+
+    async def test_deletes_windows_that_have_long_been_over(self) -> None:
+        [monitor] = await make_due()
+        await plan(monitor, NOON, MINUTE)
+        await plan(monitor, NOON + 365 * 24 * HOUR)
+        await keep_maintenance(NOON + MINUTE)
+        assert await delete_ended_windows(NOON + MINUTE + RETENTION) == 0
+        assert await delete_ended_windows(NOON + 2 * MINUTE + RETENTION) == 1
+        assert await MaintenanceWindow.all().count() == 1
+
+
+class TestChecks:
+    async def test_without_a_worker_end_maintenance_by_themselves(self) -> None:
+        [monitor] = await make_due(failure_threshold=1)
+        await plan(monitor, NOON, MINUTE)
+        await keep_maintenance(NOON)
+        await check(DOWN, NOON + SECOND)
+        await check(DOWN, NOON + MINUTE)
+        assert await status_of(monitor) == ("down", NOON + MINUTE)
+        [incident] = await Incident.all()
+        assert incident.started_at == NOON + MINUTE
+
+    async def test_open_no_incident_because_of_failures_in_it(self) -> None:
+        [monitor] = await make_due(failure_threshold=2)
+        await plan(monitor, NOON)
+        await keep_maintenance(NOON)
+        for seconds in (1, 11, 21):
+            await check(DOWN, NOON + seconds * SECOND)
+        await keep_maintenance(NOON + HOUR)
+        await check(DOWN, NOON + HOUR + SECOND)
+        assert not await Incident.exists()
+        await check(DOWN, NOON + HOUR + 11 * SECOND)
+        [incident] = await Incident.all()
+        assert incident.started_at == NOON + HOUR + SECOND
+
+    async def test_may_resolve_an_incident_that_was_open(self) -> None:
+        [monitor] = await make_due(failure_threshold=1, recovery_threshold=1)
+        await check(DOWN, NOON)
+        await plan(monitor, NOON + MINUTE)
+        await keep_maintenance(NOON + MINUTE)
+        await check(DOWN, NOON + 2 * MINUTE)
+        assert (await Incident.get()).resolved_at is None
+        await check(UP, NOON + 3 * MINUTE)
+        assert (await Incident.get()).resolved_at == NOON + 3 * MINUTE
+        assert (await status_of(monitor))[0] == "maintenance"
+
+    async def test_that_began_before_a_window_of_now_open_nothing_after_it_has_begun(self) -> None:
+        [monitor] = await make_due(failure_threshold=1)
+        claimed = await claim_one(NOON)
+        await plan(monitor, NOON + SECOND)
+        await keep_maintenance(NOON + SECOND)
+        assert await store(found([claimed], DOWN, NOON), NOON + 2 * SECOND) == []
+        assert not await Incident.exists()
+
+    async def test_that_stop_leave_the_status_and_the_end_says_unknown(self) -> None:
+        [monitor] = await make_due(interval_seconds=60)
+        await check(UP, NOON)
+        await plan(monitor, NOON + MINUTE)
+        await keep_maintenance(NOON + MINUTE)
+        assert await tell_unwatched(NOON + 30 * MINUTE) == 0
+        await keep_maintenance(NOON + 2 * HOUR)
+        assert (await status_of(monitor))[0] == "unknown"
+
+
+async def test_uptime_knows_the_seconds_in_maintenance() -> None:
+    [monitor] = await make_due(interval_seconds=86_400, failure_threshold=1)
+    await check(UP, NOON)
+    await plan(monitor, NOON + MINUTE, MINUTE)
+    await keep_maintenance(NOON + MINUTE)
+    await check(DOWN, NOON + 90 * SECOND)
+    await check(DOWN, NOON + 3 * MINUTE)
+    stored = await Monitor.get(id=monitor.id).select_related("watch")
+    _, durations = (await measure_uptime(stored, Range(NOON, NOON + 4 * MINUTE))).whole
+    assert (durations.up_seconds, durations.maintenance_seconds) == (60, 60)
+    assert (durations.unknown_seconds, durations.down_seconds) == (60, 60)
