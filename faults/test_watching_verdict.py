@@ -83,6 +83,10 @@ def test_what_was_promised_and_kept_is_no_violation() -> None:
     assert judge() == []
 
 
+def test_a_check_that_began_while_the_page_was_up_and_asked_when_it_was_down_is_no_violation() -> None:
+    assert judge(change_incident(started_at=at(45))) == []
+
+
 def test_a_check_that_began_before_the_page_was_up_and_found_it_up_is_no_violation() -> None:
     assert judge(change_incident(resolved_at=at(89))) == []
 

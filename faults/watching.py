@@ -54,8 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
         if page is None:  # the reference that tells a checker whether it is online
             self._answer(200)
             return
-        page.asked_at.append(time.time())
-        self._answer(503 if page.is_down else 200)
+        self._answer(503 if page.ask() else 200)
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))

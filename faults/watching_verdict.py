@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Page:
     created_at: float = 0.0  # its monitor, from which on somebody should ask
     asked_at: list[float] = field(default_factory=list)
     turned_at: list[float] = field(default_factory=list)  # down, up, down ...
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
     def is_down(self) -> bool:
@@ -46,9 +48,16 @@ class Page:
         """The times in which it was down."""
         return list(zip(self.turned_at[::2], self.turned_at[1::2], strict=False))
 
+    def ask(self) -> bool:
+        """Note a request that came now. Returns whether the page is down."""
+        with self._lock:
+            self.asked_at.append(time.time())
+            return self.is_down
+
     def turn(self) -> None:
         """Go down, or come up again."""
-        self.turned_at.append(time.time())
+        with self._lock:
+            self.turned_at.append(time.time())
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,8 @@ def _judge_incidents(page: Page, incidents: Sequence[Mapping[str, Any]]) -> Iter
     per_down: Counter[Span] = Counter()
     for incident in incidents:
         began = incident["started_at"].timestamp()
-        down = next((span for span in page.downs if span[0] <= began <= span[1]), None)
+        asked = _request_after(page, began)
+        down = next((span for span in page.downs if span[0] <= asked <= span[1]), None)
         if down is None:
             yield f"{page.path}: has an incident that began when it was up ({incident['error']})"
             continue
@@ -100,6 +110,11 @@ def _judge_incidents(page: Page, incidents: Sequence[Mapping[str, Any]]) -> Iter
     for number in per_down.values():
         if number > 1:
             yield f"{page.path}: has {number} incidents of one outage"
+
+
+def _request_after(page: Page, began: float) -> float:
+    """Return when the check that began then asked for the page. A checker may be frozen between the two."""
+    return next((moment for moment in page.asked_at if moment >= began), began)
 
 
 def _last_answer(page: Page, down: Span) -> float:
