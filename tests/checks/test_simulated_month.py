@@ -30,6 +30,8 @@ from monitoring.monitors.maintenance.keeping import keep_maintenance
 from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitoring.monitors.watch import restart_watch
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.service import create_channel
 from temporary_backends import make_settings, temporary_backends
 
 if TYPE_CHECKING:
@@ -262,10 +264,26 @@ def count_unconfirmed(script: Script, month: Month) -> int:
     )
 
 
+async def list_told(channel: NotificationChannel) -> list[tuple[str, UUID, datetime]]:
+    rows = await NotificationDelivery.filter(channel_id=channel.id)
+    return sorted((each.event, each.subject_id, each.created_at) for each in rows if each.subject_id)
+
+
+async def list_to_tell() -> list[tuple[str, UUID, datetime]]:
+    """List what every incident should have told, which are the oracle's."""
+    incidents = await Incident.all()
+    opened = [("incident.opened", each.id, each.confirmed_at) for each in incidents]
+    return sorted(
+        opened + [("incident.resolved", each.id, each.resolved_at) for each in incidents if each.resolved_at]
+    )
+
+
 async def test_after_a_month_of_outages_uptime_and_incidents_are_the_truth(tmp_path: Path) -> None:
     async with temporary_backends(tmp_path):
         world = World(tmp_path)
         monitors = await make_monitors(world)
+        program = {"type": "webhook", "url": "https://pager.example.com/"}
+        channel = await create_channel(monitors[0].team_id, program)
         await world.live_through_the_month(monitors)
         seen: Counter[str] = Counter()
         for monitor in monitors:
@@ -294,4 +312,5 @@ async def test_after_a_month_of_outages_uptime_and_incidents_are_the_truth(tmp_p
                 unconfirmed=count_unconfirmed(script, month),
                 silenced=sum(any(a <= each.at < b for a, b in script.maintenance) for each in silenced),
             )
+        assert await list_told(channel) == await list_to_tell()
     assert min(seen.values()) > 0

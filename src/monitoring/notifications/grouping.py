@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 import orjson
+from tortoise.expressions import Q
 
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
@@ -93,7 +94,10 @@ async def end_parts(digest: NotificationDelivery, **result: object) -> None:
 async def _hold_storm(channel_id: UUID, those: Iterable[Queued], now: datetime) -> None:
     those = list(those)
     lately = NotificationDelivery.filter(channel_id=channel_id, id__gte=_first_id_at(now - STORM_TIME))
-    recent = await lately.filter(event__startswith="incident.").order_by("id").limit(MOST_BEFORE_A_STORM)
+    # What waits for a delay, a quiet morning or a flapping monitor disturbs nobody now.
+    prompt = lately.filter(Q(hold=None) | Q(hold=Hold.STORM))
+    about_incidents = prompt.filter(Q(event__startswith="incident.") | Q(event=DIGEST))
+    recent = await about_incidents.order_by("id").limit(MOST_BEFORE_A_STORM)
     if len(recent) + len(those) <= MOST_BEFORE_A_STORM:
         return
     until = await _find_shared_end(channel_id, Hold.STORM, now)
