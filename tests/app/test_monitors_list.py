@@ -12,7 +12,7 @@ from app.visitor import read_text
 from checks.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from monitoring.app.pages import monitors
-from monitoring.monitors.models import Monitor
+from monitoring.monitors.models import Monitor, Watch
 from monitors.conversations import create
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ def _listed(visitor: Visitor, **query: str) -> list[str]:
     assert page.status_code == 200
     rows = page.text.partition("<tbody>")[2].partition("</tbody>")[0].split('<th scope="row">')[1:]
     return [read_text(row.partition("</a>")[0]) for row in rows]
+
+
+async def _settle(monitor: dict[str, Any], status: str, response_time_ms: int | None = None) -> None:
+    await Monitor.filter(id=monitor["id"]).update(status=status)
+    await Watch.filter(monitor_id=monitor["id"]).update(last_response_time_ms=response_time_ms)
 
 
 class TestTheList:
@@ -76,7 +81,7 @@ class TestTheList:
             ({"search": " SHOP "}, ["Shop"]),
             ({"search": "example.org"}, ["Blog"]),
             ({"status": "paused", "tag": "eu"}, []),
-            ({"status": "", "tag": "", "search": ""}, ["Blog", "Shop"]),
+            ({"status": "", "tag": "", "search": ""}, ["Shop", "Blog"]),
         ],
     )
     def test_is_filtered_as_the_api_is(
@@ -97,12 +102,55 @@ class TestTheList:
         assert f'id="error-{name}"' in page.text
         assert "<tbody>" not in page.text
 
-    @pytest.mark.parametrize("cursor", ["x", "A" * 23, "%00"])
-    def test_begins_anew_with_a_cursor_that_it_did_not_give(
-        self, owner: Visitor, alice: Player, cursor: str
+    @pytest.mark.parametrize("page", ["x", "0", "-1", "²", "9" * 5, "9" * 400, "%00"])
+    def test_shows_a_page_that_there_is_whatever_is_asked_for(
+        self, owner: Visitor, alice: Player, page: str
     ) -> None:
         create(alice, name="Shop")
-        assert _listed(owner, cursor=cursor) == ["Shop"]
+        assert _listed(owner, page=page) == ["Shop"]
+
+    def test_says_which_part_of_how_many_a_page_shows(
+        self, owner: Visitor, alice: Player, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(monitors, "MONITORS_A_PAGE", 2)
+        for number in range(3):
+            create(alice, name=f"Shop {number}")
+        assert "1 to 2 of 3 Next" in read_text(owner.open("/monitors").text)
+        assert "Previous 3 to 3 of 3" in read_text(owner.open("/monitors?page=2").text)
+
+    @pytest.mark.parametrize(
+        ("sort", "names"),
+        [
+            ("worst", ["Broken", "Slow", "Zoo", "apple", "Resting"]),
+            ("", ["Broken", "Slow", "Zoo", "apple", "Resting"]),
+            ("name", ["apple", "Broken", "Resting", "Slow", "Zoo"]),
+            ("slowest", ["Slow", "apple", "Broken", "Zoo", "Resting"]),
+            ("newest", ["Zoo", "Slow", "Resting", "Broken", "apple"]),
+        ],
+    )
+    def test_is_ordered_as_its_reader_wants(
+        self, service: RunningService, owner: Visitor, alice: Player, sort: str, names: list[str]
+    ) -> None:
+        states = {"apple": ("up", 90), "Broken": ("down", 80), "Resting": ("paused", None)}
+        for name, (status, ms) in {**states, "Slow": ("degraded", 900), "Zoo": ("up", 70)}.items():
+            service.run(_settle(create(alice, name=name), status, ms))
+        assert _listed(owner, sort=sort) == names
+
+
+class TestTiles:
+    def test_count_the_monitors_in_each_state_and_filter(
+        self, service: RunningService, owner: Visitor, alice: Player, outsider: Visitor
+    ) -> None:
+        for name, status in {"A": "down", "B": "up", "C": "up", "D": "unknown"}.items():
+            service.run(_settle(create(alice, name=name, tags=["shop"]), status))
+        create(alice, name="Blog")
+        text = read_text(owner.open("/monitors").text)
+        assert "5 all 1 down 0 degraded 2 up 0 maintenance 0 paused 1 pending 1 unknown" in text
+        within = owner.open("/monitors?tag=shop&status=up&sort=name")
+        assert "4 all 1 down 0 degraded 2 up 0 maintenance 0 paused 1 unknown" in read_text(within.text)
+        assert 'href="/app/monitors?status=down&amp;tag=shop&amp;sort=name"' in within.text
+        assert within.text.count('aria-current="true"') == 1
+        assert "No monitors yet" in read_text(outsider.open("/monitors").text)
 
     def test_pictures_the_last_checks_and_says_the_same_in_words(
         self, service: RunningService, owner: Visitor, alice: Player

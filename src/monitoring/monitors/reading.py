@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
+from enum import StrEnum, auto
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
@@ -18,9 +20,15 @@ from monitoring.contract.problems import Problem
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.request_headers import show_headers
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
 
 _ORDER = "monitors.team_id DESC, monitors.id DESC"
+
+# What needs somebody comes first.
+_WORST_FIRST = ("down", "validating", "degraded", "unknown", "pending", "maintenance", "up", "paused")
 
 _WILDCARD = re.compile(r"[\\%_]")
 
@@ -33,6 +41,25 @@ class MonitorFilter:
     tag: str | None = None
     paused: bool | None = None
     search: str | None = None
+
+
+class MonitorOrder(StrEnum):
+    """How people want a list of monitors ordered. Where two are equal, the newer one comes first."""
+
+    WORST = auto()  # by status, what is down first
+    NAME = auto()
+    SLOWEST = auto()  # by the response time of the last check
+    NEWEST = auto()
+
+
+_ORDERS = {
+    MonitorOrder.WORST: "CASE monitors.status {} END,".format(
+        " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_WORST_FIRST))
+    ),
+    MonitorOrder.NAME: "monitors.search_text,",  # it begins with the name
+    MonitorOrder.SLOWEST: "watches.last_response_time_ms IS NULL, watches.last_response_time_ms DESC,",
+    MonitorOrder.NEWEST: "",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,36 +82,66 @@ async def list_monitors(
     team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None
 ) -> MonitorPage:
     """Return up to `limit` monitors of a team, newest first, starting after `after_id`."""
-    conditions = {
-        **_of_team(team_id),
-        "monitors.id < {}": str(after_id) if after_id else None,
-        "monitors.status = {}": wanted.status,
-        # The column is JSON text: the quotes keep `shop` from matching `shopping`.
-        "monitors.tags LIKE {} ESCAPE '\\'": wanted.tag and _contains(f'"{wanted.tag}"'),
-        "monitors.paused = {}": wanted.paused,
-        "monitors.search_text LIKE {} ESCAPE '\\'": wanted.search and _contains(wanted.search.casefold()),
-    }
-    given = {condition: value for condition, value in conditions.items() if value is not None}
-    numbered = [condition.format(f"${number}") for number, condition in enumerate(given, start=1)]
-    source = f"WHERE {' AND '.join(numbered)} ORDER BY {_ORDER} LIMIT ${len(given) + 1}"
-    rows = await _read(source, [*given.values(), limit + 1])
+    given = _conditions(team_id, wanted) | ({"monitors.id < {}": str(after_id)} if after_id else {})
+    source = f"{_where(given)} ORDER BY {_ORDER} LIMIT ${len(given) + 1}"
+    rows = await _read(source, [*given.values(), limit + 1], _ORDER)
     found = [_show(row) for row in rows]
     if len(found) <= limit:
         return MonitorPage(found, None)
     return MonitorPage(found[:limit], UUID(orjson.loads(found[limit - 1])["id"]))
 
 
+async def list_monitors_in_order(
+    team_id: UUID, wanted: MonitorFilter, order: MonitorOrder, skip: int, limit: int
+) -> list[str]:
+    """Return up to `limit` monitors of a team, each a `Monitor` in JSON, without the first `skip`."""
+    given, ordered = _conditions(team_id, wanted), f"{_ORDERS[order]} {_ORDER}"
+    source = (
+        f"JOIN watches ON watches.monitor_id = monitors.id {_where(given)}"
+        f" ORDER BY {ordered} LIMIT ${len(given) + 1} OFFSET ${len(given) + 2}"
+    )
+    return [_show(row) for row in await _read(source, [*given.values(), limit, skip], ordered)]
+
+
+async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
+    """Count a team's monitors by their status."""
+    given = _conditions(team_id, wanted)
+    sql = f"SELECT status, count(*) AS number FROM monitors {_where(given)} GROUP BY status"  # noqa: S608 - ours
+    connection = current_backends().database.context.db()
+    rows = await connection.execute_query_dict(spell(connection, sql), list(given.values()))
+    return Counter({row["status"]: row["number"] for row in rows})
+
+
 async def read_monitor(team_id: UUID, monitor_id: UUID) -> WrittenMonitor:
     """Return a monitor of the team. Raises Problem if it has none with this id."""
-    rows = await _read("WHERE monitors.id = $1 AND monitors.team_id = $2", [str(monitor_id), str(team_id)])
+    source = "WHERE monitors.id = $1 AND monitors.team_id = $2"
+    rows = await _read(source, [str(monitor_id), str(team_id)], _ORDER)
     if not rows:
         raise Problem("monitor_not_found")
     return WrittenMonitor(_show(rows[0]), rows[0]["version"])
 
 
-async def _read(source: str, values: list[Any]) -> list[dict[str, Any]]:
+def _conditions(team_id: UUID, wanted: MonitorFilter) -> dict[str, Any]:
+    """Write a filter as conditions, each with the value that it needs."""
+    conditions = {
+        **_of_team(team_id),
+        "monitors.status = {}": wanted.status,
+        # The column is JSON text: the quotes keep `shop` from matching `shopping`.
+        "monitors.tags LIKE {} ESCAPE '\\'": wanted.tag and _contains(f'"{wanted.tag}"'),
+        "monitors.paused = {}": wanted.paused,
+        "monitors.search_text LIKE {} ESCAPE '\\'": wanted.search and _contains(wanted.search.casefold()),
+    }
+    return {condition: value for condition, value in conditions.items() if value is not None}
+
+
+def _where(given: Mapping[str, Any]) -> str:
+    numbered = (condition.format(f"${number}") for number, condition in enumerate(given, start=1))
+    return f"WHERE {' AND '.join(numbered)}"
+
+
+async def _read(source: str, values: list[Any], order: str) -> list[dict[str, Any]]:
     connection = current_backends().database.context.db()
-    sql = _select(is_postgres(connection)).format(source=source)
+    sql = _select(is_postgres(connection)).format(source=source, order=order)
     return await connection.execute_query_dict(spell(connection, sql), values)
 
 
@@ -99,8 +156,8 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
     return (
         f"SELECT {written} AS written, monitors.version AS version,"  # noqa: S608 - names of our own
         " monitors.encrypted_headers IS NULL AND monitors.request_headers <> '{{}}' AS may_show_credentials"
-        " FROM (SELECT * FROM monitors {source}) AS monitors"
-        f" JOIN watches ON watches.monitor_id = monitors.id ORDER BY {_ORDER}"
+        " FROM (SELECT monitors.* FROM monitors {source}) AS monitors"
+        " JOIN watches ON watches.monitor_id = monitors.id ORDER BY {order}"
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -19,7 +20,6 @@ from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
 from monitoring.checks.results import list_results
 from monitoring.checks.uptime import measure_uptime
-from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.incidents.models import IncidentState
@@ -27,12 +27,18 @@ from monitoring.incidents.service import list_incidents
 from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
 from monitoring.monitors.maintenance.reading import is_within, read_spans
-from monitoring.monitors.reading import list_monitors
+from monitoring.monitors.reading import (
+    MonitorFilter,
+    MonitorOrder,
+    count_statuses,
+    list_monitors_in_order,
+)
 from monitoring.notifications.service import find_told_channels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from starlette.datastructures import QueryParams
     from starlette.responses import Response
 
     from monitoring.app.visits import Visit
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
     from monitoring.monitors.models import Monitor
 
 MONITORS_A_PAGE = 50
+MAX_PAGE_DIGITS = 6
 CHECKS_SHOWN = 20
 INCIDENTS_SHOWN = 10
 OPEN_INCIDENTS_NAMED = 5
@@ -58,8 +65,34 @@ UPTIME_RANGES = {
 }
 
 
+# The states that people look for are always counted, the others if there is a monitor in them.
+TILES = ("down", "degraded", "up", "maintenance", "paused")
+ORDERS = {
+    MonitorOrder.WORST: "down first",
+    MonitorOrder.NAME: "name",
+    MonitorOrder.SLOWEST: "slowest first",
+    MonitorOrder.NEWEST: "newest first",
+}
+
+
+class Listed(NamedTuple):
+    """A page of the list: its monitors, which of all that fit they are, and how many are in each state."""
+
+    monitors: Sequence[dict[str, Any]]
+    order: MonitorOrder
+    number: int
+    skipped: int
+    total: int
+    tiles: Sequence[tuple[str, int]]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another page follows."""
+        return self.skipped + len(self.monitors) < self.total
+
+
 async def show_monitors(visit: Visit) -> Response:
-    """List the team's monitors, newest first, below the open incidents."""
+    """List the team's monitors, what is down first, below their numbers by state and the open incidents."""
     team_id = visit.team.id
     if unchanged := await visit.await_change(Shown(Source.TEAM, team_id), Shown(Source.CHECKS, team_id)):
         return unchanged
@@ -68,11 +101,31 @@ async def show_monitors(visit: Visit) -> Response:
         wanted = read_filter(visit.query)
     except Problem as problem:
         errors = place_problem(problem, visit.catalogue)
-        return await _render_list(visit, [], 400, sought=sought, errors=errors, next_cursor=None)
-    page = await list_monitors(visit.team.id, wanted, MONITORS_A_PAGE, visit.after_id)
-    next_cursor = encode_cursor(page.continues_after) if page.continues_after else None
-    monitors = [_read_written(written) for written in page.monitors]
-    return await _render_list(visit, monitors, sought=sought, errors={}, next_cursor=next_cursor)
+        nothing = Listed([], MonitorOrder.WORST, 1, 0, 0, [])
+        return await _render_list(visit, nothing, 400, sought=sought, errors=errors)
+    return await _render_list(visit, await _find(visit, wanted), sought=sought, errors={})
+
+
+async def _find(visit: Visit, wanted: MonitorFilter) -> Listed:
+    counts = await count_statuses(visit.team.id, replace(wanted, status=None))
+    total = counts[wanted.status] if wanted.status else counts.total()
+    order = MonitorOrder(visit.query["sort"]) if visit.query.get("sort") in ORDERS else MonitorOrder.WORST
+    number = min(_page_of(visit.query), max(1, -(-total // MONITORS_A_PAGE)))
+    skipped = (number - 1) * MONITORS_A_PAGE
+    written = await list_monitors_in_order(visit.team.id, wanted, order, skipped, MONITORS_A_PAGE)
+    shown = [each for each in STATUSES if each in TILES or counts[each] or each == wanted.status]
+    tiles = [(each, counts[each]) for each in sorted(shown, key=_place_of_tile)]
+    return Listed([_read_written(each) for each in written], order, number, skipped, total, tiles)
+
+
+def _page_of(query: QueryParams) -> int:
+    """Return the number of the page that is asked for. The first stands for everything that is no number."""
+    text = query.get("page", "")
+    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < MAX_PAGE_DIGITS else 1
+
+
+def _place_of_tile(status: str) -> int:
+    return TILES.index(status) if status in TILES else len(TILES)
 
 
 async def show_monitor(visit: Visit) -> Response:
@@ -112,19 +165,17 @@ async def show_monitor(visit: Visit) -> Response:
     )
 
 
-async def _render_list(
-    visit: Visit, monitors: Sequence[dict[str, Any]], status: int = 200, **context: object
-) -> Response:
-    latest = await list_latest([each["id"] for each in monitors], visit.now - BARS_RANGE, MAX_BARS)
+async def _render_list(visit: Visit, listed: Listed, status: int = 200, **context: object) -> Response:
+    latest = await list_latest([each["id"] for each in listed.monitors], visit.now - BARS_RANGE, MAX_BARS)
     open_page = await list_incidents(visit.team.id, None, IncidentState.OPEN, OPEN_INCIDENTS_COUNTED, None)
     named = open_page.rows[:OPEN_INCIDENTS_NAMED]
     return visit.render_live(
         "monitors/list.html",
         status,
-        monitors=monitors,
+        listed=listed,
         unanswered=UNANSWERED,
         bars={monitor_id: draw_bars(checks) for monitor_id, checks in latest.items()},
-        state_options=[("", "any"), *((status, status) for status in STATUSES)],
+        order_options=list(ORDERS.items()),
         open_count=len(open_page.rows),
         are_more_open=open_page.continues_after is not None,
         open_incidents=named,
