@@ -8,6 +8,7 @@ import pytest
 
 from incidents.breakdowns import open_incident, resolve
 from monitoring.auth.service import create_team
+from monitoring.monitors import reminders
 from monitoring.monitors.reminders import remind
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.models import NotificationDelivery
@@ -93,3 +94,20 @@ async def test_come_only_to_channels_for_that_monitor() -> None:
     _, channel = await break_down(tags=["blog"])
     await remind(BEGAN_AT + timedelta(hours=1))
     assert await reminders_of(channel) == []
+
+
+async def test_come_for_every_incident_although_one_round_has_not_room_for_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reminders, "INCIDENTS_AT_ONCE", 1)
+    monitor, channel = await break_down()
+    for name in ("Other", "Third"):
+        other = await create_monitor(monitor.team_id, {"url": "https://shop.example.com/", "name": name})
+        await open_incident(
+            other, started_at=BEGAN_AT, confirmed_at=BEGAN_AT, error="timeout", error_message="No answer"
+        )
+    await deliver_all()
+    for _ in range(4):
+        await remind(BEGAN_AT + timedelta(hours=1))
+    told = NotificationDelivery.filter(channel_id=channel.id, event="incident.reminder")
+    assert len({each.subject_id for each in await told}) == await told.count() == 3

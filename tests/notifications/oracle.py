@@ -46,6 +46,7 @@ class Taste:
     is_for_people: bool = True
     tag: str | None = None
     delay: timedelta = timedelta(0)
+    unless_acknowledged: bool = False
     night: tuple[int, int] | None = None  # hours in Berlin, over midnight
     reminder: timedelta | None = None  # it wants nothing else
 
@@ -95,8 +96,11 @@ def _remind(interval: timedelta, outages: Iterable[Outage]) -> Iterator[Message]
 
 def _is_told(taste: Taste, event: Event) -> bool:
     outage = event.outage
-    over_at = min(outage.resolved_at, outage.acknowledged_at or outage.resolved_at)
-    return over_at >= outage.opened_at + taste.delay
+    due_at = outage.opened_at + taste.delay
+    was_taken = outage.acknowledged_at is not None and outage.acknowledged_at < due_at
+    if event.name == "incident.acknowledged":
+        return not was_taken
+    return outage.resolved_at >= due_at and not (was_taken and taste.unless_acknowledged)
 
 
 def _send(
@@ -109,7 +113,7 @@ def _send(
         if morning or leaves_at > moment:
             messages.append(Message(morning or leaves_at, "its time", [event]))
         elif event.name != "incident.acknowledged" and _is_flapping(event, outages):
-            _join("flapping", moment + 10 * MINUTE, event, moment, messages)
+            _join("flapping", _awake(moment + 10 * MINUTE, taste), event, moment, messages)
         else:
             prompt.append(event)
     before = [
@@ -122,7 +126,7 @@ def _send(
     if len(before) + len(prompt) <= 3:
         messages += [Message(moment, None, [event]) for event in prompt]
         return
-    calm_at = min(before) + MINUTE if before else moment
+    calm_at = _awake(min(before) + MINUTE if before else moment, taste)
     for event in prompt:
         _join("storm", calm_at, event, moment, messages)
 
@@ -140,6 +144,10 @@ def _is_flapping(event: Event, outages: Sequence[Outage]) -> bool:
     opened_at = event.outage.opened_at
     recent = [each for each in outages if opened_at - HOUR < each.opened_at <= opened_at]
     return sum(each.monitor_id == event.outage.monitor_id for each in recent) > 4
+
+
+def _awake(moment: datetime, taste: Taste) -> datetime:
+    return _morning_after(moment, taste.night) or moment
 
 
 def _morning_after(moment: datetime, night: tuple[int, int] | None) -> datetime | None:

@@ -9,10 +9,13 @@ import orjson
 import pytest
 
 from monitoring.auth.service import create_team
+from monitoring.backends.current import current_backends
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.channels import CHANNELS
+from monitoring.notifications.channels.sending import current_sender, open_sender
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.deliveries import redeliver
+from monitoring.notifications.delivering import attempt_delivery
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import PROGRAMS, Announcement
 from monitoring.notifications.rules import MAX_ATTEMPTS
@@ -161,6 +164,31 @@ class TestDelay:
         await announce([event_of(team_id, "incident.resolved", subject_id=opening.subject_id)])
         assert await log_of(manager) == [("incident.opened", "skipped")]
 
+    async def test_has_passed_although_the_channel_had_no_room(self) -> None:
+        team_id, [late] = await team_with({"routing": {"delay_seconds": 300}})
+        opening = event_of(team_id, "incident.opened", happened_at=datetime.now(UTC) - timedelta(hours=1))
+        await announce([opening])
+        soon = datetime.now(UTC) + timedelta(seconds=10)
+        await NotificationDelivery.filter(channel_id=late.id).update(due_at=soon)
+        await announce([event_of(team_id, "incident.resolved", subject_id=opening.subject_id)])
+        assert await log_of(late) == [("incident.opened", "pending"), ("incident.resolved", "pending")]
+
+    async def test_of_an_earlier_time_does_not_matter_to_a_later_one(self) -> None:
+        events = ["monitor.degraded", "monitor.recovered"]
+        team_id, [late] = await team_with({"events": events, "routing": {"delay_seconds": 300}})
+        hours_ago = [datetime.now(UTC) - timedelta(hours=hours) for hours in (3, 2.99, 2, 1)]
+        about = {"subject_id": MONITOR_ID}
+        for number, (event, happened_at) in enumerate(zip(events * 2, hours_ago, strict=True)):
+            if number == 2:
+                await update_channel(team_id, late.id, {"type": "slack", "routing": {"delay_seconds": 0}})
+            told = event_of(team_id, event, happened_at=happened_at, **about)
+            await announce([replace(told, subject=DEGRADED)])
+        assert await log_of(late) == [
+            ("monitor.degraded", "skipped"),
+            ("monitor.degraded", "pending"),
+            ("monitor.recovered", "pending"),
+        ]
+
     async def test_is_over_when_somebody_sends_it_by_hand(self) -> None:
         team_id, [late] = await team_with({"routing": {"delay_seconds": 300}})
         await announce([event_of(team_id, "incident.opened")])
@@ -288,6 +316,24 @@ class TestQuietHours:
         await announce([event_of(team_id, "incident.resolved", subject_id=opened.subject_id)])
         assert await log_of(chat) == [("incident.opened", "skipped")]
 
+    @pytest.mark.parametrize("recent_incidents", [0, 5])
+    async def test_let_a_digest_wait_that_would_be_due_in_them(
+        self, addressee: Addressee, recent_incidents: int
+    ) -> None:
+        soon = datetime.now(UTC) + timedelta(seconds=10)
+        quiet_hours = {
+            "starts_at": f"{soon + timedelta(minutes=1):%H:%M}",
+            "ends_at": f"{soon + timedelta(minutes=30):%H:%M}",
+            "time_zone": "UTC",
+        }
+        team_id, [chat] = await team_with({"url": addressee.url, "routing": {"quiet_hours": quiet_hours}})
+        await announce_some(team_id, 3)
+        await NotificationDelivery.all().update(created_at=soon + timedelta(seconds=50))
+        await announce_some(team_id, 1, recent_incidents=recent_incidents)
+        held = await NotificationDelivery.get(channel_id=chat.id, hold__isnull=False)
+        assert held.due_at
+        assert f"{held.due_at:%H:%M}" == quiet_hours["ends_at"]
+
 
 class TestFailingChannel:
     async def exhaust(self, delivery: NotificationDelivery) -> None:
@@ -336,3 +382,39 @@ class TestFailingChannel:
             await announce([failure])
             await work_off(channel)
         assert not (await NotificationChannel.get(id=channel.id)).enabled
+
+    async def test_stays_enabled_when_one_digest_of_many_events_is_refused(
+        self, addressee: Addressee
+    ) -> None:
+        team_id, [channel] = await team_with({"url": addressee.url})
+        addressee.answers.append(400)
+        await announce_some(team_id, 12)
+        await work_off(channel)
+        assert len(addressee.received) == 1
+        assert (await NotificationChannel.get(id=channel.id)).enabled
+
+    async def test_is_judged_anew_after_somebody_changed_it(self, addressee: Addressee) -> None:
+        team_id, [channel] = await team_with({"url": addressee.url})
+        await announce_some(team_id, 12)
+        for enabled in (False, True):
+            await update_channel(team_id, channel.id, {"type": "slack", "enabled": enabled})
+        addressee.answers.append(400)
+        await announce_some(team_id, 1)
+        await NotificationDelivery.filter(status="pending").update(due_at=datetime.now(UTC))
+        await work_off(channel)
+        assert len(addressee.received) == 1
+        assert (await NotificationChannel.get(id=channel.id)).enabled
+
+    async def test_that_somebody_disables_lets_a_digest_under_way_end(self, addressee: Addressee) -> None:
+        team_id, [channel] = await team_with({"url": addressee.url})
+        await announce_some(team_id, 5)
+        first = await NotificationDelivery.filter(channel_id=channel.id).order_by("id").first()
+        assert first
+        claim = await claim_delivery(first.id)
+        assert claim
+        await update_channel(team_id, channel.id, {"type": "slack", "enabled": False})
+        async with open_sender(current_backends().settings):
+            sender = current_sender()
+            assert sender
+            await attempt_delivery(claim, sender)
+        assert {status for _, status in await log_of(channel)} == {"delivered"}

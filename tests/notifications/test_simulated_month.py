@@ -52,9 +52,13 @@ CHANNELS: dict[str, tuple[dict[str, Any], Taste]] = {
     "shop": ({"events": INCIDENTS, "routing": {"tags": ["shop"]}}, Taste(tag="shop")),
     "patient": (
         {"events": INCIDENTS, "routing": {"delay_seconds": 300, "unless_acknowledged": True}},
-        Taste(delay=5 * MINUTE),
+        Taste(delay=5 * MINUTE, unless_acknowledged=True),
     ),
     "sleeper": ({"events": INCIDENTS, "routing": {"quiet_hours": NIGHT}}, Taste(night=(22, 7))),
+    "calm": (
+        {"events": INCIDENTS, "routing": {"delay_seconds": 300, "quiet_hours": NIGHT}},
+        Taste(delay=5 * MINUTE, night=(22, 7)),
+    ),
     "reminder": (
         {"type": "webhook", "events": ["incident.reminder"], "routing": {"reminder_interval_seconds": 7200}},
         Taste(reminder=2 * HOUR),

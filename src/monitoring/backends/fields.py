@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
 import orjson
 import uuid_utils
@@ -12,8 +13,6 @@ from tortoise.fields.base import Field
 from uuid_utils.compat import uuid7 as generate_uuid7
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from tortoise.models import Model
 
 Moment = TypeVar("Moment", datetime, datetime | None)
@@ -23,6 +22,11 @@ Json = TypeVar("Json")
 def uuid7() -> UUID:
     """Make an id that sorts by the time it was made (RFC 9562)."""
     return generate_uuid7()
+
+
+def first_uuid7_at(moment: datetime) -> UUID:
+    """Return the least UUIDv7 of a moment (RFC 9562 §5.7): its first 48 bits are milliseconds."""
+    return UUID(int=int(moment.timestamp() * 1000) << 80)
 
 
 def uuid7_text() -> str:

@@ -5,24 +5,41 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from uuid import UUID
 
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.fields import first_uuid7_at
+from monitoring.backends.statements import is_postgres, spell
 from monitoring.incidents.models import Incident
 from monitoring.incidents.service import announcement_of
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.announcing import announce
-from monitoring.notifications.configuration import configuration_of
-from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
-from monitoring.notifications.routing import REMINDER
+from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.routing import REMINDER, route_of
 from monitoring.notifications.tasks import nudge
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
-    from uuid import UUID
 
 # Of one channel in one round. The next round reminds of the others.
 INCIDENTS_AT_ONCE = 1000
+
+# No message waits longer than this: neither for its retries nor for a morning.
+LONGEST_WAIT = timedelta(days=2)
+
+# What the channel was told of lately, or will be told of, is left out. The bound by id uses the index of
+# (channel, id), so that a month of old messages is not read.
+_DUE = """
+    SELECT id, monitor_id FROM incidents
+    WHERE team_id = $1 AND resolved_at IS NULL AND acknowledged_at IS NULL AND confirmed_at <= $2
+    AND id NOT IN (
+        SELECT subject_id FROM notification_deliveries
+        WHERE channel_id = $3 AND id >= $4 AND subject_id IS NOT NULL
+        AND (created_at > $2 OR status IN ('pending', 'skipped'))
+    )
+    ORDER BY id
+"""
 
 
 async def remind(now: datetime) -> None:
@@ -40,37 +57,32 @@ async def _remind_channel(channel_id: UUID, now: datetime) -> list[UUID]:
     channel = await locked.get_or_none(id=channel_id, enabled=True)
     if channel is None:
         return []
-    before = now - timedelta(seconds=configuration_of(channel)["routing"]["reminder_interval_seconds"])
-    old = Incident.filter(
-        team_id=channel.team_id, resolved_at=None, acknowledged_at=None, confirmed_at__lte=before
-    )
-    incidents = await _without_a_message_since(before, channel_id, await old.limit(INCIDENTS_AT_ONCE))
-    monitors = await Monitor.in_bulk([incident.monitor_id for incident in incidents], "id")
+    route = route_of(channel)
+    before = now - timedelta(seconds=route.routing["reminder_interval_seconds"])
+    due = await _find_due(channel, before)
+    monitors = await Monitor.filter(id__in=list(due.values())).only("id", "team_id", "name", "url", "tags")
+    wanted = {monitor.id: monitor for monitor in monitors if route.concerns(monitor.id, monitor.tags)}
+    chosen = [incident_id for incident_id, monitor_id in due.items() if monitor_id in wanted]
+    incidents = await Incident.filter(id__in=chosen[:INCIDENTS_AT_ONCE]).order_by("id")
     announcements = [
         replace(
-            announcement_of(REMINDER, now, incident, monitors[incident.monitor_id]),
-            channel_ids=[channel_id],
+            announcement_of(REMINDER, now, incident, wanted[incident.monitor_id]), channel_ids=[channel_id]
         )
         for incident in incidents
-        if incident.monitor_id in monitors
     ]
     return await announce(announcements) if announcements else []
 
 
-async def _without_a_message_since(
-    before: datetime, channel_id: UUID, incidents: Sequence[Incident]
-) -> list[Incident]:
-    """Leave out incidents that the channel was told of lately, will be told of, or is spared from."""
-    told = NotificationDelivery.filter(
-        channel_id=channel_id, subject_id__in=[incident.id for incident in incidents]
+async def _find_due(channel: NotificationChannel, before: datetime) -> dict[UUID, UUID]:
+    """Return open incidents that this channel may be reminded of, oldest first, each with its monitor."""
+    connection = current_backends().database.context.db()
+    rows = await connection.execute_query_dict(
+        spell(connection, _DUE),
+        [
+            str(channel.team_id),
+            before if is_postgres(connection) else str(before),
+            str(channel.id),
+            str(first_uuid7_at(before - LONGEST_WAIT)),
+        ],
     )
-    last = {each.subject_id: each for each in await told.order_by("id")}
-    return [
-        incident
-        for incident in incidents
-        if not (message := last.get(incident.id))
-        or (
-            message.created_at <= before
-            and message.status in (DeliveryStatus.DELIVERED, DeliveryStatus.FAILED)
-        )
-    ]
+    return {UUID(str(row["id"])): UUID(str(row["monitor_id"])) for row in rows}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from monitoring.notifications.grouping import DIGEST
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
-from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS, Hold
+from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS
 from monitoring.notifications.rules import OVER_BEFORE_THE_DELAY, TAKEN_BEFORE_THE_DELAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from monitoring.notifications.routing import Announcement, Route
 
@@ -30,15 +30,18 @@ async def end_delays(
     if not endings:
         return set()
     routes_by_channel = {route.channel_id: route for each in routes.values() for route in each}
-    never_told = set()
+    beginnings = await _find_beginnings(endings)
+    never_told = {each for each, delivery in beginnings.items() if delivery.status == DeliveryStatus.SKIPPED}
+    waiting = [
+        delivery.id
+        for delivery in beginnings.values()
+        if _is_early(delivery, routes_by_channel.get(delivery.channel_id), endings)
+    ]
     skipped: dict[str, list[UUID]] = {}
-    for delivery in await _find_delayed(endings):
+    for delivery in await _lock_untouched(waiting):
+        never_told.add((delivery.channel_id, delivery.subject_id))
         ending = endings[delivery.subject_id]
-        is_waiting = _is_waiting(delivery, ending.happened_at)
-        if is_waiting or delivery.status == DeliveryStatus.SKIPPED:
-            never_told.add((delivery.channel_id, delivery.subject_id))
-        route = routes_by_channel.get(delivery.channel_id)
-        if is_waiting and (route is None or route.is_spared_by(ending.event)):
+        if routes_by_channel[delivery.channel_id].is_spared_by(ending.event):
             was_taken = ending.event == ACKNOWLEDGED
             reason = TAKEN_BEFORE_THE_DELAY if was_taken else OVER_BEFORE_THE_DELAY
             skipped.setdefault(reason, []).append(delivery.id)
@@ -49,13 +52,31 @@ async def end_delays(
     return never_told
 
 
-async def _find_delayed(endings: Mapping[UUID | None, Announcement]) -> Iterable[NotificationDelivery]:
-    """Lock the last delayed beginning of each subject for each channel. No attempt can start meanwhile."""
-    delayed = NotificationDelivery.filter(subject_id__in=list(endings), hold=Hold.DELAY)
-    in_order = await delayed.select_for_update().order_by("id")
-    return {(each.channel_id, each.subject_id): each for each in in_order}.values()
+async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[Told, NotificationDelivery]:
+    """Find how each channel was last told that each subject began. A digest may have told it."""
+    beginnings = NotificationDelivery.filter(
+        subject_id__in=list(endings), event__in=[*set(BEGINNINGS.values()), DIGEST]
+    )
+    columns = ("id", "channel_id", "subject_id", "status", "created_at", "event")
+    in_order = await beginnings.order_by("id").only(*columns)
+    return {(each.channel_id, each.subject_id): each for each in in_order}
 
 
-def _is_waiting(delivery: NotificationDelivery, ended_at: datetime) -> bool:
-    is_untouched = delivery.status == DeliveryStatus.PENDING and delivery.attempts == 0
-    return is_untouched and delivery.due_at is not None and delivery.due_at > ended_at
+def _is_early(
+    delivery: NotificationDelivery, route: Route | None, endings: Mapping[UUID | None, Announcement]
+) -> bool:
+    """Say whether the delay had not passed. That it waits longer, such as for a morning, does not matter."""
+    is_pending = delivery.status == DeliveryStatus.PENDING and delivery.event != DIGEST
+    if route is None or not is_pending:
+        return False
+    return delivery.created_at + route.delay_of(delivery.event) > endings[delivery.subject_id].happened_at
+
+
+async def _lock_untouched(delivery_ids: Sequence[UUID]) -> Sequence[NotificationDelivery]:
+    """Lock those of the deliveries that no worker has tried yet. No attempt can start meanwhile."""
+    if not delivery_ids:
+        return []
+    untouched = NotificationDelivery.filter(
+        id__in=delivery_ids, status=DeliveryStatus.PENDING, attempts=0, digest_id=None
+    )
+    return await untouched.select_for_update().order_by("id")

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
+from tortoise.expressions import Q
+
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
 from monitoring.contract.problems import Problem
@@ -102,10 +104,16 @@ async def redeliver(team_id: UUID, channel_id: UUID, delivery_id: UUID) -> Notif
 
 
 async def end_waiting_deliveries(channel_id: UUID) -> None:
-    """Give up deliveries that wait for a disabled channel. Attempts under way find out by themselves."""
-    await NotificationDelivery.filter(
-        channel_id=channel_id, status=DeliveryStatus.PENDING, claim=None
-    ).update(status=DeliveryStatus.FAILED, due_at=None, error_message=CHANNEL_DISABLED)
+    """Give up deliveries that wait for a disabled channel. Attempts under way find out by themselves.
+
+    So do the events that a digest under way tells.
+    """
+    of_channel = NotificationDelivery.filter(channel_id=channel_id)
+    under_way = await of_channel.filter(claim__isnull=False).values_list("id", flat=True)
+    waiting = of_channel.filter(
+        Q(digest_id=None) | ~Q(digest_id__in=under_way), status=DeliveryStatus.PENDING, claim=None
+    )
+    await waiting.update(status=DeliveryStatus.FAILED, due_at=None, error_message=CHANNEL_DISABLED)
 
 
 async def _lock_channel(team_id: UUID, channel_id: UUID, *, absent: str) -> NotificationChannel:

@@ -14,7 +14,8 @@ from monitoring.metrics import NOTIFICATION_ATTEMPTS
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.disabling import disable, find_failure
 from monitoring.notifications.grouping import end_parts
-from monitoring.notifications.models import DeliveryStatus
+from monitoring.notifications.models import DeliveryStatus, NotificationChannel
+from monitoring.notifications.routing import route_of
 from monitoring.notifications.rules import conclude
 
 if TYPE_CHECKING:
@@ -73,14 +74,17 @@ async def _store(
         "error_message": result.error_message,
         "delivered_at": now if conclusion.status is DeliveryStatus.DELIVERED else None,
     }
+    due_at = now + conclusion.wait if conclusion.wait else None
+    if due_at:
+        due_at = route_of(claim.channel).quiet_end(due_at) or due_at
     async with transaction():
+        if conclusion.status is DeliveryStatus.FAILED:  # the channel before its deliveries, as everywhere
+            await NotificationChannel.select_for_update(no_key=True).get_or_none(id=claim.channel.id)
         told = await disable(claim.channel, result.disabled_reason, now) if result.disabled_reason else []
-        is_ours = await claim.end(
-            **outcome, due_at=now + conclusion.wait if conclusion.wait else None, nudged_at=None
-        )
+        is_ours = await claim.end(**outcome, due_at=due_at, nudged_at=None)
         if is_ours and conclusion.wait is None:
             await end_parts(claim.row, **outcome)
             is_failure = conclusion.status is DeliveryStatus.FAILED and result.is_receivers_fault
-            if is_failure and (reason := await find_failure(claim.row)):
+            if is_failure and (reason := await find_failure(claim.row, claim.channel)):
                 told += await disable(claim.channel, reason, now)
         return told

@@ -44,19 +44,20 @@ async def disable(channel: NotificationChannel, reason: str, now: datetime) -> l
     )
 
 
-async def find_failure(delivery: NotificationDelivery) -> str | None:
+async def find_failure(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
     """Say why a channel keeps failing, after one of its deliveries was given up, or return None.
 
     It does if nothing was delivered in all the time in which that one was tried, some 27 hours, or if its
-    last messages were all refused.
+    last messages were all refused since somebody changed the channel. A digest is one message.
     """
     said = delivery.error_message or ""
-    those = NotificationDelivery.filter(channel_id=delivery.channel_id)
+    those = NotificationDelivery.filter(channel_id=channel.id)
     if delivery.attempts >= MAX_ATTEMPTS:
         if await those.filter(delivered_at__gte=delivery.created_at).exists():
             return None
         return f"Nothing was delivered since {delivery.created_at:%Y-%m-%d %H:%M} UTC. {said}".strip()
     ended = those.filter(status__in=(DeliveryStatus.DELIVERED, DeliveryStatus.FAILED))
+    ended = ended.filter(digest_id=None, attempts__gt=0, created_at__gte=channel.updated_at)
     last = await ended.order_by("-id").limit(MOST_REFUSED)
     if len(last) == MOST_REFUSED and all(each.status == DeliveryStatus.FAILED for each in last):
         return f"The last {MOST_REFUSED} messages were all refused. {said}".strip()

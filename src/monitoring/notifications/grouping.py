@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
-from uuid import UUID
 
 import orjson
 from tortoise.expressions import Q
 
+from monitoring.backends.fields import first_uuid7_at
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 from monitoring.notifications.routing import Hold, route_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from uuid import UUID
 
     from tortoise.queryset import QuerySet
 
@@ -93,7 +94,7 @@ async def end_parts(digest: NotificationDelivery, **result: object) -> None:
 
 async def _hold_storm(channel_id: UUID, those: Iterable[Queued], now: datetime) -> None:
     those = list(those)
-    lately = NotificationDelivery.filter(channel_id=channel_id, id__gte=_first_id_at(now - STORM_TIME))
+    lately = NotificationDelivery.filter(channel_id=channel_id, id__gte=first_uuid7_at(now - STORM_TIME))
     # What waits for a delay, a quiet morning or a flapping monitor disturbs nobody now.
     prompt = lately.filter(Q(hold=None) | Q(hold=Hold.STORM))
     about_incidents = prompt.filter(Q(event__startswith="incident.") | Q(event=DIGEST))
@@ -108,12 +109,12 @@ async def _hold_storm(channel_id: UUID, those: Iterable[Queued], now: datetime) 
 
 def _hold(those: Iterable[Queued], why: Hold, until: datetime) -> None:
     for each in those:
-        each.delivery.hold, each.delivery.due_at = why, until
+        each.delivery.hold, each.delivery.due_at = why, each.route.quiet_end(until) or until
 
 
 async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> datetime | None:
     """Return until when others wait for the same reason, so that all leave together."""
-    since = _first_id_at(now - FLAPPING_TIME)
+    since = first_uuid7_at(now - FLAPPING_TIME)
     waiting = _waiting_of(channel_id).filter(hold=why, due_at__gt=now, id__gte=since)
     newest = await waiting.order_by("-id").first()
     return newest.due_at if newest else None
@@ -123,8 +124,3 @@ def _waiting_of(channel_id: UUID) -> QuerySet[NotificationDelivery]:
     return NotificationDelivery.filter(
         channel_id=channel_id, status=DeliveryStatus.PENDING, attempts=0, claim=None, hold__isnull=False
     )
-
-
-def _first_id_at(moment: datetime) -> UUID:
-    """Return the least UUIDv7 of a moment (RFC 9562 §5.7): its first 48 bits are milliseconds."""
-    return UUID(int=int(moment.timestamp() * 1000) << 80)
