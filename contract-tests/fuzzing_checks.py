@@ -83,6 +83,9 @@ MAKE = {
 # Things made outside of stories, by the parameter that takes their id. Requests may read or delete them.
 MADE: dict[str, list[str]] = {"article_id": [], "monitor_id": [], "window_id": [], "channel_id": []}
 
+# A segment that was listed last, and where it is.
+LISTED: dict[str, str] = {}
+
 SERIAL_NUMBERS = count(1)
 
 # Bodies that only changes read, and those of things of a kind of their own.
@@ -107,9 +110,10 @@ def before_call(_: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> Non
         if "If-Match" in case.headers:
             case.headers["If-Match"] = "*"
         if not is_in_a_story:
-            case.path_parameters.update(_find_existing(case.path_parameters))
-    if _disables_a_channel(case) and case.path_parameters["channel_id"] == EXAMPLE_IDS["channel_id"]:
-        case.path_parameters["channel_id"] = (MADE["channel_id"] or [str(uuid4())])[-1]  # others send to it
+            case.path_parameters.update(_find_existing(operation_id, case.path_parameters))
+    spoilt = _thing_spoilt_by(case)
+    if spoilt and case.path_parameters[spoilt] == EXAMPLE_IDS[spoilt]:
+        case.path_parameters[spoilt] = (MADE[spoilt] or [str(uuid4())])[-1]  # others still need it
     if operation_id in TELL_IDS and is_in_a_story:
         case.headers.pop("Idempotency-Key", None)  # the first answer may name what was deleted since
     if case.operation.method == "delete":
@@ -125,6 +129,9 @@ def after_call(_: HookContext, case: Case[Any], response: Response) -> None:
     if name and response.status_code < 300 and not _is_in_a_story(case):
         made_id = response.json()["article_id" if name == "article_id" else "id"]
         MADE[name] += [made_id] if made_id else []
+    if _operation_of(case).operation_id == "list_translation_segments" and response.status_code == 200:
+        for segment in response.json()["segments"][:1]:
+            LISTED.update(case.path_parameters, segment_id=segment["id"])
 
 
 @schemathesis.deserializer("text/html", "application/toml")
@@ -240,11 +247,15 @@ class TroubleIsTold:
         assert not self.silent, f"{TROUBLE}, and never told by {sorted(self.silent)}"
 
 
-def _find_existing(names: Iterable[str]) -> dict[str, str]:
+def _find_existing(operation_id: str, names: Iterable[str]) -> dict[str, str]:
     """Return ids of existing things, by the parameters that take them."""
-    existing = {name: EXAMPLE_IDS[name] for name in THINGS} | {"locale": SOURCE_LOCALE}
+    existing = {name: EXAMPLE_IDS[name] for name in {*THINGS, "locale"}}
     if articles := MADE["article_id"]:
         existing["article_id"] = articles[-1]
+    if operation_id == "get_article_translation":
+        existing["locale"] = SOURCE_LOCALE  # a translation takes its time
+    if operation_id == "correct_translation_segment":
+        existing |= LISTED
     return {name: existing[name] for name in names if name in existing}
 
 
@@ -284,12 +295,13 @@ def _is_in_a_story(case: Case[Any]) -> bool:
     return case.meta is not None and case.meta.phase.name == "stateful"
 
 
-def _disables_a_channel(case: Case[Any]) -> bool:
-    return (
-        _operation_of(case).operation_id == "update_notification_channel"
-        and isinstance(case.body, dict)
-        and case.body.get("enabled") is False
-    )
+def _thing_spoilt_by(case: Case[Any]) -> str | None:
+    """Name the parameter with the id of a thing that a request may leave in a state of no use to others."""
+    operation_id = _operation_of(case).operation_id
+    if operation_id == "end_maintenance_window":
+        return "window_id"
+    is_disabled = isinstance(case.body, dict) and case.body.get("enabled") is False
+    return "channel_id" if operation_id == "update_notification_channel" and is_disabled else None
 
 
 def _is_valid(case: Case[Any]) -> bool:
