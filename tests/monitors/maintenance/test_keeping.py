@@ -76,6 +76,16 @@ class TestKeeping:
         await keep_maintenance(NOON + 63 * SECOND)
         assert await status_of(monitor) == ("maintenance", NOON + MINUTE)
 
+    async def test_goes_on_although_a_time_zone_is_gone(self) -> None:
+        [monitor] = await make_due()
+        gone = await plan(monitor, NOON)
+        await MaintenanceWindow.filter(id=gone.id).update(
+            time_zone="Europe/Atlantis", recurrence="FREQ=DAILY"
+        )
+        await plan(monitor, NOON + MINUTE)
+        await keep_maintenance(NOON + MINUTE)
+        assert (await status_of(monitor))[0] == "maintenance"
+
     async def test_ends_what_is_over_and_notes_when_it_was(self) -> None:
         [monitor] = await make_due()
         window = await plan(monitor, NOON, MINUTE)

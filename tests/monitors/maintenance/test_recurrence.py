@@ -2,27 +2,46 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import pytest
+from dateutil.rrule import rrulestr
+from hypothesis import given
+from hypothesis.strategies import datetimes, integers, sampled_from
 
 from monitoring.contract.problems import Problem
+from monitoring.monitors.maintenance import recurrence
 from monitoring.monitors.maintenance.recurrence import Plan, judge, occurrences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+
+OLD_RULES = [
+    "FREQ=DAILY",
+    "FREQ=WEEKLY",
+    "FREQ=WEEKLY;BYDAY=MO,SU",
+    *(
+        f"FREQ={frequency}{part}"
+        for frequency in ("MONTHLY", "YEARLY")
+        for part in ("", ";BYDAY=MO,SU", ";BYMONTHDAY=1,28", ";BYDAY=1SU", ";BYDAY=-1FR;BYHOUR=2,23")
+    ),
+]
 
 
 def plan(rule: str | None, starts_at: datetime = NOW, duration: timedelta = HOUR, zone: str = "UTC") -> Plan:
     return Plan(starts_at, duration, rule, zone)
 
 
-def starts(given: Plan, count: int, after: datetime = NOW) -> list[str]:
-    return [f"{each.starts_at:%Y-%m-%d %H:%M}" for each in islice(occurrences(given, after), count)]
+def starts(wanted: Plan, count: int, after: datetime = NOW) -> list[str]:
+    return [f"{each.starts_at:%Y-%m-%d %H:%M}" for each in islice(occurrences(wanted, after), count)]
 
 
-def refusal(given: Plan) -> str:
+def refusal(wanted: Plan) -> str:
     with pytest.raises(Problem) as refused:
-        judge(given, NOW)
+        judge(wanted, NOW)
     return refused.value.name
 
 
@@ -48,13 +67,47 @@ class TestOccurrences:
 
     def test_keep_their_local_time_when_the_clocks_change(self) -> None:
         first = datetime(2027, 3, 27, 1, 30, tzinfo=UTC)  # 02:30 in Berlin; the next day has no 02:30
-        given = plan("FREQ=DAILY;COUNT=3", first, zone="Europe/Berlin")
-        assert starts(given, 3) == ["2027-03-27 01:30", "2027-03-28 01:30", "2027-03-29 00:30"]
+        counted = plan("FREQ=DAILY;COUNT=3", first, zone="Europe/Berlin")
+        assert starts(counted, 3) == ["2027-03-27 01:30", "2027-03-28 01:30", "2027-03-29 00:30"]
 
     def test_that_are_over_are_left_out_and_the_present_one_is_not(self) -> None:
         after = NOW + timedelta(days=3, minutes=30)
         assert starts(plan("FREQ=DAILY"), 1, after) == ["2026-11-23 12:00"]
         assert starts(plan("FREQ=DAILY"), 1, after + HOUR) == ["2026-11-24 12:00"]
+
+    def test_in_a_time_zone_that_is_gone_are_none(self) -> None:
+        assert starts(plan("FREQ=DAILY", zone="Europe/Atlantis"), 1) == []
+
+    @given(
+        rule=sampled_from(OLD_RULES),
+        interval=integers(1, 5),
+        first=datetimes(datetime(2025, 1, 1), datetime(2026, 1, 31, 23, 59)),  # noqa: DTZ001 - strategies want it
+        days=integers(0, 300),
+        zone=sampled_from(["UTC", "Europe/Berlin", "America/St_Johns"]),
+    )
+    def test_of_an_old_rule_are_those_that_its_first_start_leads_to(
+        self, rule: str, interval: int, first: datetime, days: int, zone: str
+    ) -> None:
+        starts_at = first.replace(tzinfo=UTC, microsecond=0)
+        old = plan(f"{rule};INTERVAL={interval}", starts_at, zone=zone)
+        counted = old._replace(recurrence=f"{old.recurrence};COUNT=999")  # followed from its first start on
+        after = starts_at + timedelta(days=days)
+        assert starts(old, 3, after) == starts(counted, 3, after)
+
+    def test_of_an_old_rule_cost_no_more_than_those_of_a_new_one(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        read: list[datetime] = []
+
+        def follow(text: str, dtstart: datetime) -> Iterator[datetime]:
+            for each in rrulestr(text, dtstart=dtstart):
+                read.append(each)
+                yield each
+
+        monkeypatch.setattr(recurrence, "rrulestr", follow)
+        old = plan("FREQ=DAILY;BYHOUR=0,6,12,18", NOW - timedelta(days=3650))
+        assert starts(old, 1) == ["2026-11-20 12:00"]
+        assert len(read) < 20
 
 
 class TestRefusal:

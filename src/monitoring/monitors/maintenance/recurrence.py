@@ -11,13 +11,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from dateutil.relativedelta import relativedelta
 from dateutil.rrule import rrulestr
 
 from monitoring.contract.problems import Problem
 from monitoring.contract.time_zones import find_time_zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from zoneinfo import ZoneInfo
 
 # A rule that starts nothing for so long counts as one that never does: 29 February comes every four years.
@@ -41,7 +42,7 @@ _LAST_DAY = 28  # of the shortest month
 _PARTS = {
     "FREQ": "DAILY|WEEKLY|MONTHLY|YEARLY",
     "INTERVAL": "[1-9][0-9]{0,2}",
-    "COUNT": "[1-9][0-9]{0,3}",
+    "COUNT": "[1-9][0-9]{0,2}",
     "UNTIL": "[0-9]{8}(T[0-9]{6}Z?)?",
     "BYMONTH": "LIST(1[0-2]|[1-9])",
     "BYMONTHDAY": "LIST(-?(2[0-8]|1[0-9]|[1-9]))",
@@ -86,22 +87,28 @@ def occurrences(plan: Plan, after: datetime) -> Iterator[Occurrence]:
     """Return the occurrences that end after a moment and start before the horizon, in order.
 
     A local time that a change of the clocks leaves out is read with the offset before it, and one that comes
-    twice is the first of the two (RFC 5545 §3.3.5).
+    twice is the first of the two (RFC 5545 §3.3.5). In a time zone that is no longer known nothing occurs.
     """
-    for starts_at in _starts(plan, after + HORIZON):
+    if find_time_zone(plan.time_zone) is None:
+        return
+    for starts_at in _starts(plan, after):
         if starts_at + plan.duration > after:
             yield Occurrence(starts_at, starts_at + plan.duration)
 
 
-def _starts(plan: Plan, until: datetime) -> Iterable[datetime]:
+def _starts(plan: Plan, after: datetime) -> Iterable[datetime]:
     if not plan.recurrence:
         return [plan.starts_at]
     zone = _zone_of(plan)
-    return (local.replace(tzinfo=zone).astimezone(UTC) for local in _local_starts(plan, until))
+    local_starts = _local_starts(plan, after + HORIZON, after - plan.duration)
+    return (local.replace(tzinfo=zone).astimezone(UTC) for local in local_starts)
 
 
-def _local_starts(plan: Plan, until: datetime) -> Iterable[datetime]:
-    """Return the starts in local time. They are cut off, because some rules never start anything."""
+def _local_starts(plan: Plan, until: datetime, after: datetime | None = None) -> Iterable[datetime]:
+    """Return the starts in local time, perhaps without some that are not after a moment.
+
+    They are cut off, because some rules never start anything.
+    """
     zone = _zone_of(plan)
     parts = _read_parts(plan.recurrence or "")
     count = parts.pop("COUNT", None)
@@ -112,9 +119,29 @@ def _local_starts(plan: Plan, until: datetime) -> Iterable[datetime]:
     is_by_day_of_month = parts["FREQ"] in ("MONTHLY", "YEARLY") and not parts.keys() & {"BYDAY", "BYMONTHDAY"}
     if "BYMONTH" in parts and is_by_day_of_month and first.day > _LAST_DAY:
         raise Problem("recurrence_unreadable", part="BYMONTH needs BYDAY or BYMONTHDAY after the 28th")
+    if after and not count:
+        first = _skip_to(_in_local_time(after, zone), first, parts)
     text = ";".join(f"{name}={value}" for name, value in parts.items())
     rule = rrulestr(f"{text};UNTIL={last:%Y%m%dT%H%M%S}", dtstart=first)
     return islice(rule, int(count)) if count else rule
+
+
+def _skip_to(moment: datetime, first: datetime, parts: Mapping[str, str]) -> datetime:
+    """Move a rule's first start towards a moment by whole intervals. From there on it starts the same.
+
+    So the age of a rule costs nothing. A rule for the day of the month of its first start keeps it: not all
+    months have that day.
+    """
+    interval = int(parts.get("INTERVAL", "1"))
+    if parts["FREQ"] in ("DAILY", "WEEKLY"):
+        step = interval * timedelta(days=1 if parts["FREQ"] == "DAILY" else 7)
+        return first + max(0, (moment - first) // step - 1) * step
+    months = interval * (1 if parts["FREQ"] == "MONTHLY" else 12)
+    passed = 12 * (moment.year - first.year) + moment.month - first.month
+    steps = passed // months - 1
+    if steps <= 0 or not parts.keys() & {"BYDAY", "BYMONTHDAY"}:
+        return first
+    return first.replace(day=1) + relativedelta(months=steps * months)
 
 
 def _read_parts(text: str) -> dict[str, str]:
