@@ -128,7 +128,7 @@ build/image/.installed: image-tests/requirements.txt
 	@$(BIN)/python -m pip --python $(@D)/venv/bin/python install --quiet --require-hashes -r $<
 	@touch $@
 
-screenshots: install-dev  ## Take the pictures of the app that docs/app.md shows
+screenshots: install-dev  ## Take the pictures of the app and of messages that the docs show
 	.ci/install-servers
 	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
 

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from message_pictures import take_messages
+
 from browser.acme.team import TEAM_NAME, form_acme
 from browser.chromium import DESKTOP, PHONE, Person, running_chromium
 from browser.places import PLACES
@@ -49,6 +51,7 @@ def take_all() -> None:
                     place.visit(people[place.who], acme)
                 for view in views:
                     _take(people[place.who], name, view)
+            take_messages(browser, FOLDER)
     # Pages have few colours: a palette makes pictures a third as large.
     command = ["pngquant", "--force", "--ext=.png", "--strip", "--nofs", "64", *FOLDER.glob("*.png")]
     subprocess.run(command, check=True)  # noqa: S603 - of our own choice
