@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.app.charts import MAX_BARS, SIDE, describe_checks, draw_bars, draw_chart, round_up
+from monitoring.app.charts import (
+    MAX_BARS,
+    SIDE,
+    describe_checks,
+    draw_bars,
+    draw_chart,
+    draw_days,
+    round_up,
+)
 from monitoring.checks.latencies import Latencies
 from monitoring.checks.latest import Glimpse
 from monitoring.checks.tallies import Tally
+from monitoring.checks.timeline import Durations
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -159,3 +169,31 @@ class TestTheChart:
         assert top_ms >= most_ms
         assert top_ms % 2 == 0
         assert top_ms <= max(2, most_ms * 2)
+
+
+class TestDays:
+    def test_say_what_happened_on_each_and_list_those_with_time_down(self) -> None:
+        day = 86_400.0
+        durations = [
+            Durations(unknown_seconds=day),
+            Durations(up_seconds=day),
+            Durations(up_seconds=day - 600, down_seconds=600),
+            Durations(up_seconds=day / 2, down_seconds=day / 4, maintenance_seconds=day / 4),
+            Durations(maintenance_seconds=day),
+        ]
+        first = datetime(2026, 11, 1, tzinfo=UTC)
+        starts = [first + timedelta(days=number) for number in range(len(durations) + 1)]
+        drawn = draw_days(list(zip(pairwise(starts), durations, strict=True)))
+        assert [(each.x, each.look) for each in drawn.days] == [
+            (0, "unknown"),
+            (5, "up"),
+            (10, "degraded"),
+            (15, "down"),
+            (20, "maintenance"),
+        ]
+        assert drawn.words == "5 days: 2 days with time down"
+        assert drawn.days[0].words == "1 Nov 2026: not checked"
+        assert [each.words for each in drawn.troubled] == [
+            "4 Nov 2026: 66.66 % up, down 6 h, in maintenance 6 h",
+            "3 Nov 2026: 99.30 % up, down 10 min",
+        ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from monitoring.app.words import write_duration, write_percent
 from monitoring.monitors.health import Outcome, State
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from monitoring.checks.latest import Glimpse
     from monitoring.checks.tallies import Tally
-    from monitoring.checks.timeline import Window
+    from monitoring.checks.timeline import Durations, Window
 
 MAX_BARS = 40
 
@@ -25,6 +26,7 @@ _LOWEST_BAR = 3
 # Only a failure has the full height, so that it stands out without colours too.
 _HIGHEST_ANSWER = 22
 
+_GOOD_RATIO = 0.99
 _HOURS_BETWEEN_TICKS = 6
 _SHOWN_PERCENTS = (50, 95)
 _MS_A_SECOND = 1000
@@ -85,6 +87,54 @@ class Chart:
     upwards: list[Tick]
     words: str
     side: int = SIDE
+
+
+class Day(NamedTuple):
+    """A day, as a bar at `x`: how it looks, and what happened in words."""
+
+    x: int
+    look: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The uptime of each day (UTC), oldest first, and the days that were not all up, newest first."""
+
+    days: list[Day]
+    troubled: list[Day]
+    words: str
+    width: int
+    height: int = _BAR_HEIGHT
+    bar_width: int = _BAR_WIDTH
+
+
+def draw_days(windows: Sequence[tuple[Window, Durations]]) -> Days:
+    """Draw days. Green was up all the time, amber at least 99 % of it."""
+    days = [
+        Day(position * _BAR_STEP, _look_of(durations), f"{start:%-d %b %Y}: {_say_day(durations)}")
+        for position, ((start, _), durations) in enumerate(windows)
+    ]
+    troubled = [day for day in reversed(days) if day.look in (Outcome.DEGRADED, Outcome.DOWN)]
+    words = f"{_count(len(days), 'day')}: {_count(len(troubled), 'day')} with time down"
+    return Days(days, troubled, words, len(days) * _BAR_STEP)
+
+
+def _look_of(durations: Durations) -> str:
+    if durations.uptime_ratio is None:
+        return State.MAINTENANCE if durations.maintenance_seconds else Outcome.UNKNOWN
+    if not durations.down_seconds:
+        return Outcome.UP
+    return Outcome.DEGRADED if durations.uptime_ratio >= _GOOD_RATIO else Outcome.DOWN
+
+
+def _say_day(durations: Durations) -> str:
+    said = [] if durations.uptime_ratio is None else [f"{write_percent(durations.uptime_ratio)} up"]
+    if durations.down_seconds:
+        said.append(f"down {write_duration(durations.down_seconds)}")
+    if durations.maintenance_seconds:
+        said.append(f"in maintenance {write_duration(durations.maintenance_seconds)}")
+    return ", ".join(said) or "not checked"
 
 
 def draw_bars(checks: Sequence[Glimpse]) -> Bars:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import orjson
 
-from monitoring.app.charts import MAX_BARS, draw_bars, draw_chart
+from monitoring.app.charts import MAX_BARS, draw_bars, draw_chart, draw_days
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_filter import echo_filter, place_problem, read_filter
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
@@ -137,9 +137,12 @@ async def show_monitor(visit: Visit) -> Response:
     now = visit.now
     monitor = await service.get_monitor(visit.team.id, monitor_id)
     checks = await list_results(monitor.id, limit=CHECKS_SHOWN)
-    uptimes = {
-        title: (length.total_seconds(), (await measure_uptime(monitor, Range(now - length, now))).whole[1])
+    measured = {
+        title: await measure_uptime(monitor, Range(now - length, now, "day"))
         for title, length in UPTIME_RANGES.items()
+    }
+    uptimes = {
+        title: (UPTIME_RANGES[title].total_seconds(), uptime.whole[1]) for title, uptime in measured.items()
     }
     response_times = await measure_response_times(monitor.id, Range(now - CHART_RANGE, now, "hour"), now)
     incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)
@@ -155,6 +158,7 @@ async def show_monitor(visit: Visit) -> Response:
         checks=checks,
         error_words=ERRORS,
         uptimes=uptimes,
+        days=draw_days(measured["90 days"].windows),
         min_counted_seconds=MIN_COUNTED.total_seconds(),
         unanswered=UNANSWERED,
         hours=response_times.windows,
