@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from monitoring.app.charts import (
     MAX_BARS,
     SIDE,
+    Axis,
     describe_checks,
     draw_bars,
     draw_chart,
@@ -150,6 +151,17 @@ class TestTheChart:
         assert chart
         assert [tick.text for tick in chart.across] == ["00:00", "06:00", "12:00", "18:00", "00:00"]
         assert [tick.text for tick in chart.upwards] == ["0 ms", "100 ms", "200 ms"]
+
+    def test_of_days_names_some_of_them(self) -> None:
+        days = [
+            ((start, start + 24 * HOUR), tally)
+            for number, (_, tally) in enumerate(_hours(*[[130]] * 30))
+            for start in [MIDNIGHT + number * 24 * HOUR]
+        ]
+        chart = draw_chart(days, axis=Axis("day", 7 * 24, "%-d %b"))
+        assert chart
+        assert [tick.text for tick in chart.across] == ["26 Nov", "3 Dec", "10 Dec", "17 Dec"]
+        assert chart.words.startswith("Response times of 30 days: ")
 
     def test_names_long_times_in_seconds(self) -> None:
         chart = draw_chart(_hours([900], [1000]))

@@ -103,6 +103,10 @@ class TestThePage:
         assert text.count(SENTENCE) == 4  # the last error, its check and two incidents
         assert '<svg class="chart"' in page.text
         assert "Response times by hour" in text
+        for asked, said in {"7d": "by hour", "90d": "by day", "nonsense": "by hour"}.items():
+            assert f"Response times {said}" in read_text(
+                owner.open(f"{_page_of(monitor)}?range={asked}").text
+            )
         assert "5 min 10 s" in text  # how long the first incident lasted
         assert "ongoing" in text
         checks = page.text.partition("Checks, newest first")[2].partition("</table>")[0]

@@ -53,6 +53,7 @@ PLACES = {
     "monitors-refused": Place("/monitors?search=shop&tag=No+tag", status=400),
     "monitor-new": Place("/monitors/new"),
     "monitor-up": Place("/monitors/{acme.monitors[up]}"),
+    "monitor-up-90-days": Place("/monitors/{acme.monitors[up]}?range=90d"),
     "monitor-degraded": Place("/monitors/{acme.monitors[degraded]}"),
     "monitor-down": Place("/monitors/{acme.monitors[down]}"),
     "monitor-recovered": Place("/monitors/{acme.monitors[recovered]}"),

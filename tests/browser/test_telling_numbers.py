@@ -101,10 +101,12 @@ def test_an_older_monitor_tells_how_much_of_a_range_it_knows(acme: Acme, arrive:
     assert " of " not in read_fact(owner, "24 hours")
 
 
-@pytest.mark.parametrize("width", [360, 390, 1280])
-def test_a_chart_can_be_read_on_every_screen(width: int, acme: Acme, arrive: Arrive) -> None:
+@pytest.mark.parametrize(
+    ("width", "period"), [(360, "24h"), (360, "7d"), (360, "90d"), (390, "30d"), (1280, "24h")]
+)
+def test_a_chart_can_be_read_on_every_screen(width: int, period: str, acme: Acme, arrive: Arrive) -> None:
     owner = arrive(acme.owner, viewport=ViewportSize(width=width, height=800))
-    owner.open(f"/monitors/{acme.monitors['up']}")
+    owner.open(f"/monitors/{acme.monitors['up']}?range={period}")
     chart = owner.page.locator("svg.chart")
     size = chart.bounding_box()
     assert size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from monitoring.checks.latest import Glimpse
+    from monitoring.checks.ranges import WindowName
     from monitoring.checks.tallies import Tally
     from monitoring.checks.timeline import Durations, Window
 
@@ -27,9 +29,9 @@ _LOWEST_BAR = 3
 _HIGHEST_ANSWER = 22
 
 _GOOD_RATIO = 0.99
-_HOURS_BETWEEN_TICKS = 6
 _SHOWN_PERCENTS = (50, 95)
 _MS_A_SECOND = 1000
+_HOUR = timedelta(hours=1)
 
 
 class Bar(NamedTuple):
@@ -53,7 +55,7 @@ class Bars:
 
 
 class Line(NamedTuple):
-    """A percentile by the hour. Hours without answers are gaps in the path; an hour between gaps is a dot.
+    """A percentile by the window. Windows without answers are gaps in the path; one between gaps is a dot.
 
     Coordinates run from 0 to `SIDE`, to the right and downwards. The page stretches them to its room.
     """
@@ -61,6 +63,17 @@ class Line(NamedTuple):
     percent: int
     path: str
     dots: list[tuple[float, float]]
+
+
+class Axis(NamedTuple):
+    """What the windows of a chart are, "hour" or "day", and how often a label names one."""
+
+    unit: WindowName
+    hours_between_ticks: int
+    tick_format: str
+
+
+HOURS = Axis("hour", 6, "%H:00")
 
 
 class Tick(NamedTuple):
@@ -79,12 +92,13 @@ class Shade(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Response times by the hour."""
+    """Response times by the hour or by the day."""
 
     lines: list[Line]
     shades: list[Shade]
     across: list[Tick]
     upwards: list[Tick]
+    unit: str
     words: str
     side: int = SIDE
 
@@ -169,28 +183,30 @@ def describe_checks(checks: Sequence[Glimpse]) -> str:
     return f"Last {_count(len(checks), 'check')}: {', '.join(parts)}"
 
 
-def draw_chart(hours: Sequence[tuple[Window, Tally]], maintenance: Sequence[Window] = ()) -> Chart | None:
-    """Draw the percentiles of each hour, and what was maintenance; None when no hour has an answer."""
+def draw_chart(
+    windows: Sequence[tuple[Window, Tally]], maintenance: Sequence[Window] = (), axis: Axis = HOURS
+) -> Chart | None:
+    """Draw the percentiles of each window, and what was maintenance; None when no window has an answer."""
     found = {
-        percent: [tally.latencies.percentile(percent) for _, tally in hours] for percent in _SHOWN_PERCENTS
+        percent: [tally.latencies.percentile(percent) for _, tally in windows] for percent in _SHOWN_PERCENTS
     }
     answers_ms = [each for series in found.values() for each in series if each is not None]
     if not answers_ms:
         return None
     top_ms = round_up(max(answers_ms))
-    step = SIDE / max(len(hours) - 1, 1)
+    step = SIDE / max(len(windows) - 1, 1)
     ticks = [
-        Tick(_in_percent(position * step), f"{start:%H}:00")
-        for position, ((start, _), _) in enumerate(hours)
-        if start.hour % _HOURS_BETWEEN_TICKS == 0
+        Tick(_in_percent(position * step), start.strftime(axis.tick_format))
+        for position, ((start, _), _) in enumerate(windows)
+        if start.timestamp() // _HOUR.total_seconds() % axis.hours_between_ticks == 0
     ]
     lines = [_draw_line(percent, series, step, top_ms) for percent, series in found.items()]
     heights = [
         Tick(_in_percent(_height_at(each, top_ms)), _write_short(each)) for each in (0, top_ms // 2, top_ms)
     ]
-    shades = _shade(maintenance, hours[0][0][0], hours[-1][0][0])
-    words = _say(found) + ("; the time in maintenance is shaded" if shades else "")
-    return Chart(lines, shades, ticks, heights, words)
+    shades = _shade(maintenance, windows[0][0][0], windows[-1][0][0])
+    words = _say(found, axis.unit) + ("; the time in maintenance is shaded" if shades else "")
+    return Chart(lines, shades, ticks, heights, axis.unit, words)
 
 
 def round_up(most_ms: int) -> int:
@@ -237,7 +253,7 @@ def _draw_line(percent: int, series: Sequence[int | None], step: float, top_ms: 
 
 
 def _shade(spans: Sequence[Window], start: datetime, end: datetime) -> list[Shade]:
-    """Lay spans over the axis, whose ends are the beginnings of the first and of the last hour."""
+    """Lay spans over the axis, whose ends are the beginnings of the first and of the last window."""
     if end <= start:
         return []
     places = [[SIDE * min(max((each - start) / (end - start), 0), 1) for each in span] for span in spans]
@@ -252,10 +268,10 @@ def _in_percent(coordinate: float) -> float:
     return _round(100 * coordinate / SIDE)
 
 
-def _say(found: dict[int, list[int | None]]) -> str:
+def _say(found: dict[int, list[int | None]], unit: str) -> str:
     typical, slow = ([each for each in found[percent] if each is not None] for percent in _SHOWN_PERCENTS)
     return (
-        f"Response times of {_count(len(typical), 'hour')}: "
+        f"Response times of {_count(len(typical), unit)}: "
         f"half of the answers within {min(typical):,} to {max(typical):,} ms, "
         f"95 % within {min(slow):,} to {max(slow):,} ms"
     )

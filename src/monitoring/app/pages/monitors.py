@@ -9,7 +9,7 @@ from uuid import UUID
 
 import orjson
 
-from monitoring.app.charts import MAX_BARS, draw_bars, draw_chart, draw_days
+from monitoring.app.charts import HOURS, MAX_BARS, Axis, draw_bars, draw_chart, draw_days
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_filter import echo_filter, place_problem, read_filter
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
@@ -54,7 +54,6 @@ OPEN_INCIDENTS_COUNTED = 100
 
 # Bars reach no further back, so that a list reads few partitions.
 BARS_RANGE = timedelta(days=3)
-CHART_RANGE = timedelta(hours=24)
 # A ratio of less time says more about the first checks than about the monitor.
 MIN_COUNTED = timedelta(hours=1)
 UPTIME_RANGES = {
@@ -64,6 +63,21 @@ UPTIME_RANGES = {
     "90 days": timedelta(days=90),
 }
 
+
+class Period(NamedTuple):
+    """How far back the chart of response times reaches, and in what windows."""
+
+    title: str
+    length: timedelta
+    axis: Axis
+
+
+PERIODS = {
+    "24h": Period("24 hours", timedelta(hours=24), HOURS),
+    "7d": Period("7 days", timedelta(days=7), Axis("hour", 2 * 24, "%-d %b")),
+    "30d": Period("30 days", timedelta(days=30), Axis("day", 7 * 24, "%-d %b")),
+    "90d": Period("90 days", timedelta(days=90), Axis("day", 21 * 24, "%-d %b")),
+}
 
 # The states that people look for are always counted, the others if there is a monitor in them.
 TILES = ("down", "degraded", "up", "maintenance", "paused")
@@ -144,9 +158,11 @@ async def show_monitor(visit: Visit) -> Response:
     uptimes = {
         title: (UPTIME_RANGES[title].total_seconds(), uptime.whole[1]) for title, uptime in measured.items()
     }
-    response_times = await measure_response_times(monitor.id, Range(now - CHART_RANGE, now, "hour"), now)
+    period = PERIODS.get(visit.query.get("range", ""), PERIODS["24h"])
+    drawn = Range(now - period.length, now, period.axis.unit)
+    response_times = await measure_response_times(monitor.id, drawn, now)
     incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)
-    since = min(now - CHART_RANGE, *(check.checked_at for check in checks), now)
+    since = min(drawn.start, *(check.checked_at for check in checks), now)
     spans = await read_spans(monitor.id, since, now)
     return visit.render_live(
         "monitors/monitor.html",
@@ -161,8 +177,10 @@ async def show_monitor(visit: Visit) -> Response:
         days=draw_days(measured["90 days"].windows),
         min_counted_seconds=MIN_COUNTED.total_seconds(),
         unanswered=UNANSWERED,
-        hours=response_times.windows,
-        chart=draw_chart(response_times.windows, spans),
+        windows=response_times.windows,
+        periods=PERIODS,
+        period=period,
+        chart=draw_chart(response_times.windows, spans, period.axis),
         checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
         incidents=incident_page.rows,
         told=await find_told_channels(visit.team.id, monitor.id),
