@@ -43,7 +43,7 @@ labels => {
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # as the service has it: a worker may come back to this module
 def young(app_service: RunningService, acme: Acme) -> tuple[Member, Monitor]:
     """Make the owner of a team, and its monitor: five minutes old, and refused since the last one."""
     del acme  # must be made first
