@@ -186,6 +186,20 @@ class TestWithdrawal:
         await tell(event)
         assert await stored() == ["shoes/gone.json"]
 
+    async def test_removes_the_page_of_a_publication_that_failed_halfway(self, event: str) -> None:
+        await deliver(slug="shoes", content="Fit first.")
+        await deliver("Other", id="art_2", slug="art-1", content="Not mine.")
+        await Article.filter(identity="id:art_1").delete()
+        submission = {"event": event, "article": {"id": "art_1", "slug": "shoes"}}
+        article = (await receive_submission(submission)).article
+        assert (article.status, await stored()) == (WITHDRAWING[event], ["shoes/gone.json"])
+
+    async def test_removes_no_page_of_others(self, event: str) -> None:
+        await deliver("Other", id="art_2", slug="shoes", content="Not mine.")
+        await Article.all().delete()
+        await receive_submission({"event": event, "article": {"id": "art_1", "slug": "shoes"}})
+        assert await stored() == ["shoes/en.json"]
+
     async def test_takes_away_what_an_older_release_has_queued_again(self, event: str) -> None:
         article = await publish()
         await tell(event)
