@@ -91,6 +91,15 @@ class TestNewChannel:
             assert answer.status_code == 409
             assert "Email not configured" in answer.text
 
+    def test_says_at_the_address_that_it_is_in_a_private_network(
+        self, member: Visitor, alice: Player
+    ) -> None:
+        answer = fill_in(member, "webhook", url="http://127.0.0.1/hooks")
+        assert answer.status_code == 400
+        assert 'id="error-url"' in answer.text
+        assert "Must lead to a public address" in answer.text
+        assert list_channels(alice) == []
+
     def test_names_the_field_that_is_wrong_and_keeps_what_was_typed(
         self, member: Visitor, alice: Player
     ) -> None:

@@ -13,6 +13,7 @@ from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.service import act_once
 from monitoring.notifications import deliveries, service
+from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.representations import (
     represent_channel,
     represent_channels,
@@ -48,6 +49,7 @@ async def create_notification_channel(
     body: Json, caller: Caller, idempotency_key: str | None = None
 ) -> Reply:
     """Create a channel, once. No other answer holds the secret of a webhook."""
+    await demand_reachable(body)
 
     async def create() -> Reply:
         channel = await service.create_channel(caller.team_id, body)
@@ -67,6 +69,7 @@ async def update_notification_channel(
     channel_id: str, body: Json, caller: Caller, idempotency_key: str | None = None
 ) -> Reply:
     """Change a channel, once."""
+    await demand_reachable(body)
 
     async def update() -> Reply:
         return Reply(represent_channel(await service.update_channel(caller.team_id, UUID(channel_id), body)))

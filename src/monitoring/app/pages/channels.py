@@ -24,6 +24,7 @@ from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.service import get_monitor
 from monitoring.notifications import confirming, deliveries, service
+from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.configuration import complete_routing, default_configuration
 from monitoring.notifications.handlers import TEST_PATIENCE
 from monitoring.notifications.secrets import read_secret
@@ -77,6 +78,7 @@ async def create_channel(visit: Visit) -> Response:
     form_id = str(read_form_id(form.get("form_id", "")))
     try:
         given = channel_form.read_form(channel_type, form, events)
+        await demand_reachable(given)
 
         async def create() -> Reply:
             channel = await service.create_channel(visit.team.id, given)
@@ -112,6 +114,7 @@ async def change_channel(visit: Visit) -> Response:
     events = form.getlist("events")
     try:
         patch = channel_form.read_patch(channel.type, form, events)
+        await demand_reachable(patch)
         async with transaction():
             changed = await service.update_channel(visit.team.id, channel.id, patch)
             if changed.updated_at != channel.updated_at:
