@@ -17,11 +17,13 @@ import orjson
 
 from monitoring.notifications.channels import microsoft_teams
 from monitoring.notifications.channels.mail_message import Mail, write_mail
-from monitoring.notifications.channels.wording import Message, word
+from monitoring.notifications.channels.wording import word
 from monitoring.settings.mail_server import read_sender
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+    from monitoring.notifications.channels.message import Message
 
 CARDS = Path(__file__).parent.parent / "tests" / "notifications" / "channels" / "cards"
 RENDERER = CARDS / "node_modules" / "adaptivecards" / "dist" / "adaptivecards.js"

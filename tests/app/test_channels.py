@@ -91,6 +91,14 @@ class TestNewChannel:
             assert answer.status_code == 409
             assert "Email not configured" in answer.text
 
+    def test_tells_everything_that_is_wrong_at_once(self, member: Visitor) -> None:
+        wrong = {"name": "\u200b", "url": "ftp://a.example.com", "body": "{", "routing_tags": "a" * 300}
+        answer = fill_in(member, "custom", **wrong)
+        assert answer.status_code == 400
+        fields = {field for field in wrong if f'id="error-{field}"' in answer.text}
+        assert fields == wrong.keys()
+        assert "Must be a JSON object" in answer.text
+
     def test_says_at_the_address_that_it_is_in_a_private_network(
         self, member: Visitor, alice: Player
     ) -> None:

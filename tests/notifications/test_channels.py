@@ -466,7 +466,7 @@ class TestTokens:
     @pytest.mark.parametrize(
         ("given", "problem"),
         [
-            ({**TICKETS, "body": "{"}, "body: must be an object"),
+            ({**TICKETS, "body": "{"}, "body: must be a JSON object"),
             (
                 {**TICKETS, "headers": [{"name": "Host", "value": "a"}]},
                 (

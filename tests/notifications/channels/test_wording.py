@@ -7,7 +7,8 @@ import orjson
 import pytest
 
 from monitoring.contract.document import published_document
-from monitoring.notifications.channels.wording import Message, Mood, word
+from monitoring.notifications.channels.message import Message, Mood
+from monitoring.notifications.channels.wording import word
 
 BASE_URL = "https://monitoring.example.com"
 INCIDENT = {

@@ -26,7 +26,6 @@ from monitoring.monitors.service import get_monitor
 from monitoring.notifications import confirming, deliveries, service
 from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.configuration import complete_routing, default_configuration
-from monitoring.notifications.handlers import TEST_PATIENCE
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.tasks import nudge
 
@@ -187,7 +186,7 @@ async def _queue_test(visit: Visit, channel: NotificationChannel) -> Notificatio
 
 
 async def _wait_for_attempt(delivery: NotificationDelivery) -> NotificationDelivery:
-    return await deliveries.wait_for_attempt(delivery.id, TEST_PATIENCE) or delivery
+    return await deliveries.wait_for_attempt(delivery.id) or delivery
 
 
 def _explain(visit: Visit, problem: Problem, channel_type: str) -> Mapping[str, str]:
