@@ -57,10 +57,10 @@ def say_digest(events: Iterable[Event], base_url: str, say_other: Callable[[Even
 
 def _sum_up(event: Event, opening_count: int) -> str:
     monitor, incident = event["data"]["monitor"], event["data"]["incident"]
-    times = f", down {opening_count} times" if opening_count > 1 else ""
+    times = f" It went down {opening_count} times." if opening_count > 1 else ""
     if event["type"] == "incident.resolved":
-        return f"{monitor['name']} is up again{times}."
-    return f"{monitor['name']} is down{times}. {incident['error_message']}."
+        return f"{monitor['name']} is up again.{times}"
+    return f"{monitor['name']} is down. {incident['error_message']}.{times}"
 
 
 def _cut(lines: list[str]) -> list[str]:
