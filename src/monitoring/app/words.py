@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from monitoring.articles.translation.codes import readable
 from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.durations import duration_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,6 @@ _SINCE = Markup('<span data-since="{machine}">{text}</span>')
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-_LONG_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def write_moment(moment: datetime | None) -> Markup | str:
@@ -44,7 +44,7 @@ def write_ago(moment: datetime | None) -> Markup | str:
     if moment is None:
         return "never"
     passed = datetime.now(UTC) - moment
-    text = f"{_in_long_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
+    text = f"{duration_in_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
     return _write_time(moment, title=_in_words(moment), text=text, markup=_AGO)
 
 
@@ -107,10 +107,3 @@ def _write_time(moment: datetime, *, title: str, text: str, markup: Markup = _TI
 def _in_words(moment: datetime) -> str:
     moment = moment.astimezone(UTC)
     return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
-
-
-def _in_long_words(passed: timedelta) -> str:
-    seconds = passed.total_seconds()
-    length, unit = next(found for found in _LONG_UNITS if seconds >= found[0])
-    count = int(seconds // length)
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 from tortoise.expressions import Q
@@ -24,10 +23,10 @@ from monitoring.notifications.models import (
 from monitoring.notifications.routing import Announcement
 from monitoring.notifications.rules import CHANNEL_DISABLED
 
-if TYPE_CHECKING:
-    from datetime import timedelta
-
 TEST_EVENT = "test"
+
+# How long a test waits for a worker, and for the other side, which has longer than that to answer.
+TEST_PATIENCE = timedelta(seconds=10)
 
 # How often somebody who waits for an attempt looks for its end.
 LOOK_AGAIN_SECONDS = 0.1
@@ -46,12 +45,12 @@ async def queue_test(team_id: UUID, channel_id: UUID) -> NotificationDelivery:
         return delivery
 
 
-async def wait_for_attempt(delivery_id: UUID, patience: timedelta) -> NotificationDelivery | None:
+async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
     """Return a delivery once its first attempt has ended, or as it is when patience ends; None if it is gone.
 
     A worker makes the attempt, because API processes need no way out to strangers' servers.
     """
-    until = time.monotonic() + patience.total_seconds()
+    until = time.monotonic() + TEST_PATIENCE.total_seconds()
     while True:
         delivery = await NotificationDelivery.get_or_none(id=delivery_id)
         if delivery is None or _was_tried(delivery) or time.monotonic() >= until:

@@ -231,6 +231,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "custom": {
         "summary": TITLE,
         "details": [{"en": f"{TEXT} {LINK}"}, "incident.opened", INCIDENT_ID, "{{unknown}}"],
+        "take": ACKNOWLEDGE,
         "urgency": 1,
     },
 }
@@ -261,6 +262,7 @@ GIVEN: dict[str, dict[str, Any]] = {
         "body": {
             "summary": "{{title}}",
             "details": [{"en": "{{text}} {{link}}"}, "{{event}}", "{{id}}", "{{unknown}}"],
+            "take": "{{acknowledge_link}}",
             "urgency": 1,
         },
     },
