@@ -67,6 +67,16 @@ class TestTarget:
         assert verdict.title == "List of 50 (PostgreSQL's CPU)"
         assert verdict.words == "missed by 50%"
 
+    @pytest.mark.parametrize(("ours", "words"), [(25.0, "met"), (20.0, "missed by 20%")])
+    def test_may_be_about_how_many_operations_a_second_the_service_does(
+        self, ours: float, words: str
+    ) -> None:
+        scenario = measured([ours], [1.0], field="per_second")
+        verdict = judge_target(Target("list", THEIRS, at_least=25, field="per_second"), scenario)
+        assert verdict.title == "List of 50 (per second)"
+        assert verdict.promise == "at least 25 times as many as peer"
+        assert verdict.words == words
+
     def test_may_compare_two_things_that_the_service_does(self) -> None:
         samples = {"first page": [Sample(100.0)], "far page": [Sample(110.0)]}
         verdict = judge_target(
