@@ -11,7 +11,7 @@ OURS, THEIRS = "service", "peer"
 def measured(ours: list[float], theirs: list[float], field: str = "application_us") -> Scenario:
     """Make a scenario with these costs of an operation in each round."""
     samples = {
-        name: [Sample(**{"application_us": 1.0, field: figure}) for figure in figures]
+        name: [Sample(**{"application_us": 0.0, field: figure}) for figure in figures]
         for name, figures in ((OURS, ours), (THEIRS, theirs))
     }
     return Scenario("list", "List of 50", samples)
@@ -60,6 +60,13 @@ class TestTarget:
     def test_is_not_met_by_the_better_half_of_the_rounds(self) -> None:
         scenario = measured([100.0, 100.0, 130.0, 130.0, 130.0], [100.0] * 5)
         assert judge_target(Target("list", THEIRS, at_most=1.2), scenario).words == "missed by 8%"
+
+    def test_counts_the_backends_and_tells_the_application_beside_them(self) -> None:
+        samples = {OURS: [Sample(10.0, 80.0, 10.0)], THEIRS: [Sample(40.0, 5.0, 5.0)]}
+        verdict = judge_target(Target("list", THEIRS, at_most=1), Scenario("list", "List of 50", samples))
+        assert (verdict.measured.median, verdict.words) == (2.0, "missed by 100%")
+        assert verdict.application is not None
+        assert verdict.application.median == 0.25
 
     def test_may_be_about_the_database(self) -> None:
         scenario = measured([300.0], [100.0], field="postgres_us")
