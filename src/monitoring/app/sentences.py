@@ -70,6 +70,7 @@ class Sentence:
 
 
 ROLE_OPTIONS = (
+    ("viewer", "Viewer: sees everything, changes nothing"),
     ("member", "Member: works with monitors"),
     ("owner", "Owner: also keys, people and the audit log"),
 )
@@ -87,6 +88,9 @@ DECLINED = {
         "Its channel was deleted, or has another address, or the message is too old.",
     ),
     "owners_only": Sentence(403, "Owners only", "Ask an owner of your team to do this."),
+    "viewers_only_look": Sentence(
+        403, "Viewers change nothing", "To work with this, ask an owner of your team to make you a member."
+    ),
 }
 
 

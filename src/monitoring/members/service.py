@@ -40,7 +40,7 @@ async def find_user(email: str) -> User | None:
 
 
 async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Actor) -> None:
-    """Make somebody an owner or a member. Raises `Refused` for the last owner. Idempotent.
+    """Give somebody a role. Raises `Refused` for the last owner. Idempotent.
 
     The codes that a former owner handed out stop working.
     """
@@ -50,7 +50,7 @@ async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Act
         user = await get_member(team_id, user_id)
         if user.role == role:
             return
-        if role != Role.OWNER:
+        if user.role == Role.OWNER:
             await _give_up_ownership(user)
         await User.filter(id=user.id).update(role=role.value)
         await record(team_id, by, Action.ROLE_CHANGED, f"{user.email} ({role})", user.id)
