@@ -50,6 +50,7 @@ REFUSALS = {
     "note_form_spent": "This form has already added a note. Send it again to add another.",
     "maintenance_form_spent": "This form has already created maintenance. Send it again to create more.",
     "maintenance_length": "Must be a minute to 30 days after the beginning.",
+    "day_unreadable": "Must be a day such as 2026-11-20.",
     "moment_unreadable": "Must be a day and a time, such as 2026-11-20 09:30.",
     "form_spent": "This form has already created a monitor. Send it again to create another.",
     "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",

@@ -50,7 +50,7 @@ async def create_notification_channel(
     """Create a channel, once. No other answer holds the secret of a webhook."""
 
     async def create() -> Reply:
-        channel = await service.create_channel(caller.team_id, body)
+        channel = await service.create_channel(caller.team_id, body, by=caller.actor)
         location = f"/api/notification-channels/{channel.id}"
         return Reply(represent_created_channel(channel), 201, {"Location": location, **NO_STORE})
 
@@ -69,7 +69,8 @@ async def update_notification_channel(
     """Change a channel, once."""
 
     async def update() -> Reply:
-        return Reply(represent_channel(await service.update_channel(caller.team_id, UUID(channel_id), body)))
+        channel = await service.update_channel(caller.team_id, UUID(channel_id), body, by=caller.actor)
+        return Reply(represent_channel(channel))
 
     request = ("update_notification_channel", channel_id, body)
     return await act_once(caller.team_id, idempotency_key, request, update)
@@ -81,7 +82,7 @@ async def delete_notification_channel(
     """Delete a channel, once."""
 
     async def delete() -> Reply:
-        await service.delete_channel(caller.team_id, UUID(channel_id))
+        await service.delete_channel(caller.team_id, UUID(channel_id), by=caller.actor)
         return Reply.empty()
 
     request = ("delete_notification_channel", channel_id)
@@ -98,7 +99,8 @@ async def test_notification_channel(  # the document names it so: it is no test
     await _count(request, caller)
 
     async def queue() -> Reply:
-        return Reply(represent_delivery(await deliveries.queue_test(caller.team_id, UUID(channel_id))))
+        delivery = await deliveries.queue_test(caller.team_id, UUID(channel_id), by=caller.actor)
+        return Reply(represent_delivery(delivery))
 
     asked = ("test_notification_channel", channel_id)
     queued = await _nudged(await act_once(caller.team_id, idempotency_key, asked, queue))
@@ -122,7 +124,8 @@ async def redeliver_notification(
     await _count(request, caller)
 
     async def queue() -> Reply:
-        delivery = await deliveries.redeliver(caller.team_id, UUID(channel_id), UUID(delivery_id))
+        ids = (UUID(channel_id), UUID(delivery_id))
+        delivery = await deliveries.redeliver(caller.team_id, *ids, by=caller.actor)
         return Reply(represent_delivery(delivery), 202)
 
     asked = ("redeliver_notification", channel_id, delivery_id)
