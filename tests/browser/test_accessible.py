@@ -31,7 +31,7 @@ LOOKS = {
 }
 
 # Addresses that always redirect, and forms whose answer always does.
-LEADING_ELSEWHERE = {"/settings"}
+LEADING_ELSEWHERE = {"/settings/audit-log.csv", "/settings"}
 ANSWERED_ELSEWHERE = {
     "/acknowledge",
     "/confirm-email",
