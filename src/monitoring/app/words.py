@@ -18,6 +18,10 @@ _TIME = Markup('<time datetime="{machine}" title="{title}">{text}</time>')
 # The script of live pages keeps the text of these two true (`assets/live.js`).
 _AGO = Markup('<time datetime="{machine}" title="{title}" data-ago>{text}</time>')
 _SINCE = Markup('<span data-since="{machine}">{text}</span>')
+_NONE = Markup('<span class="quiet">none</span>')
+
+_MS_A_SECOND = 1000
+_TENTHS_A_MINUTE = 600
 
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
@@ -36,6 +40,14 @@ def write_to_the_second(moment: datetime) -> Markup:
     """Write a moment in UTC to the second, for lists in which several share a minute."""
     moment = moment.astimezone(UTC)
     text = f"{moment.day} {moment:%b, %H:%M:%S} UTC"
+    return _write_time(moment, title=_in_words(moment), text=text)
+
+
+def write_clock(moment: datetime) -> Markup:
+    """Write a moment in UTC to the second; its day only if that is not today, for lists on small screens."""
+    moment = moment.astimezone(UTC)
+    is_today = moment.date() == datetime.now(UTC).date()
+    text = f"{moment:%H:%M:%S} UTC" if is_today else f"{moment.day} {moment:%b, %H:%M:%S} UTC"
     return _write_time(moment, title=_in_words(moment), text=text)
 
 
@@ -68,6 +80,16 @@ def write_duration(seconds: float) -> str:
     return " ".join(parts[:2]) or "0 s"
 
 
+def write_milliseconds(milliseconds: int | None) -> Markup | str:
+    """Write a response time as people say it: `87 ms`, `1.2 s`, `1 min 5 s`; "none" for None."""
+    if milliseconds is None:
+        return _NONE
+    if milliseconds < _MS_A_SECOND:
+        return f"{milliseconds} ms"
+    tenths = round(milliseconds / 100)
+    return f"{tenths / 10:g} s" if tenths < _TENTHS_A_MINUTE else write_duration(milliseconds / _MS_A_SECOND)
+
+
 def write_percent(ratio: float | None) -> str:
     """Write a ratio, cut and not rounded: only what never failed reads 100 %. None is "no data"."""
     if ratio is None:
@@ -90,8 +112,10 @@ def isolate(text: str) -> str:
 FILTERS: dict[str, Callable[..., Markup | str]] = {
     "ago": write_ago,
     "as_read": resolve_references,
+    "clock": write_clock,
     "duration": write_duration,
     "isolated": isolate,
+    "milliseconds": write_milliseconds,
     "moment": write_moment,
     "percent": write_percent,
     "readable": readable,
