@@ -5,15 +5,17 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from monitoring.app.charts import HOURS, Axis, draw_chart, draw_days
+from monitoring.app.charts import draw_days
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
+from monitoring.app.response_chart import HOURS, PHASES, Axis, draw_chart, draw_phases
 from monitoring.app.routing import for_members
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
 from monitoring.checks.results import list_results
 from monitoring.checks.uptime import measure_uptime
 from monitoring.incidents.service import list_incidents
+from monitoring.incidents.spans import read_incident_spans
 from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
 from monitoring.monitors.maintenance.reading import is_within, read_spans
@@ -79,6 +81,11 @@ async def show_monitor(visit: Visit) -> Response:
     incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)
     since = min(drawn.start, *(check.checked_at for check in checks), now)
     spans = await read_spans(monitor.id, since, now)
+    happened = {
+        "maintenance": spans,
+        "incident": await read_incident_spans(monitor.id, drawn.start, drawn.end),
+    }
+    drawing = (response_times.windows, period.axis, visit.zone, happened)
     return visit.render_live(
         "monitors/monitor.html",
         monitor=monitor,
@@ -95,7 +102,9 @@ async def show_monitor(visit: Visit) -> Response:
         windows=response_times.windows,
         periods=PERIODS,
         period=period,
-        chart=draw_chart(response_times.windows, spans, period.axis),
+        chart=draw_chart(*drawing),
+        phase_chart=draw_phases(*drawing),
+        phases=PHASES,
         checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
         incidents=incident_page.rows,
         told=await find_told_channels(visit.team.id, monitor.id),
