@@ -59,6 +59,11 @@ PERIODS = {
 }
 
 
+def period_of(visit: Visit) -> Period:
+    """Return the period that is asked for; a day if it is none."""
+    return PERIODS.get(visit.query.get("range", ""), PERIODS["24h"])
+
+
 async def show_monitor(visit: Visit) -> Response:
     """Show a monitor: its state, uptime, response times, last checks, incidents and configuration."""
     monitor_id = visit.read_id("monitor_id")
@@ -75,7 +80,7 @@ async def show_monitor(visit: Visit) -> Response:
     uptimes = {
         title: (UPTIME_RANGES[title].total_seconds(), uptime.whole[1]) for title, uptime in measured.items()
     }
-    period = PERIODS.get(visit.query.get("range", ""), PERIODS["24h"])
+    period = period_of(visit)
     drawn = Range(now - period.length, now, period.axis.unit)
     response_times = await measure_response_times(monitor.id, drawn, now)
     incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)

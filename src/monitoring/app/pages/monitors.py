@@ -13,7 +13,7 @@ from monitoring.app.charts import MAX_BARS, draw_bars
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_filter import echo_filter, place_problem, read_filter
 from monitoring.app.monitor_words import STATUSES, UNANSWERED
-from monitoring.app.pages import incidents, monitor, monitor_actions, monitor_forms
+from monitoring.app.pages import incidents, monitor, monitor_actions, monitor_forms, monitor_tables
 from monitoring.app.routing import for_members
 from monitoring.checks.latest import list_latest
 from monitoring.contract.problems import Problem
@@ -140,6 +140,7 @@ ROUTES = (
     for_members("/monitors", get=show_monitors),
     *monitor_forms.ROUTES,  # `/monitors/new` before any id
     *monitor.ROUTES,
+    *monitor_tables.ROUTES,
     *monitor_actions.ROUTES,
     *incidents.ROUTES,
 )
