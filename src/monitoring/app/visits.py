@@ -16,6 +16,7 @@ from starlette.responses import Response
 from monitoring.app import cookies
 from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS, ROOT
 from monitoring.app.sentences import NOTICES, Declined
+from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.backends.current import current_backends
@@ -64,6 +65,7 @@ class Visit:
         self._changes = changes
         self._mark = ""
         self.now = datetime.now(UTC)
+        self.zone = read_zone(request)
         self.session: Session | None = None
         self.is_of_team = False
         self._pages = pages

@@ -6,7 +6,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0015_changes_of_articles")]
+    dependencies = [("monitoring", "0016_insight")]
 
     initial = False
 
