@@ -299,6 +299,12 @@ class TestDeleted:
             f"{locale}: {text}" for locale in LOCALES for text in ("Other", "Fit first.")
         }
 
+    async def test_article_is_forgotten_though_0_1_0_has_not_noted_its_segments(self) -> None:
+        await publish()
+        await MemoryUse.all().delete()
+        await tell("article.deleted")
+        assert await TranslationMemory.all().count() == 0
+
     async def test_article_is_not_remembered_again_by_a_worker_that_was_translating_it(self) -> None:
         article, gate = await deliver(slug="shoes", content="Fit first."), Gate()
         translating = asyncio.create_task(translate(article, ObedientEngine(gate)))
@@ -324,7 +330,7 @@ class TestDeletionsAtOnce:
         await translate(other)
         elsewhere = copy_context()
         async with transaction() as connection:
-            await forget_segments(article.id)
+            await forget_segments(article)
             deletion = withdraw_article(other.id, DELETED, PUBLISHER)
             deleting = asyncio.create_task(deletion, context=elsewhere)
             async with asyncio.timeout(30):

@@ -195,7 +195,7 @@ async def _publish_again(submission: Submission, taken_folders: Collection[str],
 async def _withdraw(submission: Submission, _: Collection[str], now: datetime) -> Receipt:
     article, submission, kind = await _find_kept(submission)
     if kind in WITHDRAWALS:
-        if submission.content_hash != article.content_hash:  # a draft
+        if kind is SubmissionKind.UNPUBLISHED and submission.content_hash != article.content_hash:  # a draft
             _revise(article, submission, now)
         await take_back(article, submission.status, now)
     elif kind is SubmissionKind.DUPLICATE:  # a publication that failed may have left files

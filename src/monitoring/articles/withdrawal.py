@@ -75,8 +75,8 @@ async def take_back(
     mark_files(article, now)
     await article.translations.all().delete()
     if status is PublicationStatus.DELETED:
+        await forget_segments(article)
         erase_content(article)
-        await forget_segments(article.id)
     log.info("The article is %s by %s", status, actor.name)
     await announce_withdrawal(article)
     for team in await find_readers():
