@@ -20,10 +20,8 @@ from monitoring.notifications.models import (
     NotificationChannel,
     NotificationDelivery,
 )
-from monitoring.notifications.routing import Announcement
+from monitoring.notifications.routing import TEST, Announcement
 from monitoring.notifications.rules import CHANNEL_DISABLED
-
-TEST_EVENT = "test"
 
 # How long a test waits for a worker, and for the other side, which has longer than that to answer.
 TEST_PATIENCE = timedelta(seconds=10)
@@ -38,8 +36,8 @@ async def queue_test(team_id: UUID, channel_id: UUID) -> NotificationDelivery:
     """Queue a test notification. Raises Problem if there is no such channel, or if nothing is sent to it."""
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, absent="notification_channel_not_found")
-        _demand_consent(channel, TEST_EVENT)
-        test = Announcement(team_id=team_id, event=TEST_EVENT, happened_at=datetime.now(UTC), subject={})
+        _demand_consent(channel, TEST)
+        test = Announcement(team_id=team_id, event=TEST, happened_at=datetime.now(UTC), subject={})
         delivery = make_delivery(test, channel_id)
         await delivery.save()
         return delivery
