@@ -47,7 +47,7 @@ async def create_notification_channel(
     await demand_reachable(body)
 
     async def create() -> Reply:
-        channel = await service.create_channel(caller.team_id, body)
+        channel = await service.create_channel(caller.team_id, body, by=caller.actor)
         location = f"/api/notification-channels/{channel.id}"
         return Reply(represent_created_channel(channel), 201, {"Location": location, **NO_STORE})
 
@@ -67,7 +67,8 @@ async def update_notification_channel(
     await demand_reachable(body)
 
     async def update() -> Reply:
-        return Reply(represent_channel(await service.update_channel(caller.team_id, UUID(channel_id), body)))
+        channel = await service.update_channel(caller.team_id, UUID(channel_id), body, by=caller.actor)
+        return Reply(represent_channel(channel))
 
     request = ("update_notification_channel", channel_id, body)
     return await act_once(caller.team_id, idempotency_key, request, update)
@@ -79,7 +80,7 @@ async def delete_notification_channel(
     """Delete a channel, once."""
 
     async def delete() -> Reply:
-        await service.delete_channel(caller.team_id, UUID(channel_id))
+        await service.delete_channel(caller.team_id, UUID(channel_id), by=caller.actor)
         return Reply.empty()
 
     request = ("delete_notification_channel", channel_id)
@@ -96,7 +97,8 @@ async def test_notification_channel(  # the document names it so: it is no test
     await _count(request, caller)
 
     async def queue() -> Reply:
-        return Reply(represent_delivery(await deliveries.queue_test(caller.team_id, UUID(channel_id))))
+        delivery = await deliveries.queue_test(caller.team_id, UUID(channel_id), by=caller.actor)
+        return Reply(represent_delivery(delivery))
 
     asked = ("test_notification_channel", channel_id)
     queued = await _nudged(await act_once(caller.team_id, idempotency_key, asked, queue))
@@ -120,7 +122,8 @@ async def redeliver_notification(
     await _count(request, caller)
 
     async def queue() -> Reply:
-        delivery = await deliveries.redeliver(caller.team_id, UUID(channel_id), UUID(delivery_id))
+        ids = (UUID(channel_id), UUID(delivery_id))
+        delivery = await deliveries.redeliver(caller.team_id, *ids, by=caller.actor)
         return Reply(represent_delivery(delivery), 202)
 
     asked = ("redeliver_notification", channel_id, delivery_id)

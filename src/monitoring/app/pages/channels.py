@@ -80,8 +80,7 @@ async def create_channel(visit: Visit) -> Response:
         await demand_reachable(given)
 
         async def create() -> Reply:
-            channel = await service.create_channel(visit.team.id, given)
-            await record(visit.team.id, visit.actor, Action.CHANNEL_CREATED, channel.name, channel.id)
+            channel = await service.create_channel(visit.team.id, given, by=visit.actor)
             return Reply({"channel_id": str(channel.id)}, 201)
 
         reply = await act_once(visit.team.id, f"app-{form_id}", ("app", "create_channel", given), create)
@@ -114,10 +113,7 @@ async def change_channel(visit: Visit) -> Response:
     try:
         patch = channel_form.read_patch(channel.type, form, events)
         await demand_reachable(patch)
-        async with transaction():
-            changed = await service.update_channel(visit.team.id, channel.id, patch)
-            if changed.updated_at != channel.updated_at:
-                await record(visit.team.id, visit.actor, Action.CHANNEL_UPDATED, changed.name, channel.id)
+        await service.update_channel(visit.team.id, channel.id, patch, by=visit.actor)
     except Problem as problem:
         errors = _explain(visit, problem, channel.type)
         shown = Shown(channel.type, form, events, errors=errors)
@@ -160,10 +156,7 @@ async def ask_to_delete(visit: Visit) -> Response:
 
 async def delete_channel(visit: Visit) -> Response:
     """Delete the channel for good."""
-    async with transaction():
-        channel = await _get_channel(visit)
-        await service.delete_channel(visit.team.id, channel.id)
-        await record(visit.team.id, visit.actor, Action.CHANNEL_DELETED, channel.name, channel.id)
+    await service.delete_channel(visit.team.id, visit.read_id("channel_id"), by=visit.actor)
     return visit.redirect(LIST, notice="channel_deleted")
 
 
@@ -178,9 +171,7 @@ def _sends_email(visit: Visit) -> bool:
 async def _queue_test(visit: Visit, channel: NotificationChannel) -> NotificationDelivery:
     """Queue a test, within the rate limit that the team's keys share."""
     await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))
-    async with transaction():
-        delivery = await deliveries.queue_test(visit.team.id, channel.id)
-        await record(visit.team.id, visit.actor, Action.CHANNEL_TESTED, channel.name, channel.id)
+    delivery = await deliveries.queue_test(visit.team.id, channel.id, by=visit.actor)
     await nudge([delivery.id])
     return delivery
 
