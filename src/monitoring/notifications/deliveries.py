@@ -23,13 +23,11 @@ from monitoring.notifications.models import (
     NotificationDelivery,
 )
 from monitoring.notifications.recording import record_act
-from monitoring.notifications.routing import Announcement
+from monitoring.notifications.routing import TEST, Announcement
 from monitoring.notifications.rules import CHANNEL_DISABLED
 
 if TYPE_CHECKING:
     from monitoring.audit.actors import Actor
-
-TEST_EVENT = "test"
 
 # How long a test waits for a worker, and for the other side, which has longer than that to answer.
 TEST_PATIENCE = timedelta(seconds=10)
@@ -44,8 +42,8 @@ async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
     """Queue a test notification. Raises Problem if there is no such channel, or if nothing is sent to it."""
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, absent="notification_channel_not_found")
-        _demand_consent(channel, TEST_EVENT)
-        test = Announcement(team_id=team_id, event=TEST_EVENT, happened_at=datetime.now(UTC), subject={})
+        _demand_consent(channel, TEST)
+        test = Announcement(team_id=team_id, event=TEST, happened_at=datetime.now(UTC), subject={})
         delivery = make_delivery(test, channel_id)
         await delivery.save()
         await record_act(channel, Action.CHANNEL_TESTED, by)
