@@ -50,10 +50,13 @@ TARGETS = (
     Target("list", "FastAPI + SQLAlchemy", at_least=5),
     Target("list", "FastAPI + SQLAlchemy, key cached", at_least=4),
     Target("list", "Starlette + asyncpg, key cached", at_most=1),
+    Target("list", "Go, key cached", at_most=1.6),
     Target("list_healthchecks", "Healthchecks under uwsgi", at_least=12),
     Target("create", "FastAPI + SQLAlchemy", at_least=3.5),
     Target("create", "Starlette + asyncpg, key cached", at_most=1),
+    Target("create", "Go, key cached", at_most=1.6),
     Target("get", "Starlette + asyncpg, key cached", at_most=0.8),
+    Target("get", "Go, key cached", at_most=2),
     Target("create_healthchecks", "Healthchecks under uwsgi", at_least=8),
     Target("framework_get", "bare Starlette", at_most=1.3),
     Target("framework_post", "bare Starlette", at_most=1.3),
@@ -62,6 +65,7 @@ TARGETS = (
     Target("ingest_sqlite", "FastAPI + SQLAlchemy, row by row", at_least=25, field="per_second"),
     Target("check_http", "blackbox_exporter", at_least=4),
     Target("check_https", "blackbox_exporter", at_least=1.4),
+    Target("check_https", "Go's client, without storing", at_most=1.2),
     Target("check_uptime_kuma", "Uptime Kuma", at_least=18),
     Target("pages", "first page", at_most=1.2, ours="far page"),
     Target("pages", "first page", at_most=1.2, ours="far page", field="postgres_us"),
@@ -76,9 +80,20 @@ BY_RECIPE = {
 
 
 def judge(scenarios: Mapping[str, Scenario]) -> list[Verdict]:
-    """Judge every target whose scenario was measured, in the order of the promises."""
+    """Judge every target whose scenario was measured with its peer, in the order of the promises."""
     return [
-        judge_target(target, scenarios[target.scenario]) for target in TARGETS if target.scenario in scenarios
+        judge_target(target, scenarios[target.scenario])
+        for target in TARGETS
+        if target.scenario in scenarios and target.peer in scenarios[target.scenario].samples
+    ]
+
+
+def left_out(scenarios: Mapping[str, Scenario]) -> list[str]:
+    """Name each scenario that was measured without a peer of its targets, with that peer."""
+    return [
+        f"{scenarios[target.scenario].title}: {target.peer} takes no part"
+        for target in TARGETS
+        if target.scenario in scenarios and target.peer not in scenarios[target.scenario].samples
     ]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rounds import Sample, Scenario
-from targets import BY_RECIPE, TARGETS, Target, judge, judge_target
+from targets import BY_RECIPE, TARGETS, Target, judge, judge_target, left_out
 
 OURS, THEIRS = "service", "peer"
 
@@ -102,9 +102,15 @@ class TestTargets:
         samples = {name: [Sample(100.0, postgres_us=10.0)] for name in names}
         scenarios = {key: Scenario(key, key, samples) for key in ("pages", "check_http", "list")}
         assert [verdict.title for verdict in judge(scenarios)] == [
-            *("list", "list", "list", "check_http", "pages", "pages (PostgreSQL's CPU)"),
+            *("list", "list", "list", "list", "check_http", "pages", "pages (PostgreSQL's CPU)"),
         ]
         assert judge({}) == []
+
+    def test_of_a_peer_that_could_not_take_part_are_not_judged_but_named(self) -> None:
+        names = {name for target in TARGETS for name in (target.ours, target.peer)} - {"Go, key cached"}
+        scenarios = {"list": Scenario("list", "List of 50", {name: [Sample(100.0)] for name in names})}
+        assert len(judge(scenarios)) == 3
+        assert left_out(scenarios) == ["List of 50: Go, key cached takes no part"]
 
     def test_say_the_same_of_a_peer_that_takes_no_part_as_of_one_that_does(self) -> None:
         promised = {
