@@ -9,17 +9,36 @@ from monitoring.audit.models import MAX_CHARACTERS, AuditEntry
 from monitoring.backends.pages import Page, read_page
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from uuid import UUID
 
     from monitoring.audit.actions import Action
     from monitoring.audit.actors import Actor
 
 
+INSERTED_AT_ONCE = 500
+
+
 async def record(
     team_id: UUID, actor: Actor, action: Action, subject: str = "", subject_id: object = None
 ) -> None:
     """Record an action, in the caller's transaction. `subject` is cut to 255 characters."""
-    await AuditEntry.create(
+    await _entry(team_id, actor, action, subject, subject_id).save()
+
+
+async def record_many(team_id: UUID, actor: Actor, action: Action, subjects: Mapping[UUID, str]) -> None:
+    """Record an action on many subjects, whose names are given by their ids, in the caller's transaction."""
+    entries = [_entry(team_id, actor, action, name, id_) for id_, name in subjects.items()]
+    await AuditEntry.bulk_create(entries, batch_size=INSERTED_AT_ONCE)
+
+
+async def list_entries(team_id: UUID, limit: int, after_id: UUID | None) -> Page[AuditEntry]:
+    """Return up to `limit` entries of a team, newest first, from the one after `after_id` on."""
+    return await read_page(AuditEntry.filter(team_id=team_id), limit, after_id)
+
+
+def _entry(team_id: UUID, actor: Actor, action: Action, subject: str, subject_id: object) -> AuditEntry:
+    return AuditEntry(
         team_id=team_id,
         happened_at=datetime.now(UTC),
         actor=actor.name[:MAX_CHARACTERS],
@@ -29,8 +48,3 @@ async def record(
         subject=subject[:MAX_CHARACTERS],
         subject_id=None if subject_id is None else str(subject_id)[:MAX_CHARACTERS],
     )
-
-
-async def list_entries(team_id: UUID, limit: int, after_id: UUID | None) -> Page[AuditEntry]:
-    """Return up to `limit` entries of a team, newest first, from the one after `after_id` on."""
-    return await read_page(AuditEntry.filter(team_id=team_id), limit, after_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from monitoring.app.charts import HOURS, Axis, draw_chart, draw_days
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
-from monitoring.app.pages import incidents, monitor_actions, monitor_forms, monitor_list
+from monitoring.app.pages import incidents, monitor_actions, monitor_forms, monitor_list, monitor_selection
 from monitoring.app.routing import for_members
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
@@ -113,6 +113,7 @@ def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str 
 
 ROUTES = (
     *monitor_list.ROUTES,
+    *monitor_selection.ROUTES,
     *monitor_forms.ROUTES,  # `/monitors/new` before any id
     for_members("/monitors/{monitor_id}", get=show_monitor),
     *monitor_actions.ROUTES,
