@@ -87,9 +87,20 @@ def stands_on_the_blog(operation_id: str) -> bool:
     return "blog_storage_not_configured" in str(OPERATIONS[operation_id].responses.get("503"))
 
 
+def is_counted_by_key(operation_id: str) -> bool:
+    """Say whether a limit counts each key's requests: a scene of its own has a key that sent none."""
+    return OPERATIONS[operation_id].definition["security"] == [{"bearerAuth": []}]
+
+
 @pytest.fixture(scope="module")
 def ordinary_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     with running_service(tmp_path_factory.mktemp("ordinary")) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def limited_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    with running_service(tmp_path_factory.mktemp("limited"), **SETTINGS["rate_limited"]) as service:
         yield service
 
 
@@ -118,6 +129,9 @@ def stage(operation_id: str, name: str, request: pytest.FixtureRequest, tmp_path
     elif name == "service_unavailable":
         with running_service(tmp_path) as service, chosen_backends.blog_storage_away(tmp_path):
             yield service, set_scene(service)
+    elif name == "rate_limited" and is_counted_by_key(operation_id):
+        service = request.getfixturevalue("limited_service")
+        yield service, set_scene(service)
     elif name in SETTINGS:
         with running_service(tmp_path, **SETTINGS[name]) as service:
             yield service, set_scene(service)
