@@ -30,17 +30,23 @@ _ORDER = "monitors.team_id DESC, monitors.id DESC"
 # What needs somebody comes first.
 _WORST_FIRST = ("down", "validating", "degraded", "unknown", "pending", "maintenance", "up", "paused")
 
+_IS_KEPT = "monitors.id NOT IN (SELECT monitor_id FROM pending_deletions WHERE team_id = {})"
+
 _WILDCARD = re.compile(r"[\\%_]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFilter:
-    """Which monitors to list. Fields that are None do not filter; the others combine with *and*."""
+    """Which monitors to list. Fields that are None do not filter; the others combine with *and*.
+
+    `leaves_out_deleted` is for those whose deletion can still be undone.
+    """
 
     status: str | None = None
     tag: str | None = None
     paused: bool | None = None
     search: str | None = None
+    leaves_out_deleted: bool = False
 
 
 class MonitorOrder(StrEnum):
@@ -149,7 +155,7 @@ async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
 
 async def count_tags(team_id: UUID) -> Counter[str]:
     """Count a team's monitors by their tags."""
-    given = _of_team(team_id)
+    given = _conditions(team_id, MonitorFilter(leaves_out_deleted=True))
     sql = f"SELECT tags, count(*) AS number FROM monitors {_where(given)} GROUP BY tags"  # noqa: S608 - ours
     connection = current_backends().database.context.db()
     counts: Counter[str] = Counter()
@@ -176,6 +182,7 @@ def _conditions(team_id: UUID, wanted: MonitorFilter) -> dict[str, Any]:
         "monitors.tags LIKE {} ESCAPE '\\'": wanted.tag and _contains(f'"{wanted.tag}"'),
         "monitors.paused = {}": wanted.paused,
         "monitors.search_text LIKE {} ESCAPE '\\'": wanted.search and _contains(wanted.search.casefold()),
+        _IS_KEPT: str(team_id) if wanted.leaves_out_deleted else None,
     }
     return {condition: value for condition, value in conditions.items() if value is not None}
 

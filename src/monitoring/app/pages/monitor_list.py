@@ -13,7 +13,7 @@ import orjson
 from monitoring.app import cookies
 from monitoring.app.charts import MAX_BARS, draw_bars
 from monitoring.app.list_groups import group_by_tag
-from monitoring.app.list_view import DENSITIES, ORDERS, read_view
+from monitoring.app.list_view import DENSITIES, MUTE_LENGTHS, ORDERS, read_view
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_filter import place_problem, read_filter
 from monitoring.app.monitor_words import STATUSES, UNANSWERED
@@ -25,6 +25,7 @@ from monitoring.contract.timestamps import read_timestamp
 from monitoring.incidents.models import IncidentState
 from monitoring.incidents.service import list_incidents
 from monitoring.monitors import service
+from monitoring.monitors.deleting import list_deletions
 from monitoring.monitors.reading import (
     MonitorOrder,
     count_statuses,
@@ -33,6 +34,7 @@ from monitoring.monitors.reading import (
     list_monitors_in_order,
     outline_monitors,
 )
+from monitoring.notifications.muting import list_muted
 from monitoring.notifications.telling import is_told, list_telling_routes
 
 if TYPE_CHECKING:
@@ -156,6 +158,9 @@ async def _render_list(
         uptimes=await measure_uptimes([*by_id], visit.now - UPTIME_RANGE, visit.now),
         untold={id_ for id_, monitor in by_id.items() if not is_told(routes, id_, monitor["tags"])},
         tells_somebody=bool(routes),
+        muted=await list_muted(visit.team.id, by_id, visit.now),
+        mute_lengths=MUTE_LENGTHS,
+        deletions=await list_deletions(visit.team.id),
         order_options=list(ORDERS.items()),
         open_count=len(open_page.rows),
         are_more_open=open_page.continues_after is not None,

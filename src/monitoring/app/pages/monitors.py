@@ -8,11 +8,13 @@ from monitoring.app.pages import (
     monitor_actions,
     monitor_forms,
     monitor_list,
+    monitor_selection,
     monitor_tables,
 )
 
 ROUTES = (
     *monitor_list.ROUTES,
+    *monitor_selection.ROUTES,
     *monitor_forms.ROUTES,  # `/monitors/new` before any id
     *monitor.ROUTES,
     *monitor_tables.ROUTES,
