@@ -33,6 +33,7 @@ LOOKS = {
 # Addresses that always redirect, and forms whose answer always does.
 LEADING_ELSEWHERE = {"/settings/audit-log.csv", "/settings"}
 ANSWERED_ELSEWHERE = {
+    "/settings/account/sessions/{session_id}/end",
     "/acknowledge",
     "/confirm-email",
     "/incidents/{incident_id}/acknowledge",

@@ -15,7 +15,8 @@ from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.members.invitations import accept_invitation, invite, make_reset_code
-from monitoring.members.models import Role, User
+from monitoring.members.models import PasswordLink, Role, User
+from monitoring.members.password_links import LIFETIME, write_link
 from monitoring.members.sessions import begin_session
 
 if TYPE_CHECKING:
@@ -76,6 +77,13 @@ async def make_people(team: Team) -> tuple[Member, Member, Invited, Invited]:
     await begin_session(member.user, FIREFOX, address=ADDRESS)
     reset = await make_reset_code(team.id, grace.user.id, by=owner.actor)
     return owner, member, invited, reset
+
+
+async def make_password_token(member: Member) -> str:
+    """Make a link for a new password that was sent to a member, and return its token."""
+    now = datetime.now(UTC)
+    link = await PasswordLink.create(user_id=member.user.id, created_at=now, expires_at=now + LIFETIME)
+    return write_link(link, "").partition("token=")[2]
 
 
 async def make_keys(team: Team, owner: Member) -> dict[str, ApiKey]:
