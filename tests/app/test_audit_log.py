@@ -113,7 +113,8 @@ class TestTheAuditLog:
     def test_begins_anew_with_a_cursor_it_did_not_write(self, owner: Visitor) -> None:
         anew = owner.open(f"{LOG}?cursor=nonsense")
         assert anew.status_code == 200
-        assert read_text(anew.text).startswith(read_text(owner.open(LOG).text))
+        entries, first = (read_text(page.text.partition("</main>")[0]) for page in (anew, owner.open(LOG)))
+        assert entries.startswith(first)
 
     def test_is_the_teams_own(self, owner: Visitor, outsider: Visitor, alice: Player) -> None:
         owner.submit(f"/settings/api-keys/{alice.client_id}/revoke", understood="on")

@@ -16,10 +16,11 @@ from starlette.responses import Response
 from monitoring.app import cookies
 from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS, ROOT
 from monitoring.app.sentences import NOTICES, Declined
+from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.backends.current import current_backends
-from monitoring.contract.bodies import FORM, MAX_FORM_FIELDS, shorten_header
+from monitoring.contract.bodies import FORM, shorten_header
 from monitoring.contract.cacheable import digest_of
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
 
 Form = ImmutableMultiDict[str, str]
 
+# A list of monitors has a box for each, and those of a group more than one.
+MAX_FIELDS = 500
+
 # How long a page may wait for a change. Proxies give up on an answer after a minute, or later.
 MAX_WAIT_SECONDS = 30
 
@@ -64,6 +68,7 @@ class Visit:
         self._changes = changes
         self._mark = ""
         self.now = datetime.now(UTC)
+        self.zone = read_zone(request)
         self.session: Session | None = None
         self.is_of_team = False
         self._pages = pages
@@ -164,7 +169,7 @@ class Visit:
                 given = shorten_header(content_type) or "no Content-Type"
                 raise Problem("unsupported_media_type", expected=FORM, given=given)
             try:
-                pairs = parse_pairs(await self.request.body(), MAX_FORM_FIELDS)
+                pairs = parse_pairs(await self.request.body(), MAX_FIELDS)
             except ValueError:
                 raise Problem("malformed_request") from None
             # Browsers end lines in a form with CR LF, whatever was typed.

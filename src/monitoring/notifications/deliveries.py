@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
@@ -23,15 +23,14 @@ from monitoring.notifications.models import (
     NotificationDelivery,
 )
 from monitoring.notifications.recording import record_act
-from monitoring.notifications.routing import Announcement
+from monitoring.notifications.routing import TEST, Announcement
 from monitoring.notifications.rules import CHANNEL_DISABLED
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from monitoring.audit.actors import Actor
 
-TEST_EVENT = "test"
+# How long a test waits for a worker, and for the other side, which has longer than that to answer.
+TEST_PATIENCE = timedelta(seconds=10)
 
 # How often somebody who waits for an attempt looks for its end.
 LOOK_AGAIN_SECONDS = 0.1
@@ -43,20 +42,20 @@ async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
     """Queue a test notification. Raises Problem if there is no such channel, or if nothing is sent to it."""
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, absent="notification_channel_not_found")
-        _demand_consent(channel, TEST_EVENT)
-        test = Announcement(team_id=team_id, event=TEST_EVENT, happened_at=datetime.now(UTC), subject={})
+        _demand_consent(channel, TEST)
+        test = Announcement(team_id=team_id, event=TEST, happened_at=datetime.now(UTC), subject={})
         delivery = make_delivery(test, channel_id)
         await delivery.save()
         await record_act(channel, Action.CHANNEL_TESTED, by)
         return delivery
 
 
-async def wait_for_attempt(delivery_id: UUID, patience: timedelta) -> NotificationDelivery | None:
+async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
     """Return a delivery once its first attempt has ended, or as it is when patience ends; None if it is gone.
 
     A worker makes the attempt, because API processes need no way out to strangers' servers.
     """
-    until = time.monotonic() + patience.total_seconds()
+    until = time.monotonic() + TEST_PATIENCE.total_seconds()
     while True:
         delivery = await NotificationDelivery.get_or_none(id=delivery_id)
         if delivery is None or _was_tried(delivery) or time.monotonic() >= until:

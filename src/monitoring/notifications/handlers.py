@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.service import act_once
 from monitoring.notifications import deliveries, service
+from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.representations import (
     represent_channel,
     represent_channels,
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
     from monitoring.auth.callers import Caller
     from monitoring.contract.document import Json
-
-
-# How long a test waits for a worker, and for the other side, which has longer than that to answer.
-TEST_PATIENCE = timedelta(seconds=10)
 
 
 async def list_notification_channels(
@@ -48,6 +44,7 @@ async def create_notification_channel(
     body: Json, caller: Caller, idempotency_key: str | None = None
 ) -> Reply:
     """Create a channel, once. No other answer holds the secret of a webhook."""
+    await demand_reachable(body)
 
     async def create() -> Reply:
         channel = await service.create_channel(caller.team_id, body, by=caller.actor)
@@ -67,6 +64,7 @@ async def update_notification_channel(
     channel_id: str, body: Json, caller: Caller, idempotency_key: str | None = None
 ) -> Reply:
     """Change a channel, once."""
+    await demand_reachable(body)
 
     async def update() -> Reply:
         channel = await service.update_channel(caller.team_id, UUID(channel_id), body, by=caller.actor)
@@ -104,7 +102,7 @@ async def test_notification_channel(  # the document names it so: it is no test
 
     asked = ("test_notification_channel", channel_id)
     queued = await _nudged(await act_once(caller.team_id, idempotency_key, asked, queue))
-    tried = await deliveries.wait_for_attempt(UUID(queued.json_value()["id"]), TEST_PATIENCE)
+    tried = await deliveries.wait_for_attempt(UUID(queued.json_value()["id"]))
     return Reply(represent_delivery(tried)) if tried else queued
 
 

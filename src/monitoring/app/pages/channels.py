@@ -24,8 +24,8 @@ from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.service import get_monitor
 from monitoring.notifications import confirming, deliveries, service
+from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.configuration import complete_routing, default_configuration
-from monitoring.notifications.handlers import TEST_PATIENCE
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.tasks import nudge
 
@@ -77,6 +77,7 @@ async def create_channel(visit: Visit) -> Response:
     form_id = str(read_form_id(form.get("form_id", "")))
     try:
         given = channel_form.read_form(channel_type, form, events)
+        await demand_reachable(given)
 
         async def create() -> Reply:
             channel = await service.create_channel(visit.team.id, given, by=visit.actor)
@@ -111,6 +112,7 @@ async def change_channel(visit: Visit) -> Response:
     events = form.getlist("events")
     try:
         patch = channel_form.read_patch(channel.type, form, events)
+        await demand_reachable(patch)
         await service.update_channel(visit.team.id, channel.id, patch, by=visit.actor)
     except Problem as problem:
         errors = _explain(visit, problem, channel.type)
@@ -175,7 +177,7 @@ async def _queue_test(visit: Visit, channel: NotificationChannel) -> Notificatio
 
 
 async def _wait_for_attempt(delivery: NotificationDelivery) -> NotificationDelivery:
-    return await deliveries.wait_for_attempt(delivery.id, TEST_PATIENCE) or delivery
+    return await deliveries.wait_for_attempt(delivery.id) or delivery
 
 
 def _explain(visit: Visit, problem: Problem, channel_type: str) -> Mapping[str, str]:

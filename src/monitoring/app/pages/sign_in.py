@@ -10,10 +10,10 @@ from starlette.background import BackgroundTask
 from monitoring.app.attempts import count_attempt, note_refusal
 from monitoring.app.routing import for_everybody, for_strangers
 from monitoring.app.sentences import REFUSALS
+from monitoring.app.visits import MAX_FIELDS
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record
 from monitoring.backends.database import transaction
-from monitoring.contract.bodies import MAX_FORM_FIELDS
 from monitoring.contract.problems import Problem
 from monitoring.contract.urlencoding import parse_pairs
 from monitoring.members.refusals import Refused
@@ -90,7 +90,7 @@ def _read_next(path: str) -> str:
 def _read_kept(kept: str) -> list[tuple[str, str]]:
     """Read what `Visit.keep_form` wrote. Raises Problem for text that it never writes."""
     try:
-        return parse_pairs(kept.encode(), MAX_FORM_FIELDS)
+        return parse_pairs(kept.encode(), MAX_FIELDS)
     except ValueError:
         raise Problem("malformed_request") from None
 
