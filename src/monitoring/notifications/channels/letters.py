@@ -10,8 +10,8 @@ from monitoring.backends.current import current_backends
 from monitoring.notifications.channels.mail import NO_SERVER
 from monitoring.notifications.channels.mail_handover import Envelope, hand_over
 from monitoring.notifications.channels.mail_message import Mail, write_mail
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
-from monitoring.notifications.channels.wording import Message, Mood
 from monitoring.settings.mail_server import read_mail_server, read_sender
 
 if TYPE_CHECKING:
