@@ -100,7 +100,7 @@ async def _find(visit: Visit, view: ListView, wanted: MonitorFilter) -> Listed:
     total = counts[wanted.status] if wanted.status else counts.total()
     tiles = _order_tiles(counts, wanted.status)
     if view.is_grouped:
-        groups = group_by_tag(await _outline(visit, view, wanted), wanted.tag)
+        groups = group_by_tag(await _outline(visit, view, wanted), size, wanted.tag)
         shown = list(dict.fromkeys(monitor_id for group in groups for monitor_id in group.shown))
         return Listed(await _read_among(team_id, shown), groups, total=total, tiles=tiles)
     number = min(view.number, max(1, -(-total // size)))
