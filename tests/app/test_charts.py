@@ -11,21 +11,12 @@ from hypothesis import strategies as st
 
 from monitoring.app.charts import (
     MAX_BARS,
-    SIDE,
-    Axis,
     describe_checks,
     draw_bars,
-    draw_chart,
     draw_days,
-    round_up,
 )
-from monitoring.checks.latencies import Latencies
 from monitoring.checks.latest import Glimpse
-from monitoring.checks.tallies import Tally
 from monitoring.checks.timeline import Durations
-
-MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
-HOUR = timedelta(hours=1)
 
 glimpses = st.builds(
     Glimpse,
@@ -37,13 +28,6 @@ glimpses = st.builds(
 
 def _up(*response_times_ms: int) -> list[Glimpse]:
     return [Glimpse("up", each) for each in response_times_ms]
-
-
-def _hours(*answers_ms: list[int]) -> list[tuple[tuple[datetime, datetime], Tally]]:
-    return [
-        ((MIDNIGHT + n * HOUR, MIDNIGHT + (n + 1) * HOUR), Tally(len(each), 0, Latencies(each)))
-        for n, each in enumerate(answers_ms)
-    ]
 
 
 class TestBars:
@@ -102,85 +86,6 @@ class TestTheirWords:
         self, checks: list[Glimpse], words: str
     ) -> None:
         assert describe_checks(checks) == words
-
-
-class TestMaintenance:
-    def test_is_shaded_where_it_was_and_cut_off_at_the_edges(self) -> None:
-        hours = _hours(*[[10]] * 11)
-        spans = [
-            (MIDNIGHT - HOUR, MIDNIGHT + HOUR / 2),
-            (MIDNIGHT + 4 * HOUR, MIDNIGHT + 5 * HOUR),
-            (MIDNIGHT + 10 * HOUR, MIDNIGHT + 12 * HOUR),
-        ]
-        chart = draw_chart(hours, spans)
-        assert chart
-        assert chart.shades == [(0, SIDE / 20), (SIDE * 4 / 10, SIDE / 10)]
-        assert "shaded" in chart.words
-
-    def test_leaves_a_chart_of_one_hour_as_it_is(self) -> None:
-        chart = draw_chart(_hours([10]), [(MIDNIGHT, MIDNIGHT + HOUR)])
-        assert chart
-        assert chart.shades == []
-
-
-class TestTheChart:
-    def test_is_none_without_an_answer(self) -> None:
-        assert draw_chart([]) is None
-        assert draw_chart(_hours([], [])) is None
-
-    def test_has_gaps_where_nothing_was_answered_and_dots_for_lone_hours(self) -> None:
-        chart = draw_chart(_hours([10], [20], [], [30], [], [40], [10]))
-        assert chart
-        typical, slow = chart.lines
-        assert (typical.percent, slow.percent) == (50, 95)
-        assert [
-            step[0] for step in typical.path.replace("L", "|L").replace("M", "|M").split("|")[1:]
-        ] == list("MLML")
-        assert len(typical.dots) == 1
-
-    def test_keeps_every_point_between_the_axes(self) -> None:
-        chart = draw_chart(_hours(*([n * 37] for n in range(25))))
-        assert chart
-        coordinates = [float(each) for each in chart.lines[1].path.replace("M", "").replace("L", " ").split()]
-        assert all(0 <= x <= SIDE for x in coordinates[::2])
-        assert all(0 <= y <= SIDE for y in coordinates[1::2])
-        assert coordinates[-1] < coordinates[1]
-
-    def test_names_hours_and_a_round_number_above_the_slowest(self) -> None:
-        chart = draw_chart(_hours(*[[130]] * 25))
-        assert chart
-        assert [tick.text for tick in chart.across] == ["00:00", "06:00", "12:00", "18:00", "00:00"]
-        assert [tick.text for tick in chart.upwards] == ["0 ms", "100 ms", "200 ms"]
-
-    def test_of_days_names_some_of_them(self) -> None:
-        days = [
-            ((start, start + 24 * HOUR), tally)
-            for number, (_, tally) in enumerate(_hours(*[[130]] * 30))
-            for start in [MIDNIGHT + number * 24 * HOUR]
-        ]
-        chart = draw_chart(days, axis=Axis("day", 7 * 24, "%-d %b"))
-        assert chart
-        assert [tick.text for tick in chart.across] == ["26 Nov", "3 Dec", "10 Dec", "17 Dec"]
-        assert chart.words.startswith("Response times of 30 days: ")
-
-    def test_names_long_times_in_seconds(self) -> None:
-        chart = draw_chart(_hours([900], [1000]))
-        assert chart
-        assert [tick.text for tick in chart.upwards] == ["0 ms", "500 ms", "1 s"]
-
-    def test_says_what_it_shows(self) -> None:
-        chart = draw_chart(_hours([10], [], [20]))
-        assert chart
-        assert chart.words == (
-            "Response times of 2 hours: half of the answers within 10 to 20 ms, 95 % within 10 to 20 ms"
-        )
-
-    @given(st.integers(0, 90_000_000))
-    def test_rounds_up_to_an_even_number_that_is_not_far(self, most_ms: int) -> None:
-        top_ms = round_up(most_ms)
-        assert top_ms >= most_ms
-        assert top_ms % 2 == 0
-        assert top_ms <= max(2, most_ms * 2)
 
 
 class TestDays:

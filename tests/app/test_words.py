@@ -6,7 +6,14 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from monitoring.app.words import isolate, write_ago, write_duration, write_moment, write_percent
+from monitoring.app.words import (
+    isolate,
+    write_ago,
+    write_duration,
+    write_milliseconds,
+    write_moment,
+    write_percent,
+)
 
 MOMENT = datetime(2026, 11, 1, 13, 5, 59, tzinfo=UTC)
 
@@ -26,6 +33,22 @@ MOMENT = datetime(2026, 11, 1, 13, 5, 59, tzinfo=UTC)
 )
 def test_a_duration_is_written_in_its_two_largest_units(seconds: float, words: str) -> None:
     assert write_duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "words"),
+    [
+        (0, "0 ms"),
+        (999, "999 ms"),
+        (1000, "1 s"),
+        (1234, "1.2 s"),
+        (59_949, "59.9 s"),
+        (59_950, "1 min"),
+        (65_400, "1 min 5 s"),
+    ],
+)
+def test_a_response_time_is_written_as_people_say_it(milliseconds: int, words: str) -> None:
+    assert write_milliseconds(milliseconds) == words
 
 
 @pytest.mark.parametrize(

@@ -39,3 +39,15 @@ def test_a_phone_shows_the_first_monitor_on_its_first_screen_and_each_in_few_lin
     )
     assert tops[0] < 0.65 * PHONE["height"]
     assert (tops[-1] - tops[0]) / (len(tops) - 1) < 125
+
+
+def test_a_phone_shows_a_check_in_one_line_or_two(acme: Acme, arrive: Arrive) -> None:
+    owner = arrive(acme.owner, viewport=ViewportSize(width=360, height=640))
+    heights = {}
+    for shows in ("up", "down"):
+        owner.open(f"/monitors/{acme.monitors[shows]}")
+        heights[shows] = owner.page.locator(".checks tbody tr").evaluate_all(
+            "rows => Math.max(...rows.map(row => row.offsetHeight))"
+        )
+    assert heights["up"] < 45
+    assert heights["down"] < 70

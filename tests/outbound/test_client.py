@@ -315,14 +315,18 @@ class TestRedirect:
         exchange = await ask(client, f"{server.url}/", follow_redirects=True)
         assert (exchange.status_code, exchange.body) == (302, b"nowhere")
 
-    async def test_leaves_the_timings_of_the_last_hop_only(
+    async def test_adds_the_timings_of_its_hops_up(
         self, client: HttpClient, names: NameServer, server: ScriptedServer
     ) -> None:
         names.know("shop.example", [server.host])
         server.scripts["/"] = redirect(f"{server.url}/next")
         url = f"http://shop.example:{server.port}/"
-        assert (await ask(client, url)).timings.dns_ms is not None
-        assert (await ask(client, url, follow_redirects=True)).timings.dns_ms is None
+        timings = (await ask(client, url, follow_redirects=True)).timings
+        assert timings.dns_ms is not None  # the last hop has no name
+        assert timings.connect_ms is not None
+        assert timings.first_byte_ms is not None
+        assert timings.total_ms is not None
+        assert timings.dns_ms + timings.connect_ms + timings.first_byte_ms < timings.total_ms
 
     async def test_is_followed_whatever_its_body_is(self, client: HttpClient, server: ScriptedServer) -> None:
         head = b"HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Encoding: br\r\n\r\n"

@@ -1,10 +1,8 @@
-"""Charts of checks: where the bars and lines of an SVG go, and the same in words. Pure."""
+"""Bars of checks and of days: where they go in an SVG, and the same in words. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.words import write_duration, write_percent
@@ -12,16 +10,11 @@ from monitoring.monitors.health import Outcome, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import datetime
 
     from monitoring.checks.latest import Glimpse
-    from monitoring.checks.ranges import WindowName
-    from monitoring.checks.tallies import Tally
     from monitoring.checks.timeline import Durations, Window
 
 MAX_BARS = 40
-
-SIDE = 1000
 
 _BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28
 _LOWEST_BAR = 3
@@ -29,9 +22,6 @@ _LOWEST_BAR = 3
 _HIGHEST_ANSWER = 22
 
 _GOOD_RATIO = 0.99
-_SHOWN_PERCENTS = (50, 95)
-_MS_A_SECOND = 1000
-_HOUR = timedelta(hours=1)
 
 
 class Bar(NamedTuple):
@@ -52,55 +42,6 @@ class Bars:
     width: int = MAX_BARS * _BAR_STEP
     height: int = _BAR_HEIGHT
     bar_width: int = _BAR_WIDTH
-
-
-class Line(NamedTuple):
-    """A percentile by the window. Windows without answers are gaps in the path; one between gaps is a dot.
-
-    Coordinates run from 0 to `SIDE`, to the right and downwards. The page stretches them to its room.
-    """
-
-    percent: int
-    path: str
-    dots: list[tuple[float, float]]
-
-
-class Axis(NamedTuple):
-    """What the windows of a chart are, "hour" or "day", and how often a label names one."""
-
-    unit: WindowName
-    hours_between_ticks: int
-    tick_format: str
-
-
-HOURS = Axis("hour", 6, "%H:00")
-
-
-class Tick(NamedTuple):
-    """A place on an axis, in percent of its length, and its label. The ends of an axis are at 0 and 100."""
-
-    at: float
-    text: str
-
-
-class Shade(NamedTuple):
-    """A time in maintenance, in the coordinates of lines."""
-
-    x: float
-    width: float
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """Response times by the hour or by the day."""
-
-    lines: list[Line]
-    shades: list[Shade]
-    across: list[Tick]
-    upwards: list[Tick]
-    unit: str
-    words: str
-    side: int = SIDE
 
 
 class Day(NamedTuple):
@@ -183,42 +124,6 @@ def describe_checks(checks: Sequence[Glimpse]) -> str:
     return f"Last {_count(len(checks), 'check')}: {', '.join(parts)}"
 
 
-def draw_chart(
-    windows: Sequence[tuple[Window, Tally]], maintenance: Sequence[Window] = (), axis: Axis = HOURS
-) -> Chart | None:
-    """Draw the percentiles of each window, and what was maintenance; None when no window has an answer."""
-    found = {
-        percent: [tally.latencies.percentile(percent) for _, tally in windows] for percent in _SHOWN_PERCENTS
-    }
-    answers_ms = [each for series in found.values() for each in series if each is not None]
-    if not answers_ms:
-        return None
-    top_ms = round_up(max(answers_ms))
-    step = SIDE / max(len(windows) - 1, 1)
-    ticks = [
-        Tick(_in_percent(position * step), start.strftime(axis.tick_format))
-        for position, ((start, _), _) in enumerate(windows)
-        if start.timestamp() // _HOUR.total_seconds() % axis.hours_between_ticks == 0
-    ]
-    lines = [_draw_line(percent, series, step, top_ms) for percent, series in found.items()]
-    heights = [
-        Tick(_in_percent(_height_at(each, top_ms)), _write_short(each)) for each in (0, top_ms // 2, top_ms)
-    ]
-    shades = _shade(maintenance, windows[0][0][0], windows[-1][0][0])
-    words = _say(found, axis.unit) + ("; the time in maintenance is shaded" if shades else "")
-    return Chart(lines, shades, ticks, heights, axis.unit, words)
-
-
-def round_up(most_ms: int) -> int:
-    """Return the next round number of the series 2, 4, 6, 8, 10, 20, 40 and so on."""
-    magnitude = 1
-    while True:
-        for digit in (2, 4, 6, 8, 10):
-            if digit * magnitude >= most_ms:
-                return digit * magnitude
-        magnitude *= 10
-
-
 def _answers_ms(checks: Iterable[Glimpse]) -> list[int]:
     return [
         response_time_ms
@@ -235,55 +140,5 @@ def _height_of(outcome: str, response_time_ms: int | None, slowest_ms: int) -> i
     return max(_LOWEST_BAR, round(_HIGHEST_ANSWER * response_time_ms / slowest_ms))
 
 
-def _draw_line(percent: int, series: Sequence[int | None], step: float, top_ms: int) -> Line:
-    points = [
-        None if each is None else (_round(position * step), _height_at(each, top_ms))
-        for position, each in enumerate(series)
-    ]
-    # A point after a gap begins a stroke; a point between two gaps is a dot.
-    path, dots = [], []
-    for (before, point), (_, after) in pairwise(pairwise([None, *points, None])):
-        if point is None:
-            continue
-        if before is None and after is None:
-            dots.append(point)
-        else:
-            path.append(f"{'M' if before is None else 'L'}{point[0]:g} {point[1]:g}")
-    return Line(percent, " ".join(path), dots)
-
-
-def _shade(spans: Sequence[Window], start: datetime, end: datetime) -> list[Shade]:
-    """Lay spans over the axis, whose ends are the beginnings of the first and of the last window."""
-    if end <= start:
-        return []
-    places = [[SIDE * min(max((each - start) / (end - start), 0), 1) for each in span] for span in spans]
-    return [Shade(_round(left), _round(right - left)) for left, right in places if _round(right - left)]
-
-
-def _height_at(response_time_ms: float, top_ms: int) -> float:
-    return _round(SIDE - SIDE * response_time_ms / top_ms)
-
-
-def _in_percent(coordinate: float) -> float:
-    return _round(100 * coordinate / SIDE)
-
-
-def _say(found: dict[int, list[int | None]], unit: str) -> str:
-    typical, slow = ([each for each in found[percent] if each is not None] for percent in _SHOWN_PERCENTS)
-    return (
-        f"Response times of {_count(len(typical), unit)}: "
-        f"half of the answers within {min(typical):,} to {max(typical):,} ms, "
-        f"95 % within {min(slow):,} to {max(slow):,} ms"
-    )
-
-
-def _write_short(milliseconds: int) -> str:
-    return f"{milliseconds} ms" if milliseconds < _MS_A_SECOND else f"{milliseconds / _MS_A_SECOND:g} s"
-
-
 def _count(count: int, thing: str) -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
-
-
-def _round(number: float) -> float:
-    return round(number, 1)

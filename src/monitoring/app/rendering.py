@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
 from monitoring.app.words import FILTERS
+from monitoring.app.zones import writing_in
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ class Pages:
         return self.locate(f"/assets/{name}", v=_version_of(self._assets[name]))
 
     def render(self, template: str, status: int, context: Mapping[str, Any]) -> Response:
-        """Render a page."""
-        content = self._environment.get_template(template).render(context)
+        """Render a page, its times in the zone of the visit."""
+        with writing_in(context["visit"].zone):
+            content = self._environment.get_template(template).render(context)
         return Response(content, status, PAGE_HEADERS, "text/html")
 
     def redirect(self, path: str, **query: str | int | None) -> Response:

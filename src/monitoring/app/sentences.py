@@ -62,6 +62,7 @@ REFUSALS = {
     "note_form_spent": "This form has already added a note. Send it again to add another.",
     "maintenance_form_spent": "This form has already created maintenance. Send it again to create more.",
     "maintenance_length": "Must be a minute to 30 days after the beginning.",
+    "day_unreadable": "Must be a day such as 2026-11-20.",
     "moment_unreadable": "Must be a day and a time, such as 2026-11-20 09:30.",
     "form_spent": "This form has already created a monitor. Send it again to create another.",
     "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",
@@ -82,6 +83,7 @@ class Sentence:
 
 
 ROLE_OPTIONS = (
+    ("viewer", "Viewer: sees everything, changes nothing"),
     ("member", "Member: works with monitors"),
     ("owner", "Owner: also keys, people and the audit log"),
 )
@@ -99,6 +101,9 @@ DECLINED = {
         "Its channel was deleted, or has another address, or the message is too old.",
     ),
     "owners_only": Sentence(403, "Owners only", "Ask an owner of your team to do this."),
+    "viewers_only_look": Sentence(
+        403, "Viewers change nothing", "To work with this, ask an owner of your team to make you a member."
+    ),
 }
 
 

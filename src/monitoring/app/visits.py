@@ -16,6 +16,7 @@ from starlette.responses import Response
 from monitoring.app import cookies
 from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS, ROOT
 from monitoring.app.sentences import NOTICES, Declined
+from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.backends.current import current_backends
@@ -56,7 +57,10 @@ _WAIT = re.compile(r"wait=([0-9]{1,4})")
 
 
 class Visit:
-    """One request. `session` is None for strangers, who have no `user`, `team` or `actor`."""
+    """One request. `session` is None for strangers, who have no `user`, `team` or `actor`.
+
+    `is_of_team` says that the page is about the team's things, and not about a person's own account.
+    """
 
     def __init__(self, request: Request, pages: Pages, catalogue: Catalogue, changes: Changes) -> None:
         self.request = request
@@ -64,7 +68,9 @@ class Visit:
         self._changes = changes
         self._mark = ""
         self.now = datetime.now(UTC)
+        self.zone = read_zone(request)
         self.session: Session | None = None
+        self.is_of_team = False
         self._pages = pages
         self._form: Form | None = None
         sent = cookies.read_token(request, self.settings)
@@ -106,6 +112,16 @@ class Visit:
     def is_owner(self) -> bool:
         """Whether the person is an owner of the team."""
         return self.session is not None and self.user.role == Role.OWNER
+
+    @property
+    def is_viewer(self) -> bool:
+        """Whether the person only looks at the team's things."""
+        return self.session is not None and self.user.role == Role.VIEWER
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the page shows its forms, and what leads to forms."""
+        return not (self.is_of_team and self.is_viewer)
 
     @property
     def sees_articles(self) -> bool:

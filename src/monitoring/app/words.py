@@ -8,35 +8,48 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from monitoring.app.zones import UTC_ZONE, current_zone
 from monitoring.articles.translation.codes import readable
 from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.durations import duration_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _TIME = Markup('<time datetime="{machine}" title="{title}">{text}</time>')
-# The script of live pages keeps the text of these two true (`assets/live.js`).
+# The script of live pages keeps the text of these three true (`assets/live.js`).
 _AGO = Markup('<time datetime="{machine}" title="{title}" data-ago>{text}</time>')
+_UNTIL = Markup('<time datetime="{machine}" title="{title}" data-until>{text}</time>')
 _SINCE = Markup('<span data-since="{machine}">{text}</span>')
+_NONE = Markup('<span class="quiet">none</span>')
+
+_MS_A_SECOND = 1000
+_TENTHS_A_MINUTE = 600
 
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-_LONG_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def write_moment(moment: datetime | None) -> Markup | str:
-    """Write a moment in UTC, as a `<time>`; "never" for None."""
+    """Write a moment in the reader's zone, as a `<time>` that tells it in UTC too; "never" for None."""
     if moment is None:
         return "never"
-    return _write_time(moment, title=write_timestamp(moment.astimezone(UTC)), text=_in_words(moment))
+    return _write_time(moment, text=_in_words(moment))
 
 
 def write_to_the_second(moment: datetime) -> Markup:
-    """Write a moment in UTC to the second, for lists in which several share a minute."""
-    moment = moment.astimezone(UTC)
-    text = f"{moment.day} {moment:%b, %H:%M:%S} UTC"
-    return _write_time(moment, title=_in_words(moment), text=text)
+    """Write a moment to the second, for lists in which several share a minute."""
+    local = moment.astimezone(current_zone())
+    return _write_time(moment, text=f"{local.day} {local:%b, %H:%M:%S}{_suffix()}")
+
+
+def write_clock(moment: datetime) -> Markup:
+    """Write a moment to the second; its day only if that is not today, for lists on small screens."""
+    local = moment.astimezone(current_zone())
+    if local.date() != datetime.now(current_zone()).date():
+        return write_to_the_second(moment)
+    return _write_time(moment, text=f"{local:%H:%M:%S}{_suffix()}")
 
 
 def write_ago(moment: datetime | None) -> Markup | str:
@@ -44,8 +57,15 @@ def write_ago(moment: datetime | None) -> Markup | str:
     if moment is None:
         return "never"
     passed = datetime.now(UTC) - moment
-    text = f"{_in_long_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
-    return _write_time(moment, title=_in_words(moment), text=text, markup=_AGO)
+    text = f"{duration_in_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
+    return _write_time(moment, text=text, markup=_AGO)
+
+
+def write_until(moment: datetime) -> Markup:
+    """Write how long it is until a moment, as a `<time>` that tells the moment too: `in 12 s`, or `soon`."""
+    seconds = (moment - datetime.now(UTC)).total_seconds()
+    text = f"in {write_duration(seconds)}" if seconds >= 1 else "soon"
+    return _write_time(moment, text=text, markup=_UNTIL)
 
 
 def write_since(moment: datetime) -> Markup:
@@ -66,6 +86,16 @@ def write_duration(seconds: float) -> str:
         elif parts:
             break
     return " ".join(parts[:2]) or "0 s"
+
+
+def write_milliseconds(milliseconds: int | None) -> Markup | str:
+    """Write a response time as people say it: `87 ms`, `1.2 s`, `1 min 5 s`; "none" for None."""
+    if milliseconds is None:
+        return _NONE
+    if milliseconds < _MS_A_SECOND:
+        return f"{milliseconds} ms"
+    tenths = round(milliseconds / 100)
+    return f"{tenths / 10:g} s" if tenths < _TENTHS_A_MINUTE else write_duration(milliseconds / _MS_A_SECOND)
 
 
 def write_percent(ratio: float | None) -> str:
@@ -90,27 +120,33 @@ def isolate(text: str) -> str:
 FILTERS: dict[str, Callable[..., Markup | str]] = {
     "ago": write_ago,
     "as_read": resolve_references,
+    "clock": write_clock,
     "duration": write_duration,
     "isolated": isolate,
+    "milliseconds": write_milliseconds,
     "moment": write_moment,
     "percent": write_percent,
     "readable": readable,
     "since": write_since,
     "to_the_second": write_to_the_second,
+    "until": write_until,
 }
 
 
-def _write_time(moment: datetime, *, title: str, text: str, markup: Markup = _TIME) -> Markup:
-    return markup.format(machine=write_timestamp(moment.astimezone(UTC)), title=title, text=text)
+def _write_time(moment: datetime, *, text: str, markup: Markup = _TIME) -> Markup:
+    """Write a `<time>`. Under the pointer stands the moment in UTC, and before it in the reader's zone."""
+    moment = moment.astimezone(UTC)
+    title = f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"
+    if markup is not _TIME and current_zone() != UTC_ZONE:
+        title = f"{_in_words(moment)} ({title})"
+    return markup.format(machine=write_timestamp(moment), title=title, text=text)
 
 
 def _in_words(moment: datetime) -> str:
-    moment = moment.astimezone(UTC)
-    return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+    local = moment.astimezone(current_zone())
+    return f"{local.day} {local:%b %Y, %H:%M}{_suffix()}"
 
 
-def _in_long_words(passed: timedelta) -> str:
-    seconds = passed.total_seconds()
-    length, unit = next(found for found in _LONG_UNITS if seconds >= found[0])
-    count = int(seconds // length)
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+def _suffix() -> str:
+    """Name the zone only where it is not the reader's own."""
+    return " UTC" if current_zone() == UTC_ZONE else ""

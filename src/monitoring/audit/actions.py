@@ -40,6 +40,7 @@ class Action(StrEnum):
     CHANNEL_UPDATED = "channel.updated"
     CHANNEL_TESTED = "channel.tested"
     CHANNEL_DELETED = "channel.deleted"
+    CHANNEL_SENT_AGAIN = "channel.sent_again"
     MAINTENANCE_CREATED = "maintenance.created"
     MAINTENANCE_UPDATED = "maintenance.updated"
     MAINTENANCE_ENDED = "maintenance.ended"

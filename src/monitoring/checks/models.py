@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Rollup(Model):
-    """The checks of one monitor in one hour or day (UTC). `latencies` is a `Latencies` sketch."""
+    """The checks of one monitor in one hour or day (UTC). `latencies` is a `Latencies` sketch.
+
+    `phases` are those of `Phases` in its order. Rows of 0.1 have none.
+    """
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     monitor: fields.ForeignKeyRelation[Monitor] = fields.ForeignKeyField(
@@ -29,6 +32,7 @@ class Rollup(Model):
     check_count = fields.IntField()
     failed_check_count = fields.IntField()
     latencies: JsonTextField[dict[str, int]] = JsonTextField()
+    phases: JsonTextField[list[int] | None] = JsonTextField(null=True)
 
     class Meta:
         table = "rollups"

@@ -16,6 +16,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.partitions import create_partitions
+from monitoring.checks.phases import sum_phases
 from monitoring.checks.tallies import Tally
 
 if TYPE_CHECKING:
@@ -99,7 +100,11 @@ async def tally_results(
     tallies: defaultdict[UUID | str, Tally] = defaultdict(Tally)
     for monitor_id, outcome, response_time_ms in rows:
         tallies[monitor_id].add(outcome, response_time_ms)
-    return {UUID(str(monitor_id)): tally for monitor_id, tally in tallies.items()}
+    read = {UUID(str(monitor_id)): tally for monitor_id, tally in tallies.items()}
+    if read:
+        for found_id, phases in (await sum_phases(connection, monitor_ids, values)).items():
+            read.setdefault(found_id, Tally()).phases = phases
+    return read
 
 
 def spell_row(connection: BaseDBAsyncClient, row: Sequence[object]) -> list[object]:

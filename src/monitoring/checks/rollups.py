@@ -17,6 +17,7 @@ from monitoring.backends.database import transaction
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.latencies import Latencies
 from monitoring.checks.models import Progress, Rollup
+from monitoring.checks.phases import Phases
 from monitoring.checks.results import tally_results
 from monitoring.checks.tallies import Tally
 
@@ -117,6 +118,7 @@ async def _store(window: str, starts_at: datetime, tallies: Mapping[UUID, Tally]
             check_count=tally.check_count,
             failed_check_count=tally.failed_check_count,
             latencies=tally.latencies.to_json(),
+            phases=list(tally.phases),
         )
         for monitor_id, tally in tallies.items()
         if tally.check_count
@@ -124,7 +126,7 @@ async def _store(window: str, starts_at: datetime, tallies: Mapping[UUID, Tally]
     await Rollup.bulk_create(
         rollups,
         on_conflict=("monitor_id", "window", "starts_at"),
-        update_fields=("check_count", "failed_check_count", "latencies"),
+        update_fields=("check_count", "failed_check_count", "latencies", "phases"),
     )
 
 
@@ -141,7 +143,8 @@ async def _read_hours(
 
 def tally_of(rollup: Rollup) -> Tally:
     """Read the tally of a rollup."""
-    return Tally(rollup.check_count, rollup.failed_check_count, Latencies.from_json(rollup.latencies))
+    latencies, phases = Latencies.from_json(rollup.latencies), Phases(*rollup.phases or ())
+    return Tally(rollup.check_count, rollup.failed_check_count, latencies, phases)
 
 
 async def _find_oldest_result() -> datetime | None:

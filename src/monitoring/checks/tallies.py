@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from monitoring.checks.latencies import Latencies
+from monitoring.checks.phases import Phases
 from monitoring.monitors.health import Outcome
 
 
 @dataclass(slots=True)
 class Tally:
-    """How many checks there were, how many of them failed, and the response times of the others.
+    """How many checks there were, how many of them failed, and the response times and phases of the others.
 
     A check with an unknown outcome does not count, because it was us who were offline.
     """
@@ -18,6 +19,7 @@ class Tally:
     check_count: int = 0
     failed_check_count: int = 0
     latencies: Latencies = field(default_factory=Latencies)
+    phases: Phases = field(default_factory=Phases)
 
     def add(self, outcome: str, response_time_ms: int | None) -> None:
         """Count a check."""
@@ -34,3 +36,4 @@ class Tally:
         self.check_count += other.check_count
         self.failed_check_count += other.failed_check_count
         self.latencies.merge(other.latencies)
+        self.phases = self.phases.plus(other.phases)

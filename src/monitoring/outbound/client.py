@@ -58,7 +58,6 @@ async def _follow(request: OutboundRequest, call: Call) -> Exchange:
     hop = _first_hop(request)
     expiries: list[datetime] = []
     for _ in range(MAX_REDIRECTS + 1):
-        call.stopwatch.start_hop()
         answer, tls_expires_at = await _ask(hop, request, call)
         if tls_expires_at:
             expiries.append(tls_expires_at)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Timings(NamedTuple):
-    """Milliseconds. `total_ms` is the whole call; the phases are those of its last hop."""
+    """Milliseconds. `total_ms` is the whole call; the phases are those of all its hops together."""
 
     dns_ms: float | None = None
     connect_ms: float | None = None
@@ -39,19 +39,16 @@ class Stopwatch:
         self._started_at = self._phase_started_at = perf_counter()
         self._durations_ms: dict[str, float] = {}
 
-    def start_hop(self) -> None:
-        """Forget the phases so far. The total runs on."""
-        self._durations_ms.clear()
-
     def enter(self, phase: Phase) -> None:
         """Begin a phase. One that was entered before begins again."""
         self.phase = phase
         self._phase_started_at = perf_counter()
 
     def leave(self) -> None:
-        """Take the time of the phase that was entered last."""
-        if self.phase.timing:
-            self._durations_ms[self.phase.timing] = (perf_counter() - self._phase_started_at) * 1000
+        """Take the time of the phase that was entered last, and add it to that of earlier hops."""
+        if timing := self.phase.timing:
+            duration_ms = (perf_counter() - self._phase_started_at) * 1000
+            self._durations_ms[timing] = self._durations_ms.get(timing, 0.0) + duration_ms
 
     def begin_reading(self) -> None:
         """Stop waiting for the answer and begin to read it. A server may also answer before it is asked."""
@@ -60,5 +57,5 @@ class Stopwatch:
         self.enter(Phase.READING)
 
     def timings(self) -> Timings:
-        """Return the finished phases of the last hop, and the time since the start."""
+        """Return the finished phases, and the time since the start."""
         return Timings(**self._durations_ms, total_ms=(perf_counter() - self._started_at) * 1000)

@@ -1,6 +1,12 @@
 // Every page is whole without this: it offers to copy, takes two clicks on a button for one, and mends "Back".
 const sentAt = new WeakMap();
 
+// Pages write times in the reader's zone, which only the browser knows; the first page is in UTC.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const root = new URL("..", document.currentScript.src).pathname;
+const secure = location.protocol === "https:" ? "; secure" : "";
+if (zone) document.cookie = `zone=${zone}; path=${root}; max-age=34560000; samesite=lax${secure}`;
+
 document.addEventListener("submit", (event) => {
   const now = Date.now();
   // No event tells that sending was broken off: the form may be sent again after a while.

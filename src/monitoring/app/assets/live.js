@@ -38,7 +38,19 @@ function show(fresh) {
   if (news.dataset.says !== says) news.textContent = news.dataset.says = says;
 }
 
-// As `write_ago` and `write_duration` of `words.py` say it. The clock is the service's.
+// As `write_duration` of `words.py` says it.
+function inWords(seconds) {
+  let rest = seconds;
+  const first = UNITS.findIndex(([length]) => rest >= length);
+  const parts = UNITS.slice(first, first + 2).map(([length, unit]) => {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    return count ? `${count} ${unit}` : "";
+  });
+  return first < 0 ? "0 s" : parts.filter(Boolean).join(" ");
+}
+
+// As `write_ago`, `write_since` and `write_until` of `words.py` say it. The clock is the service's.
 function keepTimesTrue() {
   if (ahead === null || document.hidden) return;
   const secondsSince = (moment) => Math.max(0, Math.round((Date.now() + ahead - Date.parse(moment)) / 1000));
@@ -48,15 +60,11 @@ function keepTimesTrue() {
     const count = Math.floor(seconds / length);
     firstChild.data = word ? `${count} ${word}${count === 1 ? "" : "s"} ago` : "just now";
   }
-  for (const { dataset, firstChild } of document.querySelectorAll("[data-live] [data-since]")) {
-    let rest = secondsSince(dataset.since);
-    const first = UNITS.findIndex(([length]) => rest >= length);
-    const parts = UNITS.slice(first, first + 2).map(([length, unit]) => {
-      const count = Math.floor(rest / length);
-      rest -= count * length;
-      return count ? `${count} ${unit}` : "";
-    });
-    firstChild.data = first < 0 ? "0 s" : parts.filter(Boolean).join(" ");
+  for (const { dataset, firstChild } of document.querySelectorAll("[data-live] [data-since]"))
+    firstChild.data = inWords(secondsSince(dataset.since));
+  for (const { dateTime, firstChild } of document.querySelectorAll("[data-live] [data-until]")) {
+    const seconds = Math.round((Date.parse(dateTime) - Date.now() - ahead) / 1000);
+    firstChild.data = seconds > 0 ? `in ${inWords(seconds)}` : "soon";
   }
 }
 

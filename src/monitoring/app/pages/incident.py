@@ -7,11 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 from uuid import uuid4, uuid5
 
-from monitoring.app.charts import draw_chart
 from monitoring.app.document_rules import document_rules
 from monitoring.app.incident_timeline import is_nobody_told, tell_incident
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS
+from monitoring.app.response_chart import HOURS, draw_chart
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
@@ -22,6 +22,8 @@ from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.incidents import responding, service
 from monitoring.incidents.representations import represent_note
+from monitoring.incidents.spans import read_incident_spans
+from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.deliveries import list_told
 from monitoring.notifications.tasks import nudge
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
+    from monitoring.app.response_chart import Chart
     from monitoring.app.visits import Visit
     from monitoring.contract.validation import Check
     from monitoring.incidents.models import Incident, IncidentNote
@@ -57,11 +60,6 @@ async def show_incident(visit: Visit) -> Response:
     notes = await responding.list_notes(visit.team.id, incident.id, NOTES_SHOWN, None)
     deliveries = await list_told(visit.team.id, incident.id)
     monitor = await Monitor.get_or_none(id=incident.monitor_id, team_id=visit.team.id)
-    chart = None
-    if monitor:
-        start = incident.started_at - BEFORE
-        drawn = Range(start, min(start + SHOWN, visit.now), "hour")
-        chart = draw_chart((await measure_response_times(monitor.id, drawn, visit.now)).windows)
     return visit.render_live(
         "incidents/incident.html",
         incident=incident,
@@ -70,9 +68,21 @@ async def show_incident(visit: Visit) -> Response:
         are_notes_left_out=notes.continues_after is not None,
         is_nobody_told=is_nobody_told(incident, deliveries),
         error_words=ERRORS,
-        chart=chart,
+        chart=await _draw_around(incident, monitor, visit) if monitor else None,
         form_id=_choose_form_id(visit, incident.id, notes.rows),
     )
+
+
+async def _draw_around(incident: Incident, monitor: Monitor, visit: Visit) -> Chart | None:
+    """Draw the response times around an incident, with what happened meanwhile."""
+    start = incident.started_at - BEFORE
+    drawn = Range(start, min(start + SHOWN, visit.now), "hour")
+    windows = (await measure_response_times(monitor.id, drawn, visit.now)).windows
+    happened = {
+        "maintenance": await read_spans(monitor.id, drawn.start, drawn.end),
+        "incident": await read_incident_spans(monitor.id, drawn.start, drawn.end),
+    }
+    return draw_chart(windows, HOURS, visit.zone, happened)
 
 
 async def acknowledge(visit: Visit) -> Response:

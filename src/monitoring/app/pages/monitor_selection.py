@@ -11,7 +11,7 @@ from monitoring.app.list_view import MUTE_LENGTHS, read_view
 from monitoring.app.monitor_filter import read_filter
 from monitoring.app.routing import for_members
 from monitoring.audit.actions import Action
-from monitoring.audit.service import record, record_many
+from monitoring.audit.service import record_many
 from monitoring.backends.database import transaction
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
@@ -45,9 +45,9 @@ async def act_on_selected(visit: Visit) -> Response:
         return _go_back(visit, "nothing_selected")
     match form.get("act"):
         case "pause":
-            return await _change_all(visit, chosen, _pause, Action.MONITOR_PAUSED, "monitors_paused")
+            return await _change_all(visit, chosen, _pause, "monitors_paused")
         case "resume":
-            return await _change_all(visit, chosen, _resume, Action.MONITOR_RESUMED, "monitors_resumed")
+            return await _change_all(visit, chosen, _resume, "monitors_resumed")
         case "mute" | "unmute" as act:
             return await _mute(visit, chosen, form.get("mute_hours", ""), is_muted=act == "mute")
         case "tag" | "untag" as act:
@@ -112,13 +112,11 @@ async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool
         return {"tags": list(dict.fromkeys((*monitor.tags, tag)))}
 
     notice = "monitors_tagged" if is_added else "monitors_untagged"
-    response = await _change_all(visit, chosen, change, Action.MONITOR_UPDATED, notice)
+    response = await _change_all(visit, chosen, change, notice)
     return _go_back(visit, "monitors_tagged_in_part") if is_full else response
 
 
-async def _change_all(
-    visit: Visit, chosen: Sequence[UUID], change: Change, action: Action, notice: str
-) -> Response:
+async def _change_all(visit: Visit, chosen: Sequence[UUID], change: Change, notice: str) -> Response:
     """Change one after the other, each as its own page does. Those that are gone are passed over.
 
     After `LONGEST_ACT_SECONDS` the rest is left, and the notice says so. Doing the same again goes on,
@@ -128,19 +126,16 @@ async def _change_all(
     for monitor_id in chosen:
         if monotonic() > ends_at:
             return _go_back(visit, "monitors_unfinished")
-        await _change(visit, monitor_id, change, action)
+        await _change(visit, monitor_id, change)
     return _go_back(visit, notice)
 
 
-async def _change(visit: Visit, monitor_id: UUID, change: Change, action: Action) -> None:
+async def _change(visit: Visit, monitor_id: UUID, change: Change) -> None:
     try:
         before = await service.get_monitor(visit.team.id, monitor_id)
         patch = {name: value for name, value in change(before).items() if getattr(before, name) != value}
-        if not patch:
-            return
-        async with transaction():
-            await service.update_monitor(visit.team.id, monitor_id, patch)
-            await record(visit.team.id, visit.actor, action, before.name, monitor_id)
+        if patch:
+            await service.update_monitor(visit.team.id, monitor_id, patch, by=visit.actor)
     except Problem as problem:
         if problem.name != "monitor_not_found":
             raise

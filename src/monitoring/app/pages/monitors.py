@@ -1,121 +1,23 @@
-"""A page with everything known about a monitor."""
+"""The pages about monitors, in the order in which their addresses are matched."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
-
-from monitoring.app.charts import HOURS, Axis, draw_chart, draw_days
-from monitoring.app.marks import Shown, Source
-from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
-from monitoring.app.pages import incidents, monitor_actions, monitor_forms, monitor_list, monitor_selection
-from monitoring.app.routing import for_members
-from monitoring.checks.ranges import Range
-from monitoring.checks.response_times import measure_response_times
-from monitoring.checks.results import list_results
-from monitoring.checks.uptime import measure_uptime
-from monitoring.incidents.service import list_incidents
-from monitoring.monitors import service
-from monitoring.monitors.configuration import configuration_of
-from monitoring.monitors.maintenance.reading import is_within, read_spans
-from monitoring.notifications.service import find_told_channels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.checks.results import CheckResult
-    from monitoring.monitors.models import Monitor
-
-CHECKS_SHOWN = 20
-INCIDENTS_SHOWN = 10
-
-# A ratio of less time says more about the first checks than about the monitor.
-MIN_COUNTED = timedelta(hours=1)
-UPTIME_RANGES = {
-    "24 hours": timedelta(hours=24),
-    "7 days": timedelta(days=7),
-    "30 days": timedelta(days=30),
-    "90 days": timedelta(days=90),
-}
-
-
-class Period(NamedTuple):
-    """How far back the chart of response times reaches, and in what windows."""
-
-    title: str
-    length: timedelta
-    axis: Axis
-
-
-PERIODS = {
-    "24h": Period("24 hours", timedelta(hours=24), HOURS),
-    "7d": Period("7 days", timedelta(days=7), Axis("hour", 2 * 24, "%-d %b")),
-    "30d": Period("30 days", timedelta(days=30), Axis("day", 7 * 24, "%-d %b")),
-    "90d": Period("90 days", timedelta(days=90), Axis("day", 21 * 24, "%-d %b")),
-}
-
-
-async def show_monitor(visit: Visit) -> Response:
-    """Show a monitor: its state, uptime, response times, last checks, incidents and configuration."""
-    monitor_id = visit.read_id("monitor_id")
-    shown = (Shown(Source.TEAM, visit.team.id), Shown(Source.MONITOR, monitor_id))
-    if unchanged := await visit.await_change(*shown):
-        return unchanged
-    now = visit.now
-    monitor = await service.get_monitor(visit.team.id, monitor_id)
-    checks = await list_results(monitor.id, limit=CHECKS_SHOWN)
-    measured = {
-        title: await measure_uptime(monitor, Range(now - length, now, "day"))
-        for title, length in UPTIME_RANGES.items()
-    }
-    uptimes = {
-        title: (UPTIME_RANGES[title].total_seconds(), uptime.whole[1]) for title, uptime in measured.items()
-    }
-    period = PERIODS.get(visit.query.get("range", ""), PERIODS["24h"])
-    drawn = Range(now - period.length, now, period.axis.unit)
-    response_times = await measure_response_times(monitor.id, drawn, now)
-    incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)
-    since = min(drawn.start, *(check.checked_at for check in checks), now)
-    spans = await read_spans(monitor.id, since, now)
-    return visit.render_live(
-        "monitors/monitor.html",
-        monitor=monitor,
-        configuration=configuration_of(monitor),
-        labels=LABELS,
-        status_words=STATUSES[monitor.status],
-        last_error=_explain_last_error(monitor, checks),
-        checks=checks,
-        error_words=ERRORS,
-        uptimes=uptimes,
-        days=draw_days(measured["90 days"].windows),
-        min_counted_seconds=MIN_COUNTED.total_seconds(),
-        unanswered=UNANSWERED,
-        windows=response_times.windows,
-        periods=PERIODS,
-        period=period,
-        chart=draw_chart(response_times.windows, spans, period.axis),
-        checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
-        incidents=incident_page.rows,
-        told=await find_told_channels(visit.team.id, monitor.id),
-    )
-
-
-def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str | None:
-    """Return the sentence of the last check; once that check is deleted, what its error code means."""
-    if monitor.watch.last_error is None:
-        return None
-    message = checks[0].error_message if checks else None
-    return message or ERRORS[monitor.watch.last_error]
-
+from monitoring.app.pages import (
+    incidents,
+    monitor,
+    monitor_actions,
+    monitor_forms,
+    monitor_list,
+    monitor_selection,
+    monitor_tables,
+)
 
 ROUTES = (
     *monitor_list.ROUTES,
     *monitor_selection.ROUTES,
     *monitor_forms.ROUTES,  # `/monitors/new` before any id
-    for_members("/monitors/{monitor_id}", get=show_monitor),
+    *monitor.ROUTES,
+    *monitor_tables.ROUTES,
     *monitor_actions.ROUTES,
     *incidents.ROUTES,
 )

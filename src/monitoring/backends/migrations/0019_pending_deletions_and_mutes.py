@@ -7,7 +7,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0013_add_channel_confirmation")]
+    dependencies = [("monitoring", "0017_audit_changes")]
 
     initial = False
 

@@ -1,0 +1,31 @@
+"""Tables as CSV (RFC 4180), for spreadsheets. Pure."""
+
+from __future__ import annotations
+
+import csv
+from datetime import datetime
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from monitoring.contract.timestamps import write_timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# A spreadsheet takes text that begins with one of these for a formula (OWASP, CSV injection).
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_rows(rows: Iterable[Sequence[object]]) -> str:
+    """Write rows. Moments are in UTC, None is empty, and no text is a formula."""
+    written = StringIO()
+    csv.writer(written).writerows([_write_cell(value) for value in row] for row in rows)
+    return written.getvalue()
+
+
+def _write_cell(value: object) -> object:
+    if isinstance(value, datetime):
+        return write_timestamp(value)
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return value

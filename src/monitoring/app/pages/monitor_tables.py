@@ -1,0 +1,71 @@
+"""A monitor's response times and checks as CSV, for the range that its page shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response, StreamingResponse
+
+from monitoring.app.csv_words import write_rows
+from monitoring.app.pages.monitor import period_of
+from monitoring.app.rendering import PAGE_HEADERS
+from monitoring.app.routing import for_members
+from monitoring.checks.phases import Phases
+from monitoring.checks.ranges import Range
+from monitoring.checks.response_times import measure_response_times
+from monitoring.checks.results import COLUMNS, list_results
+from monitoring.monitors import service
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from uuid import UUID
+
+    from monitoring.app.visits import Visit
+
+ROWS_AT_ONCE = 1000
+
+_MEDIA_TYPE = "text/csv"
+_OF_WINDOWS = ("from_utc", "to_utc", "checks", "failed_checks", "p50_ms", "p95_ms", *Phases._fields[1:])
+_OF_CHECKS = tuple(name for name in COLUMNS if name != "monitor_id")
+
+
+async def download_response_times(visit: Visit) -> Response:
+    """Answer the table below the chart: percentiles, and phases on average."""
+    monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
+    period = period_of(visit)
+    asked = Range(visit.now - period.length, visit.now, period.axis.unit)
+    rows: list[tuple[object, ...]] = [_OF_WINDOWS]
+    for (start, end), tally in (await measure_response_times(monitor.id, asked, visit.now)).windows:
+        percentiles = (tally.latencies.percentile(percent) for percent in (50, 95))
+        averages = tally.phases.averages() or (None,) * (len(Phases._fields) - 1)
+        phases = (each if each is None else round(each, 1) for each in averages)
+        rows.append((start, end, tally.check_count, tally.failed_check_count, *percentiles, *phases))
+    return Response(write_rows(rows), 200, _name(visit, "response-times"), _MEDIA_TYPE)
+
+
+async def download_checks(visit: Visit) -> Response:
+    """Answer every check of the range whose result is kept, newest first."""
+    monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
+    rows = _write_checks(monitor.id, Range(visit.now - period_of(visit).length, visit.now))
+    return StreamingResponse(rows, 200, _name(visit, "checks"), _MEDIA_TYPE)
+
+
+async def _write_checks(monitor_id: UUID, asked: Range) -> AsyncIterator[str]:
+    yield write_rows([_OF_CHECKS])
+    before = asked.end
+    while results := await list_results(monitor_id, start=asked.start, before=before, limit=ROWS_AT_ONCE):
+        yield write_rows([getattr(result, name) for name in _OF_CHECKS] for result in results)
+        before = results[-1].checked_at
+
+
+def _name(visit: Visit, what: str) -> dict[str, str]:
+    """Return the headers of a file to keep. Its name says when it was made; the monitor's name stays out."""
+    return PAGE_HEADERS | {
+        "Content-Disposition": f'attachment; filename="{what}-{visit.now:%Y%m%d-%H%M}.csv"'
+    }
+
+
+ROUTES = (
+    for_members("/monitors/{monitor_id}/response-times.csv", get=download_response_times),
+    for_members("/monitors/{monitor_id}/checks.csv", get=download_checks),
+)

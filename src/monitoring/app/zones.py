@@ -1,0 +1,46 @@
+"""The time zone in which a page writes times: the reader's, which the script tells in a cookie, or UTC."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from monitoring.contract.time_zones import find_time_zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.requests import Request
+
+COOKIE = "zone"
+
+MAX_NAME_CHARACTERS = 64
+
+UTC_ZONE = ZoneInfo("UTC")
+
+_current: ContextVar[ZoneInfo] = ContextVar("zone", default=UTC_ZONE)
+
+
+def read_zone(request: Request) -> ZoneInfo:
+    """Return the zone that a browser told; UTC if it told none, or one that nobody knows."""
+    name = request.cookies.get(COOKIE, "")
+    if not name or len(name) > MAX_NAME_CHARACTERS:
+        return UTC_ZONE
+    return find_time_zone(name) or UTC_ZONE
+
+
+def current_zone() -> ZoneInfo:
+    """Return the zone of the page that is being rendered."""
+    return _current.get()
+
+
+@contextmanager
+def writing_in(zone: ZoneInfo) -> Iterator[None]:
+    """Have all times written in a zone, until the block ends."""
+    token = _current.set(zone)
+    try:
+        yield
+    finally:
+        _current.reset(token)

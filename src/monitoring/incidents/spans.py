@@ -1,0 +1,27 @@
+"""The time in which a monitor had an incident."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tortoise.expressions import Q
+
+from monitoring.incidents.models import Incident
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+# More than a picture can tell apart.
+MAX_SPANS = 500
+
+
+async def read_incident_spans(
+    monitor_id: UUID, start: datetime, end: datetime
+) -> list[tuple[datetime, datetime]]:
+    """Return the newest spans that overlap a range, in order. One that is not over ends with the range."""
+    incidents = Incident.filter(
+        Q(resolved_at=None) | Q(resolved_at__gt=start), monitor_id=monitor_id, started_at__lt=end
+    )
+    newest = await incidents.order_by("-id").limit(MAX_SPANS).values_list("started_at", "resolved_at")
+    return [(started_at, resolved_at or end) for started_at, resolved_at in reversed(newest)]

@@ -1,0 +1,153 @@
+"""The charts of response times: gaps, shades and words say what is known, and nothing more."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitoring.app.response_chart import MIN_SHADE, SIDE, Axis, draw_chart, draw_phases, round_up
+from monitoring.checks.latencies import Latencies
+from monitoring.checks.phases import Phases
+from monitoring.checks.tallies import Tally
+
+MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def _hours(*answers_ms: list[int]) -> list[tuple[tuple[datetime, datetime], Tally]]:
+    return [
+        ((MIDNIGHT + n * HOUR, MIDNIGHT + (n + 1) * HOUR), Tally(len(each), 0, Latencies(each)))
+        for n, each in enumerate(answers_ms)
+    ]
+
+
+def _phases(*averages: Phases) -> list[tuple[tuple[datetime, datetime], Tally]]:
+    return [
+        ((MIDNIGHT + n * HOUR, MIDNIGHT + (n + 1) * HOUR), Tally(phases=each))
+        for n, each in enumerate(averages)
+    ]
+
+
+class TestShades:
+    @pytest.mark.parametrize(("look", "words"), [("maintenance", "in maintenance"), ("incident", "down")])
+    def test_are_where_something_happened_and_cut_off_at_the_edges(self, look: str, words: str) -> None:
+        hours = _hours(*[[10]] * 10)
+        spans = [
+            (MIDNIGHT - HOUR, MIDNIGHT + HOUR / 2),
+            (MIDNIGHT + 4 * HOUR, MIDNIGHT + 5 * HOUR),
+            (MIDNIGHT + 9.5 * HOUR, MIDNIGHT + 12 * HOUR),
+            (MIDNIGHT + 10 * HOUR, MIDNIGHT + 12 * HOUR),
+        ]
+        chart = draw_chart(hours, happened={look: spans})
+        assert chart
+        places = [(0, SIDE / 20), (SIDE * 4 / 10, SIDE / 10), (SIDE * 95 / 100, SIDE / 20)]
+        assert chart.shades == [(look, *place) for place in places]
+        assert chart.words.endswith(f"the time {words} is shaded")
+        assert chart.legend == {look: words}
+
+    def test_of_a_moment_can_be_seen_even_at_the_edge(self) -> None:
+        end = MIDNIGHT + 10 * HOUR
+        spans = [(MIDNIGHT + HOUR, MIDNIGHT + HOUR + timedelta(seconds=1)), (end - timedelta(seconds=1), end)]
+        chart = draw_chart(_hours(*[[10]] * 10), happened={"incident": spans})
+        assert chart
+        assert [shade.width for shade in chart.shades] == [MIN_SHADE, MIN_SHADE]
+        assert chart.shades[1].x + MIN_SHADE == SIDE
+
+    def test_are_not_told_where_nothing_happened(self) -> None:
+        chart = draw_chart(_hours([10]), happened={"incident": []})
+        assert chart
+        assert (chart.legend, "shaded" in chart.words) == ({}, False)
+
+
+class TestPhases:
+    def test_stand_one_upon_the_other_and_reach_the_average_answer(self) -> None:
+        chart = draw_phases(_phases(Phases(2, 20, 40, 60, 80, 200), Phases(1, 10, 20, 30, 40, 100)))
+        assert chart
+        assert [tick.text for tick in chart.upwards] == ["0 ms", "100 ms", "200 ms"]
+        edges = [area.path.removesuffix("Z").removeprefix("M").split("L") for area in chart.areas]
+        for below, above in pairwise(edges):
+            assert above[2:] == below[1::-1]
+        assert edges[0][2:] == ["750 1000", "250 1000"]
+        assert edges[4][:2] == ["250 0", "750 0"]
+        assert "of 200 to 200 ms" in chart.words
+
+    def test_have_gaps_and_a_lone_hour_is_as_wide_as_it_is(self) -> None:
+        chart = draw_phases(_phases(Phases(1, 0, 0, 0, 1, 1), Phases(), Phases(1, 0, 0, 0, 1, 1)))
+        assert chart
+        assert chart.areas[4].path.count("M") == 2
+        assert chart.areas[4].path.startswith("M0 0L333.4 0L333.4 500L0 500Z")
+
+    def test_are_not_drawn_where_nothing_is_known_of_them(self) -> None:
+        assert draw_phases(_hours([10], [20])) is None
+
+
+class TestTheChart:
+    def test_is_none_without_an_answer(self) -> None:
+        assert draw_chart([]) is None
+        assert draw_chart(_hours([], [])) is None
+
+    def test_has_gaps_where_nothing_was_answered_and_dots_for_lone_hours(self) -> None:
+        chart = draw_chart(_hours([10], [20], [], [30], [], [40], [10]))
+        assert chart
+        typical, slow = chart.lines
+        assert (typical.look, slow.look) == ("p50", "p95")
+        assert [
+            step[0] for step in typical.path.replace("L", "|L").replace("M", "|M").split("|")[1:]
+        ] == list("MLML")
+        assert len(typical.dots) == 1
+
+    def test_keeps_every_point_between_the_axes(self) -> None:
+        chart = draw_chart(_hours(*([n * 37] for n in range(25))))
+        assert chart
+        coordinates = [float(each) for each in chart.lines[1].path.replace("M", "").replace("L", " ").split()]
+        assert all(0 <= x <= SIDE for x in coordinates[::2])
+        assert all(0 <= y <= SIDE for y in coordinates[1::2])
+        assert coordinates[-1] < coordinates[1]
+
+    def test_names_hours_and_a_round_number_above_the_slowest(self) -> None:
+        chart = draw_chart(_hours(*[[130]] * 25))
+        assert chart
+        assert [tick.text for tick in chart.across] == ["00:00", "06:00", "12:00", "18:00", "00:00"]
+        assert [tick.text for tick in chart.upwards] == ["0 ms", "100 ms", "200 ms"]
+
+    def test_names_hours_by_the_clock_of_the_reader(self) -> None:
+        chart = draw_chart(_hours(*[[130]] * 24), zone=ZoneInfo("Asia/Kolkata"))
+        assert chart
+        assert [tick.text for tick in chart.across] == ["06:30", "12:30", "18:30", "00:30"]
+        assert chart.across_words == "Hours in Asia/Kolkata"
+
+    def test_of_days_names_some_of_them(self) -> None:
+        days = [
+            ((start, start + 24 * HOUR), tally)
+            for number, (_, tally) in enumerate(_hours(*[[130]] * 30))
+            for start in [MIDNIGHT + number * 24 * HOUR]
+        ]
+        chart = draw_chart(days, axis=Axis("day", 7 * 24, "%-d %b"), zone=ZoneInfo("Asia/Kolkata"))
+        assert chart
+        assert [tick.text for tick in chart.across] == ["22 Nov", "29 Nov", "6 Dec", "13 Dec"]
+        assert chart.across_words == "Days in UTC"
+        assert chart.words.startswith("Response times of 30 days: ")
+
+    def test_names_long_times_in_seconds(self) -> None:
+        chart = draw_chart(_hours([900], [1000]))
+        assert chart
+        assert [tick.text for tick in chart.upwards] == ["0 ms", "500 ms", "1 s"]
+
+    def test_says_what_it_shows(self) -> None:
+        chart = draw_chart(_hours([10], [], [20]))
+        assert chart
+        assert chart.words == (
+            "Response times of 2 hours: half of the answers within 10 to 20 ms, 95 % within 10 to 20 ms"
+        )
+
+    @given(st.integers(0, 90_000_000))
+    def test_rounds_up_to_an_even_number_that_is_not_far(self, most_ms: int) -> None:
+        top_ms = round_up(most_ms)
+        assert top_ms >= most_ms
+        assert top_ms % 2 == 0
+        assert top_ms <= max(2, most_ms * 2)
