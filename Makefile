@@ -136,9 +136,10 @@ bench: install-dev build/bench/.installed  ## Measure the service beside its pee
 	.ci/install-servers
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/side_by_side.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(HEALTHCHECKS),--healthchecks $(HEALTHCHECKS)) $(if $(UPTIME_KUMA),--uptime-kuma $(UPTIME_KUMA))
 
-build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requirements.txt benchmarks/install-exporter
+build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requirements.txt benchmarks/install-exporter benchmarks/install-go-peers $(wildcard benchmarks/peers/go_*/*.go)
 	@mkdir -p $(@D)
 	@benchmarks/install-exporter $(@D)/blackbox_exporter
+	@benchmarks/install-go-peers $(@D)/go
 	@$(BIN)/uv venv --quiet --clear --no-python-downloads --python $(MEASURED_PYTHON) $(@D)/service
 	@$(BIN)/python -m pip --python $(@D)/service/bin/python install --quiet --require-hashes -r constraints.txt
 	@$(BIN)/python -m pip --python $(@D)/service/bin/python install --quiet --no-deps --editable .

@@ -11,6 +11,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+from urllib.request import urlopen
 
 import trustme
 
@@ -21,7 +23,7 @@ from processor_time import cpu_seconds
 from real_servers import find_free_port, wait_for_port
 from rounds import Sample, Scenario, take_turns
 from seeds import sow
-from servers import BENCHMARKS, BUILD, PEERS_PYTHON, Program, running, service
+from servers import BENCHMARKS, BUILD, GO_CHECKS, ONE_CORE, PEERS_PYTHON, Program, running, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from servers import Server
 
 EXPORTER = BUILD / "blackbox_exporter" / "usr" / "bin" / "prometheus-blackbox-exporter"
+GO = "Go's client, without storing"
 CHECKS_A_SECOND_OF_EFFORT = 1000
 AT_ONCE = 50
 TIMEOUT_SECONDS = 120.0
@@ -73,14 +76,17 @@ def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenari
         checker = stack.enter_context(running(_checker(bench, ours, checked), listens=False))
         loop = stack.enter_context(running(_httpx_loop(theirs, checked), listens=False))
         exporter, port = _start_exporter(stack, checked)
+        go = stack.enter_context(running(_go_client(checked))) if GO_CHECKS.exists() else None
 
         def run(name: str) -> Sample:
             if name == "blackbox_exporter":
                 return _probe(bench, exporter, port, checked.url(scheme), count)
+            if go and name == GO:
+                return _check_in_go(go, checked.url(scheme), count)
             server, database = (checker, ours) if name == "service" else (loop, theirs)
             return asyncio.run(_let_check(bench, server, database, count))
 
-        names = ["service", "blackbox_exporter", "httpx loop + SQLAlchemy"]
+        names = ["service", "blackbox_exporter", "httpx loop + SQLAlchemy", *([GO] if go else [])]
         samples = take_turns(names, bench.effort.rounds, run)
     for database in databases.values():
         postgres.drop_database(database)
@@ -178,6 +184,18 @@ def _checker(bench: Bench, database: str, checked: Checked) -> Program:
 def _httpx_loop(database: str, checked: Checked) -> Program:
     command = (str(PEERS_PYTHON), str(BENCHMARKS / "peers" / "httpx_checks.py"))
     return Program("httpx loop", command, {"DATABASE_URL": database, "CA_FILE": str(checked.ca_file)})
+
+
+def _go_client(checked: Checked) -> Program:
+    return Program("Go checks", (str(GO_CHECKS),), {"CA_FILE": str(checked.ca_file), **ONE_CORE})
+
+
+def _check_in_go(go: Server, url: str, count: int) -> Sample:
+    """Let Go check, which answers when it is done, and stores nothing."""
+    began_at, before = time.perf_counter(), go.cpu_seconds()
+    urlopen(f"http://127.0.0.1:{go.port}/checks?{urlencode({'url': url, 'count': count})}").close()
+    spent, elapsed = go.cpu_seconds() - before, time.perf_counter() - began_at
+    return Sample(application_us=spent / count * 1e6, per_second=count / elapsed)
 
 
 def _start_exporter(stack: ExitStack, checked: Checked) -> tuple[Server, int]:

@@ -17,7 +17,7 @@ from load import NO_END, Load, write_request
 from postgres_and_redis import execute
 from rounds import Scenario, take_turns
 from seeds import NEW_MONITOR, issue_token, sow
-from servers import SERVICE_PYTHON, peer, running, service
+from servers import GO_MONITORS, ONE_CORE, SERVICE_PYTHON, SIGNING_KEY, Program, peer, running, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bench import Bench
     from rounds import Sample
     from seeds import Owner
-    from servers import Program, Server
+    from servers import Server
 
 MOMENT_BYTES = 8  # programs write times in different lengths, and a body has several
 
@@ -53,6 +53,15 @@ def programs(python: Path = SERVICE_PYTHON) -> dict[str, Callable[[str, str], Pr
             name, module, DATABASE_URL=database, REDIS_URL=redis, KEY_CACHE_SECONDS=str(cache_seconds)
         )
 
+    def in_go(name: str, cache_seconds: int) -> Callable[[str, str], Program]:
+        settings = {"SIGNING_KEY": SIGNING_KEY, "KEY_CACHE_SECONDS": str(cache_seconds), **ONE_CORE}
+        return lambda database, redis: Program(
+            name,
+            (str(GO_MONITORS),),
+            {**settings, "DATABASE_URL": f"{database}?sslmode=disable", "REDIS_URL": redis},
+        )
+
+    compiled = {"Go": in_go("Go", 0), "Go, key cached": in_go("Go cached", 10)}
     return {
         "service": lambda database, redis: service(
             DATABASE_URL=f"{database}?sslmode=disable", REDIS_URL=redis
@@ -62,6 +71,7 @@ def programs(python: Path = SERVICE_PYTHON) -> dict[str, Callable[[str, str], Pr
         "Starlette + asyncpg": by_hand("Starlette + asyncpg", "starlette_monitors"),
         "Starlette + asyncpg, key cached": by_hand("Starlette cached", "starlette_monitors", 10),
         "stock Connexion + asyncpg": by_hand("stock Connexion", "connexion_monitors"),
+        **(compiled if GO_MONITORS.exists() else {}),
     }
 
 

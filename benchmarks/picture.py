@@ -47,7 +47,7 @@ def draw_bars(scenarios: Sequence[Scenario]) -> str:
 
 def _draw_scenario(scenario: Scenario, top: int) -> Iterator[str]:
     figures = {
-        name: (cost(samples).median, cost(samples, "postgres_us").median)
+        name: (cost(samples, "application_us").median, cost(samples, "postgres_us").median)
         for name, samples in scenario.samples.items()
     }
     scale = BARS / max(sum(both) for both in figures.values())

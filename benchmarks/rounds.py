@@ -24,6 +24,11 @@ class Sample:
     median_ms: float = 0.0
     p99_ms: float = 0.0
 
+    @property
+    def total_us(self) -> float:
+        """All that an operation costs: work can be pushed from one of the three to another."""
+        return self.application_us + self.postgres_us + self.redis_us
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -51,7 +56,10 @@ class Scenario:
             "title": self.title,
             "candidates": {
                 name: {
-                    "median": {field: round(cost(samples, field).median, 3) for field in asdict(samples[0])},
+                    "median": {
+                        field: round(cost(samples, field).median, 3)
+                        for field in ("total_us", *asdict(samples[0]))
+                    },
                     "rounds": [asdict(sample) for sample in samples],
                 }
                 for name, samples in self.samples.items()
@@ -78,12 +86,12 @@ def take_turns(names: Sequence[str], rounds: int, run: Callable[[str], Sample]) 
     return samples
 
 
-def cost(samples: Sequence[Sample], field: str = "application_us") -> Spread:
+def cost(samples: Sequence[Sample], field: str = "total_us") -> Spread:
     """Return the cost of one operation, or another field of the samples."""
     return _spread([getattr(sample, field) for sample in samples])
 
 
-def ratio(over: Sequence[Sample], under: Sequence[Sample], field: str = "application_us") -> Spread:
+def ratio(over: Sequence[Sample], under: Sequence[Sample], field: str = "total_us") -> Spread:
     """Return how many times as much one candidate costs as another, by the ratios of each round."""
     pairs = zip(over, under, strict=True)
     return _spread([getattr(one, field) / getattr(other, field) for one, other in pairs])

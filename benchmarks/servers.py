@@ -25,6 +25,10 @@ BUILD = ROOT / "build" / "bench"
 SERVICE_PYTHON = BUILD / "service" / "bin" / "python"
 PEERS_PYTHON = BUILD / "peers" / "bin" / "python"
 
+# The peers in Go, where it could be installed (`install-go-peers`). One core for each, as for the others.
+GO_MONITORS, GO_CHECKS = BUILD / "go" / "monitors", BUILD / "go" / "checks"
+ONE_CORE = {"GOMAXPROCS": "1"}
+
 LISTENING = re.compile(r"(?:Listening|running) on http://127\.0\.0\.1:(\d+)")
 START_TIMEOUT_SECONDS = 60.0
 STOP_TIMEOUT_SECONDS = 20.0

@@ -35,7 +35,7 @@ from preconditions import CannotMeasure, demand_files, the_only_run
 from rounds import Scenario
 from servers import BUILD, PEERS_PYTHON, ROOT, SERVICE_PYTHON
 from tables import put_block, write_block
-from targets import BY_RECIPE, judge
+from targets import BY_RECIPE, judge, left_out
 from uptime_kuma import measure_uptime_kuma
 
 if TYPE_CHECKING:
@@ -189,6 +189,8 @@ def _print_verdicts(scenarios: dict[str, Scenario]) -> None:
     print()
     for verdict in judge(scenarios):
         print(f"{verdict.words:23} {verdict.title}: {verdict.promise}; it is {verdict.measured.median:.2f}")
+    for absence in left_out(scenarios):
+        print(f"{'not measured':23} {absence}")
     for key, promise in BY_RECIPE.items():
         if key not in scenarios:
             print(f"{'not measured':23} {promise}; see docs/performance.md")

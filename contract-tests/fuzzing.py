@@ -29,7 +29,7 @@ from monitoring.incidents.models import Incident
 from monitoring.monitors.maintenance import service as maintenance_service
 from monitoring.monitors.service import create_monitor
 from monitoring.monitors.watch import begin_watch
-from monitoring.notifications import handlers as notification_handlers
+from monitoring.notifications import deliveries
 from monitoring.notifications import service as notification_service
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.service import create_channel
@@ -80,10 +80,14 @@ ROLES = [
 
 @contextmanager
 def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
-    """Start a service that sends no notifications, because made-up addresses may be somebody's."""
+    """Start a service that sends no notifications, because made-up addresses may be somebody's.
+
+    Unless told otherwise it would send them anywhere, so that most made-up addresses are not refused.
+    """
+    changes = {"allowed_networks": ("0.0.0.0/0", "::/0"), **changes}
     with (
         patch.object(worker, "open_sender", lambda _: nullcontext()),
-        patch.object(notification_handlers, "TEST_PATIENCE", timedelta(0)),  # nobody makes the attempt
+        patch.object(deliveries, "TEST_PATIENCE", timedelta(0)),  # nobody makes the attempt
         patch.object(notification_service, "MAX_CHANNELS_A_TEAM", MANY),
         patch.object(maintenance_service, "MAX_WINDOWS_A_TEAM", MANY),
         running_service(folder, **changes) as service,

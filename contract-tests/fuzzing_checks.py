@@ -7,6 +7,7 @@ something is wrong with the service on purpose.
 
 from __future__ import annotations
 
+import gc
 import os
 from functools import cache
 from itertools import count
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from schemathesis import Case, CheckContext, DeserializationContext, HookContext, Response
+
+# Schemathesis keeps many objects and makes thousands for each request: the collector would run all the time.
+gc.freeze()
+gc.set_threshold(25_000)
 
 PERMISSIONS = set(os.environ["FUZZING_PERMISSIONS"].split())
 EVERY_PERMISSION = {*SCOPES, "webhook"}

@@ -59,7 +59,7 @@ def revoked_or_not(truth: Any) -> Any:
     @wraps(truth)
     async def lie(claims: TokenClaims, *_: Any) -> Any:
         key = await find_key(claims.client_id, None)
-        return key and LivingKey(key.client_id, key.team_id, frozenset(key.scopes))
+        return key and LivingKey(key.client_id, key.team_id, frozenset(key.scopes), key.name)
 
     return lie
 

@@ -232,6 +232,9 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "email_not_configured": lambda operation: [
         good_ask(operation, body=b'{"type": "email", "address": "ops@example.com"}')
     ],
+    "notification_channel_target_refused": lambda operation: [
+        write(operation, url="http://169.254.169.254/")
+    ],
     "notification_channel_type_fixed": lambda operation: [write(operation, type="slack")],
     "notification_channel_body_too_large": lambda operation: [
         replace(

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from connexion.spec import Specification
 from openapi_spec_validator import validate
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Json, Node, Operation, load_document
 from monitoring.contract.schemas import types_of, without_null
+from monitoring.contract.skeleton import make_skeleton
 from monitoring.contract.validation import Validation
 
 if TYPE_CHECKING:
@@ -170,6 +172,9 @@ class TestDocument:
     def test_it_is_a_valid_openapi_3_1_document(self) -> None:
         validate(dict(DOCUMENT.root))
         assert DOCUMENT.root["openapi"].startswith("3.1.")
+
+    def test_what_connexion_is_told_of_it_is_valid(self) -> None:
+        assert Specification.load(make_skeleton(DOCUMENT)).version == (3, 0, 4)
 
     def test_requests_and_answers_have_schemas_of_their_own(self) -> None:
         """Nothing here reads `readOnly` and `writeOnly`, which many tools ignore as well."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from message_pictures import take_messages
 
@@ -17,6 +18,9 @@ from browser.acme.team import TEAM_NAME, form_acme
 from browser.chromium import DESKTOP, PHONE, Person, running_chromium
 from browser.places import PLACES
 from running_service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "screenshots"
@@ -52,8 +56,14 @@ def take_all() -> None:
                 for view in views:
                     _take(people[place.who], name, view)
             take_messages(browser, FOLDER)
-    # Pages have few colours: a palette makes pictures a third as large.
-    command = ["pngquant", "--force", "--ext=.png", "--strip", "--nofs", "64", *FOLDER.glob("*.png")]
+    messages = set(FOLDER.glob("message-*.png"))
+    _shrink(messages, colours=16)
+    _shrink(set(FOLDER.glob("*.png")) - messages, colours=64)
+
+
+def _shrink(pictures: Iterable[Path], *, colours: int) -> None:
+    """Give pictures a palette: they have few colours, and become a third as large."""
+    command = ["pngquant", "--force", "--ext=.png", "--strip", "--nofs", str(colours), *pictures]
     subprocess.run(command, check=True)  # noqa: S603 - of our own choice
 
 

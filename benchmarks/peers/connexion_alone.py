@@ -28,7 +28,8 @@ async def create_monitor(body: dict[str, Any]) -> Any:
 
 
 def _headers() -> dict[str, str]:
-    return {"ETag": '"1"', "X-Request-Id": uuid4().hex, "RateLimit": "x", "RateLimit-Policy": "x"}
+    sent_always = {"X-Request-Id": uuid4().hex, "X-Content-Type-Options": "nosniff"}
+    return {"ETag": '"1"', "RateLimit": "x", "RateLimit-Policy": "x", **sent_always}
 
 
 def _read_open_document() -> dict[str, Any]:

@@ -28,7 +28,8 @@ async def verify_bearer(token: str, request: ConnexionRequest) -> dict[str, Any]
     """Authenticate the caller, and count the request."""
     scope = "monitors:write" if request.method == "POST" else "monitors:read"
     team_id, headers = await shared.let_in(f"Bearer {token}", scope)
-    return {"sub": str(team_id), "team_id": team_id, "headers": {**headers, "X-Request-Id": uuid4().hex}}
+    headers |= {"X-Request-Id": uuid4().hex, "X-Content-Type-Options": "nosniff"}
+    return {"sub": str(team_id), "team_id": team_id, "headers": headers}
 
 
 async def list_monitors(token_info: dict[str, Any], limit: int = 50, cursor: str | None = None) -> Any:

@@ -20,6 +20,7 @@ from monitoring.checks.backlog import measure_checks
 from monitoring.checks.upkeep import keep_up
 from monitoring.idempotency.service import delete_expired_keys
 from monitoring.metrics import BACKLOG_MEASUREMENTS, forget_the_service
+from monitoring.monitors.deleting import carry_out_deletions
 from monitoring.monitors.maintenance.keeping import (
     KEEP_INTERVAL_SECONDS,
     delete_ended_windows,
@@ -111,6 +112,7 @@ async def _keep_maintenance() -> None:
 
 async def _keep_up() -> None:
     now = datetime.now(UTC)
+    await carry_out_deletions(now)
     await keep_up(now)
     await remind(now)
     await delete_old_deliveries(now)

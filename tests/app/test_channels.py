@@ -91,6 +91,23 @@ class TestNewChannel:
             assert answer.status_code == 409
             assert "Email not configured" in answer.text
 
+    def test_tells_everything_that_is_wrong_at_once(self, member: Visitor) -> None:
+        wrong = {"name": "\u200b", "url": "ftp://a.example.com", "body": "{", "routing_tags": "a" * 300}
+        answer = fill_in(member, "custom", **wrong)
+        assert answer.status_code == 400
+        fields = {field for field in wrong if f'id="error-{field}"' in answer.text}
+        assert fields == wrong.keys()
+        assert "Must be a JSON object" in answer.text
+
+    def test_says_at_the_address_that_it_is_in_a_private_network(
+        self, member: Visitor, alice: Player
+    ) -> None:
+        answer = fill_in(member, "webhook", url="http://127.0.0.1/hooks")
+        assert answer.status_code == 400
+        assert 'id="error-url"' in answer.text
+        assert "Must lead to a public address" in answer.text
+        assert list_channels(alice) == []
+
     def test_names_the_field_that_is_wrong_and_keeps_what_was_typed(
         self, member: Visitor, alice: Player
     ) -> None:

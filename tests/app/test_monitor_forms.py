@@ -12,6 +12,7 @@ from app.visitor import Visitor, read_forms, read_text
 from cast import form_team
 from monitoring.app.monitor_form import place_problem, write_form
 from monitoring.app.sentences import NOTICES, REFUSALS
+from monitoring.audit.filters import EntryFilter
 from monitoring.audit.service import list_entries
 from monitoring.backends.encryption import MASK
 from monitoring.contract.problems import Problem
@@ -81,7 +82,8 @@ def _only_monitor(alice: Player) -> dict[str, Any]:
 
 
 def _acts_of(service: RunningService, visitor: Visitor) -> list[tuple[str, str]]:
-    entries = service.run(list_entries(visitor.team.id, 100, None)).rows[::-1]
+    own = EntryFilter(who=visitor.email)
+    entries = service.run(list_entries(visitor.team.id, 100, None, own)).rows[::-1]
     return [(entry.action, entry.subject) for entry in entries if entry.action.startswith("monitor.")]
 
 

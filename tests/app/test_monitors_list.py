@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -11,9 +12,12 @@ import pytest
 from app.visitor import read_text
 from checks.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
-from monitoring.app.pages import monitors
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.app import list_view
+from monitoring.app.pages import monitor_list
+from monitoring.monitors.maintenance.models import MaintenanceSpan
+from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitors.conversations import create
+from notifications.conversations import register
 
 if TYPE_CHECKING:
     from app.visitor import Visitor
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from running_service import RunningService
 
 MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
 
 
 def _row_of(service: RunningService, monitor: dict[str, Any]) -> Monitor:
@@ -43,6 +48,18 @@ async def _settle(monitor: dict[str, Any], status: str, response_time_ms: int | 
     await Watch.filter(monitor_id=monitor["id"]).update(last_response_time_ms=response_time_ms)
 
 
+async def _live(monitor: dict[str, Any], hours_down: int | None) -> None:
+    """Give a monitor two days of history, whose end it was down for; None means no history."""
+    if hours_down is None:
+        return
+    now = datetime.now(UTC)
+    await StateChange.create(monitor_id=monitor["id"], changed_at=now - 48 * HOUR, state="up")
+    down_at = now - hours_down * HOUR + MINUTE
+    await StateChange.create(monitor_id=monitor["id"], changed_at=down_at, state="down")
+    await StateChange.filter(monitor_id=monitor["id"], state="pending").delete()
+    await Watch.filter(monitor_id=monitor["id"]).update(seen_until=now + HOUR)
+
+
 class TestTheList:
     def test_of_a_new_team_offers_to_create_the_first(self, owner: Visitor) -> None:
         page = owner.open("/monitors")
@@ -60,7 +77,7 @@ class TestTheList:
     def test_goes_on_where_a_page_ended_with_the_same_filter(
         self, owner: Visitor, alice: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(monitors, "MONITORS_A_PAGE", 2)
+        monkeypatch.setitem(list_view.DENSITIES, "roomy", list_view.ROOMY._replace(monitors_a_page=2))
         for number in range(5):
             create(alice, name=f"Shop {number}", tags=["shop"])
         create(alice, name="Blog")
@@ -112,7 +129,7 @@ class TestTheList:
     def test_says_which_part_of_how_many_a_page_shows(
         self, owner: Visitor, alice: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(monitors, "MONITORS_A_PAGE", 2)
+        monkeypatch.setitem(list_view.DENSITIES, "roomy", list_view.ROOMY._replace(monitors_a_page=2))
         for number in range(3):
             create(alice, name=f"Shop {number}")
         assert "1 to 2 of 3 Next" in read_text(owner.open("/monitors").text)
@@ -149,7 +166,8 @@ class TestTiles:
         within = owner.open("/monitors?tag=shop&status=up&sort=name")
         assert "4 all 1 down 0 degraded 2 up 0 maintenance 0 paused 1 unknown" in read_text(within.text)
         assert 'href="/app/monitors?status=down&amp;tag=shop&amp;sort=name"' in within.text
-        assert within.text.count('aria-current="true"') == 1
+        tiles = within.text.partition('aria-label="States"')[2].partition("</nav>")[0]
+        assert tiles.count('aria-current="true"') == 1
         assert "No monitors yet" in read_text(outsider.open("/monitors").text)
 
     def test_pictures_the_last_checks_and_says_the_same_in_words(
@@ -166,9 +184,93 @@ class TestTiles:
             )
         )
         page = owner.open("/monitors").text
-        assert page.count("<rect ") == 4
-        assert [part.partition('"')[0] for part in page.split('<rect class="')[1:]] == outcomes[::-1]
+        drawn = dict(part.split('"')[0::2][:2] for part in page.split('<path class="')[1:])
+        assert {look: path.count("M") for look, path in drawn.items()} == Counter(outcomes)
         assert 'aria-label="Last 4 checks: typical 42 ms, slowest 43 ms, 1 failed"' in page
+
+
+class TestUptime:
+    def test_of_the_last_24_hours_stands_in_each_row_and_orders_the_list(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        for name, hours_down in {"Good": -1, "Bad": 12, "Worse": 18, "New": None}.items():
+            service.run(_live(create(alice, name=name), hours_down))
+        page = owner.open("/monitors?sort=uptime")
+        assert _listed(owner, sort="uptime") == ["Worse", "Bad", "Good", "New"]
+        uptimes = page.text.split('data-label="Uptime" class="number">')[1:]
+        assert [read_text(each.partition("</td>")[0]) for each in uptimes] == [
+            "25.06 %",
+            "50.06 %",
+            "100 %",
+            "no data",
+        ]
+
+    def test_leaves_time_in_maintenance_out(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        monitor, now = create(alice), datetime.now(UTC)
+        service.run(_live(monitor, 12))
+        span = MaintenanceSpan(monitor_id=monitor["id"], starts_at=now - 48 * HOUR, ends_at=now + HOUR)
+        service.run(span.save())
+        assert "no data" in read_text(owner.open("/monitors").text)
+
+
+class TestTags:
+    def test_are_listed_with_their_numbers_and_filter(self, owner: Visitor, alice: Player) -> None:
+        create(alice, name="Shop", tags=["eu", "shop"])
+        create(alice, name="Blog", tags=["eu"])
+        create(alice, name="Plain")
+        page = owner.open("/monitors?sort=name").text
+        tags = read_text(page.partition('aria-label="Tags">')[2].partition("</nav>")[0])
+        assert tags == "eu 2 shop 1"
+        assert 'href="/app/monitors?tag=shop&amp;sort=name"' in page
+        assert _listed(owner, tag="shop", status="up") == []
+
+    def test_make_groups_worst_first_in_which_a_monitor_stands_once_a_tag(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        create(alice, name="Plain")
+        create(alice, name="Shop", tags=["eu", "shop"])
+        service.run(_settle(create(alice, name="Blog", tags=["web"]), "down"))
+        page = owner.open("/monitors?group=tag").text
+        titles = [read_text(part.partition("</h2>")[0]) for part in page.split('<h2 id="group-')[1:]]
+        assert [title.partition(">")[2] for title in titles] == ["web", "eu", "shop", "Without a tag"]
+        assert page.count(">Shop</bdi>") == 2
+        within = owner.open("/monitors?group=tag&tag=eu").text
+        assert within.count('<h2 id="group-') == 1
+
+
+class TestDensity:
+    def test_is_remembered_by_the_browser(self, owner: Visitor, alice: Player) -> None:
+        create(alice, name="Shop", url="https://shop.example/")
+        assert 'class="address"' in owner.open("/monitors").text
+        assert 'class="address"' not in owner.open("/monitors?density=compact").text
+        assert 'class="address"' not in owner.open("/monitors").text
+        assert 'class="address"' in owner.open("/monitors?density=roomy").text
+
+    def test_that_nobody_knows_is_the_usual_one(self, owner: Visitor, alice: Player) -> None:
+        create(alice)
+        assert 'class="address"' in owner.open("/monitors?density=gaseous").text
+        assert "density" not in owner.cookies
+
+
+class TestWhoIsTold:
+    def test_is_asked_of_a_team_without_channels(self, owner: Visitor, alice: Player) -> None:
+        assert "Nobody is told" not in read_text(owner.open("/monitors").text)
+        create(alice)
+        page = read_text(owner.open("/monitors").text)
+        assert "Nobody is told when a monitor goes down. Choose where messages go" in page
+        assert "tells nobody" not in page
+
+    def test_stands_beside_monitors_that_tell_nobody(self, owner: Visitor, alice: Player) -> None:
+        create(alice, name="Shop", tags=["shop"])
+        create(alice, name="Blog")
+        routing = {"tags": ["shop"]}
+        register(alice, routing=routing)
+        page = read_text(owner.open("/monitors?sort=name").text)
+        assert "Blog tells nobody" in page
+        assert page.count("tells nobody") == 1
+        assert "Nobody is told" not in page
 
 
 class TestOpenIncidents:
@@ -187,10 +289,10 @@ class TestOpenIncidents:
     def test_are_counted_where_not_all_are_named(
         self, service: RunningService, owner: Visitor, alice: Player
     ) -> None:
-        for number in range(monitors.OPEN_INCIDENTS_NAMED + 1):
+        for number in range(monitor_list.OPEN_INCIDENTS_NAMED + 1):
             service.run(break_down(_row_of(service, create(alice, name=f"Shop {number}"))))
         page = owner.open("/monitors")
-        assert f"{monitors.OPEN_INCIDENTS_NAMED + 1} open incidents" in read_text(page.text)
+        assert f"{monitor_list.OPEN_INCIDENTS_NAMED + 1} open incidents" in read_text(page.text)
         assert 'href="/app/incidents?state=open"' in page.text
 
 

@@ -160,7 +160,38 @@ def live_at_outrank() -> Life:
     return Life(published, updated, unpublished, deleted, stored, {})
 
 
-@pytest.fixture(params=[live_at_ghost, live_at_wordpress, live_at_wp_webhooks, live_at_outrank])
+def live_in_the_documents_shape(name: str) -> Life:
+    """Take the document's words for what BlogSEO and SEOcraftAI do not document: they only publish."""
+    published = deepcopy(EXAMPLES[name]["value"])
+    published["article"]["id"] = str(uuid4())
+    updated = published | {
+        "timestamp": "2026-11-20T09:10:00Z",
+        "article": published["article"] | {"title": "Second title"},
+    }
+    unpublished = updated | {"event": "unpublish", "timestamp": "2026-11-20T09:20:00Z"}
+    deleted = updated | {"event": "delete", "timestamp": "2026-11-20T09:30:00Z"}
+    return Life(published, updated, unpublished, deleted, published, {})
+
+
+def live_at_blogseo() -> Life:
+    return live_in_the_documents_shape("blogseo")
+
+
+def live_at_seocraft() -> Life:
+    return live_in_the_documents_shape("seocraftai")
+
+
+LIVES = (
+    live_at_ghost,
+    live_at_wordpress,
+    live_at_wp_webhooks,
+    live_at_outrank,
+    live_at_blogseo,
+    live_at_seocraft,
+)
+
+
+@pytest.fixture(params=LIVES)
 def life(request: pytest.FixtureRequest) -> Life:
     made: Life = request.param()
     return made

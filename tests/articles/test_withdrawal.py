@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from articles.desk import (
 )
 from monitoring.articles import service
 from monitoring.articles.claims import claim_translation
+from monitoring.articles.memory import forget_segments
 from monitoring.articles.models import Article, MemoryUse, PublicationStatus, Translation, TranslationMemory
 from monitoring.articles.service import find_article, list_articles, receive_submission
 from monitoring.articles.submissions import read_submission
@@ -32,6 +34,7 @@ from monitoring.articles.withdrawal import (
     withdraw_article,
 )
 from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +43,11 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
 UNPUBLISHED, DELETED = PublicationStatus.UNPUBLISHED, PublicationStatus.DELETED
 WITHDRAWING = {"article.unpublished": UNPUBLISHED, "article.deleted": DELETED}
+
+SOMEBODY_WAITS = """
+    SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+    WHERE datname = current_database() AND NOT granted
+"""
 
 
 async def tell(event: str, **details: Any) -> Article:
@@ -53,6 +61,10 @@ async def publish(**details: Any) -> Article:
     article = await deliver(slug="shoes", content="Fit first.", **details)
     await translate(article)
     return article
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
 
 
 async def put(path: str) -> None:
@@ -128,6 +140,14 @@ class TestWithdrawal:
         await tell(event)
         assert await stored() == ["shoes/gone.json", "shoes/photos/meta.json", "shoes/picture.jpg"]
 
+    @pytest.mark.embedded("only a folder has drafts")
+    async def test_removes_what_a_killed_process_left_half_written(self, event: str, tmp_path: Path) -> None:
+        await publish()
+        folder = tmp_path / "blog" / "shoes"
+        (folder / ".draft-fr.json").write_text("Fit fir")
+        await tell(event)
+        assert names_in(folder) == ["gone.json"]
+
     async def test_is_kept_while_the_storage_is_away_and_done_when_it_is_back(
         self, event: str, tmp_path: Path
     ) -> None:
@@ -165,6 +185,20 @@ class TestWithdrawal:
         await put("shoes/en.json")
         await tell(event)
         assert await stored() == ["shoes/gone.json"]
+
+    async def test_removes_the_page_of_a_publication_that_failed_halfway(self, event: str) -> None:
+        await deliver(slug="shoes", content="Fit first.")
+        await deliver("Other", id="art_2", slug="art-1", content="Not mine.")
+        await Article.filter(identity="id:art_1").delete()
+        submission = {"event": event, "article": {"id": "art_1", "slug": "shoes"}}
+        article = (await receive_submission(submission)).article
+        assert (article.status, await stored()) == (WITHDRAWING[event], ["shoes/gone.json"])
+
+    async def test_removes_no_page_of_others(self, event: str) -> None:
+        await deliver("Other", id="art_2", slug="shoes", content="Not mine.")
+        await Article.all().delete()
+        await receive_submission({"event": event, "article": {"id": "art_1", "slug": "shoes"}})
+        assert await stored() == ["shoes/en.json"]
 
     async def test_takes_away_what_an_older_release_has_queued_again(self, event: str) -> None:
         article = await publish()
@@ -265,6 +299,12 @@ class TestDeleted:
             f"{locale}: {text}" for locale in LOCALES for text in ("Other", "Fit first.")
         }
 
+    async def test_article_is_forgotten_though_0_1_0_has_not_noted_its_segments(self) -> None:
+        await publish()
+        await MemoryUse.all().delete()
+        await tell("article.deleted")
+        assert await TranslationMemory.all().count() == 0
+
     async def test_article_is_not_remembered_again_by_a_worker_that_was_translating_it(self) -> None:
         article, gate = await deliver(slug="shoes", content="Fit first."), Gate()
         translating = asyncio.create_task(translate(article, ObedientEngine(gate)))
@@ -280,6 +320,24 @@ class TestDeleted:
         await tell("article.unpublished")
         assert (await Article.get(id=article.id)).status == DELETED
         assert await withdraw_article(article.id, UNPUBLISHED, PUBLISHER) is None
+
+
+@pytest.mark.production("SQLite lets nobody else write meanwhile")
+class TestDeletionsAtOnce:
+    async def test_forget_what_only_they_have(self) -> None:
+        article = await publish()
+        other = await deliver("Other", id="art_2", content="Fit first.", slug="boots")
+        await translate(other)
+        elsewhere = copy_context()
+        async with transaction() as connection:
+            await forget_segments(article)
+            deletion = withdraw_article(other.id, DELETED, PUBLISHER)
+            deleting = asyncio.create_task(deletion, context=elsewhere)
+            async with asyncio.timeout(30):
+                while not await connection.execute_query_dict(SOMEBODY_WAITS):  # noqa: ASYNC110 - no event
+                    await asyncio.sleep(0.02)
+        await deleting
+        assert await TranslationMemory.all().count() == await MemoryUse.all().count() == 0
 
 
 class TestPartialSubmission:

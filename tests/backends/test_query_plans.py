@@ -30,6 +30,7 @@ from monitoring.articles.retranslation import Choice, retranslate
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, sweep
 from monitoring.articles.withdrawal import PUBLISHER, sweep_removals, withdraw_article
 from monitoring.audit.actors import COMMAND_LINE
+from monitoring.audit.filters import EntryFilter
 from monitoring.audit.service import list_entries
 from monitoring.auth import service as auth
 from monitoring.auth.callers import Caller
@@ -310,6 +311,9 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "invite": lambda: invite(SMALL_TEAM, "ada@example.com", Role.MEMBER, by=COMMAND_LINE),
     "remove a member": lambda: remove_member(SMALL_TEAM, UUID(int=1999), by=COMMAND_LINE),
     "read the audit log": lambda: list_entries(CROWDED_TEAM, 50, UUID(int=20_000)),
+    "search the audit log": lambda: list_entries(
+        CROWDED_TEAM, 50, UUID(int=20_000), EntryFilter(who="alice", kind="monitor", about="shop")
+    ),
     "glance at checks": lambda: list_latest(
         [UUID(int=31), UUID(int=61)], datetime.now(UTC) - timedelta(days=3), 40
     ),

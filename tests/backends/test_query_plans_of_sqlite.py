@@ -1,14 +1,18 @@
-"""Every page of monitors costs the same on SQLite: the statements that really run are explained."""
+"""Pages cost the same wherever they begin on SQLite: the statements that really run are explained."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 
+from articles.desk import deliver
 from backends.recorded_statements import recorded_statements
 from checks.rounds import make_due
+from monitoring.articles import reading
+from monitoring.articles.reading import ArticleFilter, list_articles
 from monitoring.auth.service import create_team
 from monitoring.monitors.reading import MonitorFilter, list_monitors
 from temporary_backends import temporary_backends
@@ -58,3 +62,21 @@ async def test_a_page_of_monitors_is_read_from_its_cursor_on(
     assert reading.endswith("(team_id=?)" if is_first else "(team_id=? AND id<?)")
     # If anything is sorted, it is only the page that was read.
     assert "USE TEMP B-TREE FOR ORDER BY" not in plan[: plan.index(reading) + 2]
+
+
+async def test_articles_that_did_not_change_are_passed_over_in_indexes(
+    connection: BaseDBAsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "FEW_CHANGES", 0)
+    article = await deliver()
+    wanted = ArticleFilter(updated_since=datetime(2001, 1, 1, tzinfo=UTC))
+    with recorded_statements() as statements:
+        await list_articles(wanted, 50, UUID(int=article.id.int + 1))
+    [statement] = [one for one in statements if "MAX(translated_at)" in one.sql]
+    explained = await connection.execute_query_dict(f"EXPLAIN QUERY PLAN {statement.sql}", statement.values)
+    searches = [step["detail"] for step in explained if step["detail"].startswith("SEARCH")]
+    assert [search.split(" USING COVERING INDEX ")[0] for search in searches] == [
+        "SEARCH articles",
+        "SEARCH translations",
+    ]
+    assert [search.rpartition(" ")[2] for search in searches] == ["id<?)", "(article_id=?)"]

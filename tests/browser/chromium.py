@@ -27,14 +27,18 @@ COOKIE = "session"
 FILL_IN = """
 fields => {
   const form = document.querySelector("main form[method=post]");
+  let pressed = null;
   for (const [name, text] of Object.entries(fields)) {
     const found = form.querySelectorAll(`[name=${name}]`);
     if (!found.length) throw new Error(`no field ${name}`);
     for (const field of found)
       if (field.type === "checkbox") field.checked = field.value === text;
+      else if (field.type === "submit") pressed = field.value === text ? field : pressed;
       else field.value = text;
   }
-  form.submit();
+  form.noValidate = true;
+  if (pressed) form.requestSubmit(pressed);
+  else form.submit();
 }
 """
 
@@ -126,7 +130,10 @@ class Person:
         self.page.get_by_role("button", name=name, exact=True).first.click()
 
     def fill_in(self, fields: Mapping[str, str]) -> Response:
-        """Fill in the page's first form, hidden fields too, and send it. Tick boxes with a given value."""
+        """Fill in the page's first form, hidden fields too, and send it.
+
+        Boxes with a given value are ticked, and a button with one is pressed.
+        """
         with self.page.expect_navigation() as arrived:
             self.page.evaluate(FILL_IN, dict(fields))
         answer = arrived.value

@@ -117,6 +117,9 @@ PLACES = {
     "monitor-new-refused": Place(
         "/monitors/new", ({"url": "shop.acme.example", "name": "Shop", "timeout_seconds": "soon"},), 400
     ),
+    "monitors-delete-selected": Place(
+        "/monitors/selected", ({"act": "delete", "monitor": "{acme.monitors[paused]}"},)
+    ),
     "monitor-edit-conflict": Place(
         "/monitors/{acme.monitors[degraded]}/edit",
         ({"version": "0", "name": "Checkout", "tags": "shop, api, v2"},),

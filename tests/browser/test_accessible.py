@@ -31,8 +31,12 @@ LOOKS = {
 }
 
 # Addresses that always redirect, and forms whose answer always does.
-LEADING_ELSEWHERE = {"/settings"}
-FILES = {"/monitors/{monitor_id}/checks.csv", "/monitors/{monitor_id}/response-times.csv"}
+LEADING_ELSEWHERE = {"/settings", "/monitors/selected"}
+FILES = {
+    "/monitors/{monitor_id}/checks.csv",
+    "/monitors/{monitor_id}/response-times.csv",
+    "/settings/audit-log.csv",
+}
 ANSWERED_ELSEWHERE = {
     "/acknowledge",
     "/confirm-email",
@@ -41,6 +45,8 @@ ANSWERED_ELSEWHERE = {
     "/articles/{article_id}/retranslate",
     "/articles/{article_id}/retry",
     "/articles/{article_id}/unpublish",
+    "/monitors/deletions/{deletion_id}/undo",
+    "/monitors/selected/delete",
     "/monitors/{monitor_id}/check",
     "/monitors/{monitor_id}/delete",
     "/monitors/{monitor_id}/pause",

@@ -86,6 +86,7 @@ class TestInvite:
         join(installation, "ada@example.com")
         assert invite("bob@example.com")["role"] == "member"
         assert invite("bob@example.com", "--role", "owner")["role"] == "owner"
+        assert invite("bob@example.com", "--role", "viewer")["role"] == "viewer"
 
     def test_is_refused_in_the_words_of_the_app(self, installation: Path) -> None:
         join(installation, "ada@example.com")

@@ -1,14 +1,18 @@
 """Undocumented facts about Connexion 3.3 that the contract relies on: an upgrade fails here first."""
 
 import inspect
+import subprocess
+import sys
 from importlib.metadata import version
 
+import pytest
+from connexion.exceptions import InvalidSpecification
 from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
 from connexion.middleware.main import ConnexionMiddleware
 from connexion.middleware.routing import RoutingMiddleware
 from connexion.middleware.security import SecurityMiddleware, SecurityOperation
 from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
-from connexion.spec import Specification
+from connexion.spec import OpenAPISpecification, Specification
 from starlette.convertors import StringConvertor
 
 from bakery.service import bakery_document, build_bakery
@@ -107,6 +111,26 @@ def test_security_knows_every_operation_that_is_served() -> None:
         for kind in (SecurityMiddleware, Endpoints)
     )
     assert guarded == served
+
+
+def test_an_api_keeps_a_specification_and_what_every_part_is_told() -> None:
+    source = inspect.getsource(ConnexionMiddleware.add_api)
+    assert "API(\n            specification, base_path=base_path, name=name, **options.__dict__" in source
+    assert "self.apis.append(api)" in source
+
+
+def test_a_specification_is_validated_by_one_method() -> None:
+    skeleton = make_skeleton(bakery_document())
+    skeleton["paths"] = "none"
+    with pytest.raises(InvalidSpecification):
+        OpenAPISpecification(skeleton)
+    assert "self._validate_spec(raw_spec)" in inspect.getsource(Specification.__init__)
+
+
+def test_the_service_loads_no_http_client_for_connexion() -> None:
+    code = "import sys, monitoring.contract.connexion_bridge; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"httpx", "httpx2", "requests", "starlette.testclient"} & set(loaded.stdout.split()) == set()
 
 
 def test_a_dict_is_loaded_without_jinja_and_left_as_it_was() -> None:

@@ -67,7 +67,7 @@ class TestAcknowledge:
         assert [answer.status_code for answer in answers] == [200, 200]
         first, second = (answer.json() for answer in answers)
         assert first == second == read(charlie, incident_id)
-        assert first["acknowledged_by"].startswith("API key mon_")
+        assert first["acknowledged_by"].startswith("API key A key")
         assert first["acknowledged_at"] > first["confirmed_at"]
         deliveries = charlie.get(f"/api/notification-channels/{channel['id']}/deliveries").json()
         assert [each["event"] for each in deliveries["deliveries"]] == ["incident.acknowledged"]
@@ -109,7 +109,7 @@ class TestNotes:
         late = charlie.post(path, json={"text": "It was the release."}).raise_for_status()
         notes = charlie.get(path).raise_for_status().json()["notes"]
         assert notes == [each.json() for each in (late, *answers[::-1])]
-        assert {note["author"].split(" mon_")[0] for note in notes} == {"API key"}
+        assert {note["author"] for note in notes} == {"API key A key of the tests"}
         assert read_log(service, charlie)[-1][0] == "incident.noted"
 
     def test_are_one_under_one_idempotency_key(self, charlie: Player, incident_id: str) -> None:

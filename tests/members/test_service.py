@@ -85,6 +85,11 @@ class TestRole:
         await change_role(acme.id, alice.id, Role.MEMBER, by=acting(alice))
         assert await read_roles(acme.id) == {ALICE: "member", BOB: "owner"}
 
+    async def test_of_a_member_becomes_a_viewer_in_a_team_that_has_no_owner(self, acme: Team) -> None:
+        carol = await join(acme, "carol@example.com", Role.MEMBER)
+        await change_role(acme.id, carol.id, Role.VIEWER, by=acting(carol))
+        assert await read_roles(acme.id) == {"carol@example.com": "viewer"}
+
     async def test_of_two_owners_who_step_down_at_once_one_stays(self, acme: Team, alice: User) -> None:
         other = await join(acme, BOB, Role.OWNER)
         steps = [change_role(acme.id, user.id, Role.MEMBER, by=acting(user)) for user in (alice, other)]

@@ -48,6 +48,13 @@ CHAT = {"type": "slack", "url": f"https://hooks.slack.com{SECRET_PATH}"}
 MASKED = "https://hooks.slack.com/********"
 TICKETS = {"type": "custom", "url": "https://api.example.com/tickets", "body": {}}
 MASKED_API = "https://api.example.com/********"
+FORBIDDEN = [
+    "http://127.0.0.1/hooks",
+    "http://localhost:8080/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://[::1]/",
+    "https://10.0.0.1/",
+]
 BOTH_WRITES = [("PATCH", {"type": "webhook", "enabled": False}), ("DELETE", None)]
 
 # What is given, and what of it is shown.
@@ -158,6 +165,15 @@ class TestCreate:
     )
     def test_refuses_what_the_document_does_not_allow(self, alice: Player, fields: dict[str, Any]) -> None:
         assert alice.post(CHANNELS, json={**PAGER, **fields}).status_code == 400
+        assert list_ids(alice) == []
+
+    @pytest.mark.parametrize("url", FORBIDDEN)
+    def test_refuses_a_target_in_a_private_network(
+        self, alice: Player, catalogue: Catalogue, url: str
+    ) -> None:
+        for given in (PAGER, CHAT, TICKETS, {"type": "ntfy", "topic": "ours"}):
+            answer = alice.post(CHANNELS, json={**given, "url": url})
+            assert is_problem(answer, catalogue, "notification_channel_target_refused")
         assert list_ids(alice) == []
 
     def test_is_not_for_keys_that_may_only_read(self, bob: Player, catalogue: Catalogue) -> None:
@@ -302,6 +318,15 @@ class TestUpdate:
     def test_refuses_what_the_document_does_not_allow(self, alice: Player, patch: dict[str, Any]) -> None:
         assert alice.patch(path_of(register(alice)), json={"type": "webhook", **patch}).status_code == 400
 
+    @pytest.mark.parametrize("url", FORBIDDEN)
+    def test_refuses_a_target_in_a_private_network(
+        self, alice: Player, catalogue: Catalogue, url: str
+    ) -> None:
+        webhook = register(alice)
+        answer = alice.patch(path_of(webhook), json={"type": "webhook", "url": url})
+        assert is_problem(answer, catalogue, "notification_channel_target_refused")
+        assert read(alice, webhook) == without_secret(webhook)
+
 
 class TestDelete:
     def test_answers_without_a_body_and_leaves_nothing(self, alice: Player, catalogue: Catalogue) -> None:
@@ -441,7 +466,7 @@ class TestTokens:
     @pytest.mark.parametrize(
         ("given", "problem"),
         [
-            ({**TICKETS, "body": "{"}, "body: must be an object"),
+            ({**TICKETS, "body": "{"}, "body: must be a JSON object"),
             (
                 {**TICKETS, "headers": [{"name": "Host", "value": "a"}]},
                 (

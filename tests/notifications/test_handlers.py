@@ -9,7 +9,9 @@ from standardwebhooks import Webhook
 from cast import Player, form_team
 from monitors.conversations import is_problem
 from notifications.conversations import (
+    CHANNELS,
     list_deliveries,
+    list_ids,
     path_of,
     queue_deliveries,
     register,
@@ -86,6 +88,19 @@ class TestLimit:
 
 
 class TestTest:
+    def test_of_each_channel_that_a_monitor_lists_fires_all_its_routes(
+        self, wanda: Player, addressee: Addressee
+    ) -> None:
+        monitor = wanda.post(
+            "/api/monitors", json={"url": "https://shop.example.com/", "tags": ["shop"]}
+        ).json()
+        for routing in ({}, {"tags": ["shop"]}, {"tags": ["blog"]}):
+            register(wanda, url=addressee.url, routing=routing)
+        listed = list_ids(wanda, monitor_id=monitor["id"])
+        answers = [wanda.post(f"{CHANNELS}/{channel_id}/test").json() for channel_id in listed]
+        assert [answer["status"] for answer in answers] == ["delivered"] * 2
+        assert len(addressee.received) == 2
+
     def test_sends_a_signed_message_and_shows_what_came_of_it(
         self, wanda: Player, addressee: Addressee
     ) -> None:

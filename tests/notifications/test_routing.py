@@ -14,12 +14,13 @@ from monitoring.notifications.announcing import announce
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.channels.sending import current_sender, open_sender
 from monitoring.notifications.claims import claim_delivery
-from monitoring.notifications.deliveries import redeliver
+from monitoring.notifications.deliveries import queue_test, redeliver
 from monitoring.notifications.delivering import attempt_delivery
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import PROGRAMS, Announcement
 from monitoring.notifications.rules import MAX_ATTEMPTS
 from monitoring.notifications.service import create_channel, update_channel
+from monitoring.notifications.turns import call_next
 from notifications.addressee import Addressee, deliver, make_due
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
@@ -279,6 +280,16 @@ class TestFlapping:
         assert await texts_of(addressee) == ["Shop is down", "1 up again"]
 
 
+async def begin_quiet_hours(channel: NotificationChannel) -> None:
+    """Let quiet hours begin a minute ago, which end in half an hour."""
+    now = datetime.now(UTC)
+    starts_at, ends_at = now - timedelta(minutes=1), now + timedelta(minutes=30)
+    quiet_hours = {"starts_at": f"{starts_at:%H:%M}", "ends_at": f"{ends_at:%H:%M}", "time_zone": "UTC"}
+    routing = {**channel.settings["routing"], "quiet_hours": quiet_hours}
+    settings = {**channel.settings, "routing": routing}
+    await NotificationChannel.filter(id=channel.id).update(settings=settings)
+
+
 class TestQuietHours:
     async def test_hold_everything_back_and_one_message_tells_it(self, addressee: Addressee) -> None:
         events = ["incident.opened", "incident.resolved", "monitor.degraded"]
@@ -333,6 +344,29 @@ class TestQuietHours:
         held = await NotificationDelivery.get(channel_id=chat.id, hold__isnull=False)
         assert held.due_at
         assert f"{held.due_at:%H:%M}" == quiet_hours["ends_at"]
+
+    @pytest.mark.parametrize("attempts", [0, 1])
+    async def test_hold_what_was_due_before_them_and_found_no_worker(self, attempts: int) -> None:
+        team_id, [chat] = await team_with({})
+        [delivery_id] = await announce([event_of(team_id, "incident.opened")])
+        an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
+        await NotificationDelivery.filter(id=delivery_id).update(due_at=an_hour_ago, attempts=attempts)
+        await begin_quiet_hours(chat)
+        assert await claim_delivery(delivery_id) is None
+        assert await call_next(team_id) == []
+        held = await NotificationDelivery.get(id=delivery_id)
+        assert held.due_at
+        assert timedelta(minutes=28) < held.due_at - datetime.now(UTC) <= timedelta(minutes=30)
+        assert (held.hold, held.attempts) == ("late", attempts)
+
+    async def test_let_a_test_and_what_is_redelivered_through(self) -> None:
+        team_id, [chat] = await team_with({})
+        [delivery_id] = await announce([event_of(team_id, "incident.opened")])
+        await begin_quiet_hours(chat)
+        test = await queue_test(team_id, chat.id)
+        assert await claim_delivery(test.id)
+        await redeliver(team_id, chat.id, delivery_id)
+        assert await claim_delivery(delivery_id)
 
 
 class TestFailingChannel:

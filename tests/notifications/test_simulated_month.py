@@ -14,7 +14,7 @@ import orjson
 import pytest
 import time_machine
 
-from monitoring.audit.actors import key_holder
+from monitoring.audit.actors import Actor
 from monitoring.auth.service import create_team
 from monitoring.backends.current import current_backends
 from monitoring.incidents.models import Incident, Resolution
@@ -135,7 +135,7 @@ async def happen(events: Sequence[Event], monitors: dict[UUID, Monitor]) -> None
     for each in by_name.get("incident.acknowledged", []):
         assert each.outage.incident_id
         team_id = monitors[each.outage.monitor_id].team_id
-        await acknowledge(team_id, each.outage.incident_id, key_holder("alice"))
+        await acknowledge(team_id, each.outage.incident_id, Actor("alice"))
     await resolve_incidents(
         [
             Ending(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route, Router
 
-from monitoring.app import channel_form, maintenance_form, monitor_filter, monitor_form
+from monitoring.app import maintenance_form, monitor_filter, monitor_form
 from monitoring.app.changes import Changes
 from monitoring.app.errors import ErrorPages
 from monitoring.app.pages import (
@@ -70,7 +70,7 @@ class App:
         self.changes = Changes(is_stopping)
         self._catalogue = catalogue
         self._pages = Pages(settings)
-        for form in (channel_form, maintenance_form, monitor_filter, monitor_form):
+        for form in (maintenance_form, monitor_filter, monitor_form):
             form.judge()
         routes = [route for subject in SUBJECTS for route in subject.ROUTES]
         router = Router([*routes, *self._own_routes()], redirect_slashes=False)

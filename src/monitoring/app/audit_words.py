@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from monitoring.app.monitor_words import LABELS
 from monitoring.audit.actions import Action
+
+KINDS = {
+    "": "everything",
+    "monitor": "monitors",
+    "incident": "incidents",
+    "channel": "notification channels",
+    "maintenance": "maintenance",
+    "article": "articles",
+    "key": "API keys",
+    "member": "members",
+    "invitation": "withdrawn invitations",
+    "password": "passwords",
+    "session": "signing in and out",
+    "team": "the team and its plan",
+}
+"""What stands before the dot of an action."""
 
 _WORDS = {
     Action.TEAM_CREATED: "created the team",
@@ -27,12 +44,16 @@ _WORDS = {
     Action.MONITOR_PAUSED: "paused the monitor",
     Action.MONITOR_RESUMED: "resumed the monitor",
     Action.MONITOR_DELETED: "deleted the monitor",
+    Action.MONITOR_KEPT: "undid the deletion of the monitor",
+    Action.MONITOR_MUTED: "muted the monitor",
+    Action.MONITOR_UNMUTED: "unmuted the monitor",
     Action.INCIDENT_ACKNOWLEDGED: "acknowledged an incident of",
     Action.INCIDENT_NOTED: "wrote a note about an incident",
     Action.CHANNEL_CREATED: "created the notification channel",
     Action.CHANNEL_UPDATED: "changed the notification channel",
     Action.CHANNEL_TESTED: "tested the notification channel",
     Action.CHANNEL_DELETED: "deleted the notification channel",
+    Action.CHANNEL_SENT_AGAIN: "sent a notification again to the channel",
     Action.MAINTENANCE_CREATED: "started or planned the maintenance",
     Action.MAINTENANCE_UPDATED: "changed the maintenance",
     Action.MAINTENANCE_ENDED: "ended the maintenance",
@@ -47,6 +68,11 @@ _WORDS = {
     Action.ARTICLE_UNPUBLISHED: "unpublished the article",
     Action.ARTICLE_DELETED: "deleted the article",
 }
+
+
+def name_field(name: str) -> str:
+    """Return what people call a field: `Interval in seconds`, `routing: tags`."""
+    return LABELS.get(name) or name.replace(".", ": ").replace("_", " ")
 
 
 def describe_action(action: str) -> str:

@@ -62,21 +62,21 @@ def fields_of(channel_type: str) -> tuple[Field, ...]:
 def read_form(channel_type: str, form: Mapping[str, str], events: Sequence[str]) -> dict[str, Json]:
     """Read a NotificationChannelCreate, without fields that were left empty.
 
-    Raises Problem for the first field that breaks the document's rules.
+    Raises Problem for the first field that breaks the document's rules; `others` has the rest.
     """
     given: dict[str, Json] = {"type": channel_type}
     for field in fields_of(channel_type):
         if text := form.get(field.name, "").strip():
             given[field.name] = _read(field.name, text)
     given |= {"events": list(events), "routing": read_routing(form)}
-    judge(_UNION)(given)
+    judge(_UNION, channel_type)(given)
     return given
 
 
 def read_patch(channel_type: str, form: Mapping[str, str], events: Sequence[str]) -> dict[str, Json]:
     """Read a NotificationChannelUpdate. Secrets that were left empty stay, other fields get their default.
 
-    Raises Problem for the first field that breaks the document's rules.
+    Raises Problem for the first field that breaks the document's rules; `others` has the rest.
     """
     patch: dict[str, Json] = {"type": channel_type}
     for field in fields_of(channel_type):
@@ -88,7 +88,7 @@ def read_patch(channel_type: str, form: Mapping[str, str], events: Sequence[str]
         if not text and field.is_secret:
             del patch[field.name]
     patch |= {"events": list(events), "routing": read_routing(form), "enabled": form.get("enabled") == "on"}
-    judge(_PATCHES)(patch)
+    judge(_PATCHES, channel_type)(patch)
     return patch
 
 
@@ -103,22 +103,34 @@ def write_form(channel: NotificationChannel) -> dict[str, str]:
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> dict[str, str]:
-    """Return the problem's sentence under the field that it names, or under `WHOLE_FORM`."""
+    """Return the sentences of a problem and its `others`, by field.
+
+    What is about no single field stands under `WHOLE_FORM`. A field has one sentence, the first.
+    """
+    placed: dict[str, str] = {}
+    for each in (problem, *problem.others):
+        field, sentence = _place(each, catalogue, channel_type)
+        placed.setdefault(field, sentence)
+    return placed
+
+
+def _place(problem: Problem, catalogue: Catalogue, channel_type: str) -> tuple[str, str]:
     sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
     path, _, words = sentence.partition(": ")
     name, _, _ = path.partition(".")
     if path.startswith("routing."):
         field = path.replace("routing.quiet_hours.", "routing.quiet_").split(".")[1]
-        return {f"routing_{field}": words[:1].upper() + words[1:]}
+        return f"routing_{field}", words[:1].upper() + words[1:]
     if name == "events" or name in {field.name for field in fields_of(channel_type)}:
-        return {name: words[:1].upper() + words[1:]}
-    return {WHOLE_FORM: sentence}
+        return name, words[:1].upper() + words[1:]
+    return WHOLE_FORM, sentence
 
 
 @cache
-def judge(schema_name: str = _UNION) -> Check:
-    """Return the document's check of a form. Compiled once, at the start, because it takes long."""
-    return document_rules().request_check({"$ref": f"#/components/schemas/{schema_name}"}, "form")
+def judge(union: str, channel_type: str) -> Check:
+    """Return the document's check of a form of one type, for everything that is wrong with it."""
+    schema_name = member_of(union, channel_type)
+    return document_rules().form_check({"$ref": f"#/components/schemas/{schema_name}"}, "form")
 
 
 def _describe(name: str, part: Node, *, is_required: bool, is_secret: bool) -> Field:
@@ -137,7 +149,7 @@ def _read(name: str, text: str) -> Json:
         try:
             return orjson.loads(text)
         except orjson.JSONDecodeError:
-            raise document_rules().sentences.invalid_field(name, "type", types="a JSON object") from None
+            return text  # which is no object, as the document says
     return text
 
 

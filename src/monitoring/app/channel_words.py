@@ -52,7 +52,10 @@ HINTS = {
     "chat_id": "A number such as -1001234567890, or the @name of a public channel.",
     "token": "Only if the server wants one.",
     "headers": "One a line, such as Authorization: Bearer a-token. Values are not shown again.",
-    "body": ("An object. In its texts {{title}}, {{text}}, {{link}}, {{event}} and {{id}} are filled in."),
+    "body": (
+        "An object. In its texts {{title}}, {{text}}, {{link}}, {{acknowledge_link}}, {{event}} and {{id}}"
+        " are filled in."
+    ),
 }
 
 EVENTS = {

@@ -1,7 +1,7 @@
-"""The app's cookies: a random token, the mark of a browser that somebody signed in with before, and a notice.
+"""The app's cookies: a random token, the mark of a known browser, a notice, and how dense lists are.
 
-Signing in replaces the token with that of a session. The mark lets nobody in. It says which count of
-passwords applies, and OWASP calls it a device cookie.
+Signing in replaces the token with that of a session. The mark is that of a browser that somebody signed in
+with before. It lets nobody in. It says which count of passwords applies, and OWASP calls it a device cookie.
 """
 
 from __future__ import annotations
@@ -72,6 +72,16 @@ def set_notice(response: Response, name: str, settings: Settings, path: str) -> 
 def drop_notice(response: Response, settings: Settings) -> None:
     """Forget the notice: its page has shown it."""
     _set(response, "notice", "", 0, settings)
+
+
+def read_density(request: Request, settings: Settings) -> str:
+    """Return how dense this browser's lists are; empty if nobody chose."""
+    return request.cookies.get(_name("density", settings), "")
+
+
+def set_density(response: Response, density: str, settings: Settings) -> None:
+    """Remember how dense this browser's lists are."""
+    _set(response, "density", density, _MARK_SECONDS, settings)
 
 
 def csrf_token_of(token: str) -> str:

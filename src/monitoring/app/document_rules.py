@@ -1,14 +1,16 @@
-"""The document's rules for requests, by which forms are judged too. They are read once."""
+"""The document's rules for requests, by which forms are judged too."""
 
 from __future__ import annotations
 
-from functools import cache
+from typing import TYPE_CHECKING
 
 from monitoring.contract.document import published_document
-from monitoring.contract.validation import Validation
+from monitoring.contract.validation import rules_of
+
+if TYPE_CHECKING:
+    from monitoring.contract.validation import Validation
 
 
-@cache
 def document_rules() -> Validation:
     """Return the rules for requests."""
-    return Validation(published_document())
+    return rules_of(published_document())

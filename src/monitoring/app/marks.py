@@ -24,7 +24,7 @@ class Source(Enum):
     `{ms:x}` stands for a moment in milliseconds.
     """
 
-    # A team's monitors, their states, its incidents and its channels.
+    # A team's monitors, their states and deletions, its incidents and its channels.
     TEAM = """
         (SELECT count(*) || ' ' || sum(version) || ' ' || sum({ms:status_changed_at})
             FROM monitors WHERE team_id = given.id),
@@ -33,7 +33,9 @@ class Source(Enum):
             FROM incidents WHERE team_id = given.id AND resolved_at IS NULL),
         (SELECT count(*) || ' ' || sum({ms:updated_at}) || ' ' || count(confirmed_at) || ' '
             || sum(CASE WHEN enabled THEN 1 ELSE 0 END)
-            FROM notification_channels WHERE team_id = given.id)
+            FROM notification_channels WHERE team_id = given.id),
+        (SELECT count(*) || ' ' || sum({ms:delete_at}) FROM pending_deletions WHERE team_id = given.id),
+        (SELECT count(*) || ' ' || sum({ms:muted_until}) FROM mutes WHERE team_id = given.id)
     """
 
     # The last checks of all monitors of a team.

@@ -24,7 +24,12 @@ def read_filter(query: Mapping[str, str]) -> MonitorFilter:
     """Read a filter, ignoring empty fields. Raises Problem for what the document does not allow."""
     given = {name: text for name, text in echo_filter(query).items() if text}
     judge()(given)
-    return MonitorFilter(status=given.get("status"), tag=given.get("tag"), search=given.get("search"))
+    return MonitorFilter(
+        status=given.get("status"),
+        tag=given.get("tag"),
+        search=given.get("search"),
+        leaves_out_deleted=True,
+    )
 
 
 def echo_filter(query: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Who may open a page: strangers, members or owners. It accepts only forms of our own pages."""
+"""Who may open a page: strangers, viewers, members or owners. It accepts only forms of our own pages."""
 
 from __future__ import annotations
 
@@ -41,9 +41,14 @@ def for_holders(path: str, *, get: Handler, post: Handler) -> Route:
     return Route(ROOT + path, serve, methods=["GET", "POST"])
 
 
+def for_everybody(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
+    """Open a page about a person's own account to whoever is signed in; others are asked to sign in first."""
+    return _route(path, get, post, _demand_session)
+
+
 def for_members(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
-    """Open a page to people who are signed in; others are asked to sign in first."""
-    return _route(path, get, post, _demand_member)
+    """Open a page of the team. Viewers see it without its forms; a page that takes a form is not for them."""
+    return _route(path, get, post, _demand_member if post else _demand_viewer)
 
 
 def for_owners(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
@@ -76,7 +81,7 @@ def _let_in(_visit: Visit) -> None:
     return None
 
 
-def _demand_member(visit: Visit) -> Response | None:
+def _demand_session(visit: Visit) -> Response | None:
     if visit.session:
         return None
     if visit.request.method == "POST":
@@ -95,8 +100,20 @@ def _demand_member(visit: Visit) -> Response | None:
     return visit.redirect("/sign-in", next=visit.path)
 
 
+def _demand_viewer(visit: Visit) -> Response | None:
+    visit.is_of_team = True
+    return _demand_session(visit)
+
+
+def _demand_member(visit: Visit) -> Response | None:
+    turned_away = _demand_viewer(visit)
+    if not turned_away and visit.is_viewer:
+        raise Declined("viewers_only_look")
+    return turned_away
+
+
 def _demand_owner(visit: Visit) -> Response | None:
-    turned_away = _demand_member(visit)
+    turned_away = _demand_viewer(visit)
     if not turned_away and not visit.is_owner:
         raise Declined("owners_only")
     return turned_away

@@ -13,6 +13,7 @@ NOTICES = {
     "channel_updated": "The channel is changed.",
     "check_requested": "A check is requested. Its result will appear here in a moment.",
     "incident_acknowledged": "You have acknowledged the incident. Reminders stop.",
+    "nothing_selected": "Nothing was done: select at least one monitor first.",
     "note_written": "The note is added.",
     "form_kept": "Your session has ended. Your form is kept: sign in, and then send it.",
     "invitation_withdrawn": "The invitation is withdrawn. Its code no longer works.",
@@ -28,11 +29,22 @@ NOTICES = {
     "monitor_paused": "The monitor is paused.",
     "monitor_resumed": "The monitor is resumed.",
     "monitor_updated": "The changes are saved.",
+    "monitors_kept": "The deletion is undone. The monitors are as they were.",
+    "monitors_muted": "The selected monitors are muted: nobody is told when they go down.",
+    "monitors_paused": "The selected monitors are paused.",
+    "monitors_resumed": "The selected monitors are resumed.",
+    "monitors_tagged": "The selected monitors have the tag.",
+    "monitors_tagged_in_part": "The tag is added, but not where a monitor has ten tags already.",
+    "monitors_untagged": "The selected monitors no longer have the tag.",
+    "monitors_unmuted": "The selected monitors are unmuted.",
+    "monitors_unfinished": "There were too many for one time. Some are done: do the same again to go on.",
     "password_changed": "The password is changed. Other browsers are signed out.",
     "role_changed": "The role is changed.",
     "session_ended": "Your session has ended. The form was not processed. Sign in again.",
     "signed_out": "You are signed out.",
     "signed_out_everywhere": "You are signed out in every browser.",
+    "tag_refused": "Nothing was done: a tag has lower-case letters, digits, - and _, at most 40.",
+    "too_late_to_undo": "It is too late to undo this. The monitors are deleted.",
     "translations_retried": "The translations are queued again.",
     "article_retranslated": "The article is translated again. Its pages stay until new ones replace them.",
     "translation_corrected": "The change is saved. The page is written anew in a moment.",
@@ -50,6 +62,7 @@ REFUSALS = {
     "note_form_spent": "This form has already added a note. Send it again to add another.",
     "maintenance_form_spent": "This form has already created maintenance. Send it again to create more.",
     "maintenance_length": "Must be a minute to 30 days after the beginning.",
+    "day_unreadable": "Must be a day such as 2026-11-20.",
     "moment_unreadable": "Must be a day and a time, such as 2026-11-20 09:30.",
     "form_spent": "This form has already created a monitor. Send it again to create another.",
     "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",
@@ -70,6 +83,7 @@ class Sentence:
 
 
 ROLE_OPTIONS = (
+    ("viewer", "Viewer: sees everything, changes nothing"),
     ("member", "Member: works with monitors"),
     ("owner", "Owner: also keys, people and the audit log"),
 )
@@ -87,6 +101,9 @@ DECLINED = {
         "Its channel was deleted, or has another address, or the message is too old.",
     ),
     "owners_only": Sentence(403, "Owners only", "Ask an owner of your team to do this."),
+    "viewers_only_look": Sentence(
+        403, "Viewers change nothing", "To work with this, ask an owner of your team to make you a member."
+    ),
 }
 
 

@@ -20,7 +20,7 @@ from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.backends.current import current_backends
-from monitoring.contract.bodies import FORM, MAX_FORM_FIELDS, shorten_header
+from monitoring.contract.bodies import FORM, shorten_header
 from monitoring.contract.cacheable import digest_of
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 Form = ImmutableMultiDict[str, str]
 
+# A list of monitors has a box for each, and those of a group more than one.
+MAX_FIELDS = 500
+
 # How long a page may wait for a change. Proxies give up on an answer after a minute, or later.
 MAX_WAIT_SECONDS = 30
 
@@ -54,7 +57,10 @@ _WAIT = re.compile(r"wait=([0-9]{1,4})")
 
 
 class Visit:
-    """One request. `session` is None for strangers, who have no `user`, `team` or `actor`."""
+    """One request. `session` is None for strangers, who have no `user`, `team` or `actor`.
+
+    `is_of_team` says that the page is about the team's things, and not about a person's own account.
+    """
 
     def __init__(self, request: Request, pages: Pages, catalogue: Catalogue, changes: Changes) -> None:
         self.request = request
@@ -64,6 +70,7 @@ class Visit:
         self.now = datetime.now(UTC)
         self.zone = read_zone(request)
         self.session: Session | None = None
+        self.is_of_team = False
         self._pages = pages
         self._form: Form | None = None
         sent = cookies.read_token(request, self.settings)
@@ -105,6 +112,16 @@ class Visit:
     def is_owner(self) -> bool:
         """Whether the person is an owner of the team."""
         return self.session is not None and self.user.role == Role.OWNER
+
+    @property
+    def is_viewer(self) -> bool:
+        """Whether the person only looks at the team's things."""
+        return self.session is not None and self.user.role == Role.VIEWER
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the page shows its forms, and what leads to forms."""
+        return not (self.is_of_team and self.is_viewer)
 
     @property
     def sees_articles(self) -> bool:
@@ -152,7 +169,7 @@ class Visit:
                 given = shorten_header(content_type) or "no Content-Type"
                 raise Problem("unsupported_media_type", expected=FORM, given=given)
             try:
-                pairs = parse_pairs(await self.request.body(), MAX_FORM_FIELDS)
+                pairs = parse_pairs(await self.request.body(), MAX_FIELDS)
             except ValueError:
                 raise Problem("malformed_request") from None
             # Browsers end lines in a form with CR LF, whatever was typed.

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from monitoring.app.zones import UTC_ZONE, current_zone
 from monitoring.articles.translation.codes import readable
 from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.durations import duration_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,6 @@ _TENTHS_A_MINUTE = 600
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-_LONG_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def write_moment(moment: datetime | None) -> Markup | str:
@@ -57,7 +57,7 @@ def write_ago(moment: datetime | None) -> Markup | str:
     if moment is None:
         return "never"
     passed = datetime.now(UTC) - moment
-    text = f"{_in_long_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
+    text = f"{duration_in_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
     return _write_time(moment, text=text, markup=_AGO)
 
 
@@ -158,10 +158,3 @@ def _in_words(moment: datetime) -> str:
 def _suffix() -> str:
     """Name the zone only where it is not the reader's own."""
     return " UTC" if current_zone() == UTC_ZONE else ""
-
-
-def _in_long_words(passed: timedelta) -> str:
-    seconds = passed.total_seconds()
-    length, unit = next(found for found in _LONG_UNITS if seconds >= found[0])
-    count = int(seconds // length)
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

@@ -30,7 +30,6 @@ from monitoring.articles.representations import (
 )
 from monitoring.articles.tasks import ask_for_translation
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
-from monitoring.audit.actors import key_holder
 from monitoring.backends.current import current_backends
 from monitoring.contract.cacheable import digest_of, is_known
 from monitoring.contract.cursors import decode_cursor
@@ -137,7 +136,7 @@ async def correct_translation_segment(
 ) -> Reply:
     """Take a correction or take it back, and have the locale translated again if that changes anything."""
     article = await _find_translated(article_id, locale)
-    text, actor = body["text"], key_holder(caller.client_id)
+    text, actor = body["text"], caller.actor
     try:
         if text is None:
             is_changed = await take_back_correction(article, locale, segment_id, actor)

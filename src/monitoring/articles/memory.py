@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tortoise.expressions import Subquery
+
 from monitoring.articles.models import Article, MemoryUse, PublicationStatus, TranslationMemory
+from monitoring.articles.translation.article import read_article
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.statements import is_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +22,8 @@ PEOPLE = "people"
 
 # Databases limit the values of one statement to about 32,000, and others need their turn in between.
 BATCH_SIZE = 1000
+
+_FORGETTING_LOCK = 7_023_417_067
 
 Item = TypeVar("Item")
 Row = TypeVar("Row", MemoryUse, TranslationMemory)
@@ -62,15 +70,28 @@ async def remember_segments(article_id: UUID, engine: str, locale: str, learned:
     await _insert(rows, article_id, on_conflict=key, update_fields=("text",))
 
 
-async def forget_segments(article_id: UUID) -> None:
-    """Forget the segments that no other article has ever had, within the caller's transaction."""
-    uses = MemoryUse.filter(article_id=article_id)
-    segment_hashes = await uses.values_list("segment_hash", flat=True)
+async def forget_segments(article: Article) -> None:
+    """Forget the segments that no other article is known to have, within the caller's transaction.
+
+    Deletions wait for each other: of two at once that share a segment, each would keep it for the other.
+    """
+    connection = current_backends().database.context.db()
+    if is_postgres(connection):  # SQLite lets nobody else write
+        await connection.execute_query(f"SELECT pg_advisory_xact_lock({_FORGETTING_LOCK})")
+    uses = MemoryUse.filter(article_id=article.id)
+    segment_hashes = await uses.values_list("segment_hash", flat=True) or await _read_hashes(article)
     await uses.delete()
     for batch in _batches(sorted(segment_hashes)):
-        others = MemoryUse.filter(segment_hash__in=batch).distinct()
-        unused = sorted(set(batch) - set(await others.values_list("segment_hash", flat=True)))
-        await TranslationMemory.filter(segment_hash__in=unused).delete()
+        still_used = MemoryUse.filter(segment_hash__in=batch).values("segment_hash")
+        remembered = TranslationMemory.filter(segment_hash__in=batch)
+        await remembered.exclude(segment_hash__in=Subquery(still_used)).delete()
+
+
+async def _read_hashes(article: Article) -> list[str]:
+    """Find the segments of an article that 0.1.0 has translated, without noting them."""
+    brand_names = current_backends().settings.brand_names
+    source = await asyncio.to_thread(read_article, article.payload, brand_names)
+    return list(source.hashes.values())
 
 
 async def forget_article(article_id: UUID, locale: str | None = None) -> None:

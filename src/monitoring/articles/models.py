@@ -68,7 +68,8 @@ class Article(Model):
 
     class Meta:
         table = "articles"
-        indexes = (("remove_at",), ("status", "id"), ("updated_at",))
+        # The second has all that a list of changes asks of the articles that it passes over.
+        indexes = (("remove_at",), ("status", "id", "updated_at"), ("updated_at",))
 
 
 class Translation(Model):
@@ -96,7 +97,7 @@ class Translation(Model):
     class Meta:
         table = "translations"
         unique_together = (("article_id", "locale"),)
-        indexes = (("status", "due_at"), ("translated_at",))
+        indexes = (("status", "due_at"), ("translated_at",), ("article_id", "translated_at"))
 
 
 class TranslationMemory(Model):

@@ -39,7 +39,13 @@ from monitoring.articles.storage import (
     remove_tombstone,
 )
 from monitoring.articles.submissions import Submission, private_folder, read_submission, read_tags
-from monitoring.articles.withdrawal import erase_content, mark_files, take_back, try_to_remove_files
+from monitoring.articles.withdrawal import (
+    erase_content,
+    mark_files,
+    mark_leftovers,
+    take_back,
+    try_to_remove_files,
+)
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
@@ -123,7 +129,10 @@ async def _receive_alone(submission: Submission) -> Receipt:
             receipt = await take(submission, taken_folders.values(), now)
         else:
             _demand_words(submission)
-            receipt = await _take_in(connection, make_article(submission, taken_folders.values(), now))
+            article = make_article(submission, taken_folders.values(), now)
+            if not is_published:
+                await mark_leftovers(article, submission, taken_folders.values(), now)
+            receipt = await _take_in(connection, article)
     if receipt.kind is SubmissionKind.STALE:
         log.info(
             "A submission is stale: its %s is %s, and %s is known",
@@ -186,7 +195,7 @@ async def _publish_again(submission: Submission, taken_folders: Collection[str],
 async def _withdraw(submission: Submission, _: Collection[str], now: datetime) -> Receipt:
     article, submission, kind = await _find_kept(submission)
     if kind in WITHDRAWALS:
-        if submission.content_hash != article.content_hash:  # a draft
+        if kind is SubmissionKind.UNPUBLISHED and submission.content_hash != article.content_hash:  # a draft
             _revise(article, submission, now)
         await take_back(article, submission.status, now)
     elif kind is SubmissionKind.DUPLICATE:  # a publication that failed may have left files

@@ -143,6 +143,7 @@ async def remove_pages(article: Article) -> None:
     }
     await storage.put(tombstone, _write_json(gone))
     await storage.delete(*(path for path in stored if path != tombstone and _is_page(path)))
+    await storage.remove_drafts(article.slug)
 
 
 async def remove_other_exports(slug: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,8 @@ from monitoring.articles.announcements import announce_withdrawal, find_readers
 from monitoring.articles.memory import forget_segments
 from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.rules import SENT_FIELD
-from monitoring.articles.storage import page_transaction, remove_pages
-from monitoring.articles.submissions import private_folder
+from monitoring.articles.storage import SOURCE_LOCALE, find_page, page_transaction, remove_pages
+from monitoring.articles.submissions import identify_article, private_folder
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
@@ -23,7 +24,10 @@ from monitoring.backends.outage import note_refusal
 from monitoring.logs import log_article
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from uuid import UUID
+
+    from monitoring.articles.submissions import Submission
 
 # A worker that stalled may store a translation after the files were removed. It has given up long before.
 LATE_FILES = timedelta(minutes=15)
@@ -71,8 +75,8 @@ async def take_back(
     mark_files(article, now)
     await article.translations.all().delete()
     if status is PublicationStatus.DELETED:
+        await forget_segments(article)
         erase_content(article)
-        await forget_segments(article.id)
     log.info("The article is %s by %s", status, actor.name)
     await announce_withdrawal(article)
     for team in await find_readers():
@@ -88,6 +92,22 @@ def mark_files(article: Article, now: datetime) -> None:
     """Have the files of a withdrawn article removed, unless there never were any."""
     if article.slug != private_folder(article.identity):
         article.remove_at = now
+
+
+async def mark_leftovers(
+    article: Article, submission: Submission, taken_folders: Collection[str], now: datetime
+) -> None:
+    """Have the page removed that a publication of an unknown article left when it failed halfway.
+
+    While the blog storage is away, a page stays unknown: no withdrawal is refused for it.
+    """
+    with suppress(StorageUnavailable):
+        for folder in submission.folders():
+            page = None if folder in taken_folders else await find_page(folder, SOURCE_LOCALE)
+            if page and identify_article(page["delivery"]) == submission.identity:
+                article.slug = folder
+                mark_files(article, now)
+                return
 
 
 async def try_to_remove_files(article_id: UUID) -> None:

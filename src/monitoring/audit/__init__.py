@@ -1,1 +1,1 @@
-"""Who did what: one entry for each thing a person did in the app or on the command line."""
+"""Who did what: one entry for each thing that a person did, or a program with a key."""

@@ -11,19 +11,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Whom the audit log names: a person's email, and the address their request came from."""
+    """Whom the audit log names: a person's email or a key's name, and the address a request came from."""
 
     name: str
     user_id: UUID | None = None
     address: str | None = None
+    client_id: str | None = None
 
 
 COMMAND_LINE = Actor("command line")
+KEY_PREFIX = "API key "
 
 
-def key_holder(client_id: str) -> Actor:
-    """Name a program by its API key."""
-    return Actor(f"API key {client_id}")
+def key_holder(name: str, client_id: str, address: str | None = None) -> Actor:
+    """Name a program by its API key. No email begins so."""
+    return Actor(f"{KEY_PREFIX}{name}", address=address, client_id=client_id)
 
 
 def somebody(address: str) -> Actor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tortoise import fields
 from tortoise.models import Model
 
-from monitoring.backends.fields import UtcDatetimeField, uuid7
+from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,11 +28,14 @@ class AuditEntry(Model):
     happened_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     actor = fields.CharField(max_length=MAX_CHARACTERS)
     actor_user_id = fields.UUIDField(null=True)
+    actor_client_id = fields.CharField(max_length=MAX_CHARACTERS, null=True)
     address = fields.CharField(max_length=MAX_CHARACTERS, null=True)
     action = fields.CharField(max_length=40)
     subject = fields.CharField(max_length=MAX_CHARACTERS)
     subject_id = fields.CharField(max_length=MAX_CHARACTERS, null=True)
+    # Of each field that was changed: its name, the old value and the new one. Secrets are masked.
+    changes: JsonTextField[list[list[str]] | None] = JsonTextField(null=True)
 
     class Meta:
         table = "audit_entries"
-        indexes = (("team_id", "id"),)
+        indexes = (("team_id", "id"), ("subject_id",))

@@ -5,32 +5,65 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from monitoring.audit.filters import EVERYTHING
 from monitoring.audit.models import MAX_CHARACTERS, AuditEntry
 from monitoring.backends.pages import Page, read_page
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from monitoring.audit.actions import Action
     from monitoring.audit.actors import Actor
+    from monitoring.audit.changes import Change
+    from monitoring.audit.filters import EntryFilter
 
 
-async def record(
-    team_id: UUID, actor: Actor, action: Action, subject: str = "", subject_id: object = None
+INSERTED_AT_ONCE = 500
+
+
+async def record(  # noqa: PLR0913, PLR0917 - who did what to what
+    team_id: UUID,
+    actor: Actor,
+    action: Action,
+    subject: str = "",
+    subject_id: object = None,
+    changes: Sequence[Change] = (),
 ) -> None:
     """Record an action, in the caller's transaction. `subject` is cut to 255 characters."""
-    await AuditEntry.create(
+    await _entry(team_id, actor, action, subject, subject_id, changes).save()
+
+
+async def record_many(team_id: UUID, actor: Actor, action: Action, subjects: Mapping[UUID, str]) -> None:
+    """Record an action on many subjects, whose names are given by their ids, in the caller's transaction."""
+    entries = [_entry(team_id, actor, action, name, id_) for id_, name in subjects.items()]
+    await AuditEntry.bulk_create(entries, batch_size=INSERTED_AT_ONCE)
+
+
+async def list_entries(
+    team_id: UUID, limit: int, after_id: UUID | None, wanted: EntryFilter = EVERYTHING
+) -> Page[AuditEntry]:
+    """Return up to `limit` entries of a team that fit, newest first, from the one after `after_id` on."""
+    return await read_page(wanted.apply(AuditEntry.filter(team_id=team_id)), limit, after_id)
+
+
+def _entry(  # noqa: PLR0913, PLR0917 - who did what to what
+    team_id: UUID,
+    actor: Actor,
+    action: Action,
+    subject: str,
+    subject_id: object,
+    changes: Sequence[Change] = (),
+) -> AuditEntry:
+    return AuditEntry(
         team_id=team_id,
         happened_at=datetime.now(UTC),
         actor=actor.name[:MAX_CHARACTERS],
         actor_user_id=actor.user_id,
+        actor_client_id=actor.client_id,
         address=actor.address[:MAX_CHARACTERS] if actor.address else None,
         action=action.value,
         subject=subject[:MAX_CHARACTERS],
         subject_id=None if subject_id is None else str(subject_id)[:MAX_CHARACTERS],
+        changes=[list(change) for change in changes] or None,
     )
-
-
-async def list_entries(team_id: UUID, limit: int, after_id: UUID | None) -> Page[AuditEntry]:
-    """Return up to `limit` entries of a team, newest first, from the one after `after_id` on."""
-    return await read_page(AuditEntry.filter(team_id=team_id), limit, after_id)

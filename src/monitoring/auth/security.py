@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Never
 
 from monitoring.auth.callers import Caller
-from monitoring.auth.limits import client_network, count_request, demand_allowance
+from monitoring.auth.limits import client_address, client_network, count_request, demand_allowance
 from monitoring.auth.publishers import find_fault_of_signature, has_access_token, is_any_secret
 from monitoring.auth.service import find_living_key
 from monitoring.auth.tokens import InvalidTokenError, verify_token
@@ -35,7 +35,7 @@ class BearerSecurity(SecurityHandler):
         """Return the caller. The operation's `x-required-scope` names the scope: http schemes list none."""
         backends, claims = current_backends(), _read_token(request)
         allowance = await backends.counters.hit(backends.settings.rate_limit_api, claims.client_id)
-        caller = await _find_caller(claims, allowance.mark)
+        caller = await _find_caller(request, claims, allowance.mark)
         demand_allowance(request, allowance)
         scope = operation_of(request).get("x-required-scope")
         if scope and scope not in caller.scopes:
@@ -65,7 +65,7 @@ class WebhookSecurity(SecurityHandler):
             if problem:
                 await _refuse_publisher(request, problem)
         if settings.webhook_require_bearer or _sends_credentials(request):
-            await _find_caller(_read_token(request))
+            await _find_caller(request, _read_token(request))
 
 
 SECURITY_HANDLERS: dict[str, type[SecurityHandler]] = {"bearer": BearerSecurity, "apiKey": WebhookSecurity}
@@ -87,7 +87,7 @@ def _read_token(request: Request) -> TokenClaims:
         raise Problem("token_invalid") from None
 
 
-async def _find_caller(claims: TokenClaims, mark: Mark | None = None) -> Caller:
+async def _find_caller(request: Request, claims: TokenClaims, mark: Mark | None = None) -> Caller:
     """Demand that the token's key still lives, and that the token was not revoked."""
     try:
         key = await find_living_key(claims, mark)
@@ -95,7 +95,8 @@ async def _find_caller(claims: TokenClaims, mark: Mark | None = None) -> Caller:
         raise Problem("token_invalid") from None
     if key is None:
         raise Problem("api_key_invalid")
-    return Caller(key.client_id, key.team_id, claims.scopes & key.scopes)
+    scopes = claims.scopes & key.scopes
+    return Caller(key.client_id, key.team_id, scopes, key.name, client_address(request))
 
 
 async def _find_problem(

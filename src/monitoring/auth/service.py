@@ -41,7 +41,7 @@ LAST_USED_GRAIN = timedelta(hours=1)
 
 # One statement answers both questions, because without Redis every request asks them.
 _READ_LIVING_KEY = """
-    SELECT team_id, scopes, last_used_at,
+    SELECT team_id, name, scopes, last_used_at,
         EXISTS (SELECT 1 FROM revoked_tokens WHERE token_id = $2) AS is_token_revoked
     FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL
 """
@@ -72,6 +72,7 @@ class LivingKey:
     client_id: str
     team_id: UUID
     scopes: frozenset[str]
+    name: str
 
 
 async def create_team(name: str, plan: str, max_monitors: int) -> Team:
@@ -202,4 +203,5 @@ async def _read_living_key(claims: TokenClaims) -> LivingKey | None:
         last_used_at = datetime.fromisoformat(last_used_at)
     if last_used_at is None or now - last_used_at > LAST_USED_GRAIN:
         await ApiKey.filter(client_id=claims.client_id).update(last_used_at=now)
-    return LivingKey(claims.client_id, UUID(str(row["team_id"])), frozenset(orjson.loads(row["scopes"])))
+    scopes = frozenset(orjson.loads(row["scopes"]))
+    return LivingKey(claims.client_id, UUID(str(row["team_id"])), scopes, row["name"])

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MAX_NAME_BYTES = 255
 
+DRAFT = ".draft-"
+
 SIGN_OF_LIFE = "sign-of-life"
 SIGN_OF_LIFE_BYTES = 4096  # a block: less may fit where no file fits any more
 
@@ -62,6 +64,15 @@ def try_to_write(folder: str) -> None:
                 os.unlink(draft)
 
 
+def remove_drafts(folder: str) -> None:
+    """Remove what killed processes have left in a folder. What is being written gets its name first."""
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        drafts = [entry.path for entry in entries if entry.name.startswith(DRAFT)]
+        for draft in drafts:
+            with _opened_alone(draft):
+                os.unlink(draft)
+
+
 def _write(target: str, content: bytes) -> Generator[None, None, list[str]]:
     """Write, sync and rename one file, step by step; returns the folders that have a new entry."""
     folder, name = os.path.split(target)
@@ -88,9 +99,9 @@ def _name_draft(name: str) -> str:
 
     No two targets of a folder share a draft: a caller who writes both would wait for itself.
     """
-    draft = f".draft-{name}"
+    draft = f"{DRAFT}{name}"
     if len(os.fsencode(draft)) > MAX_NAME_BYTES:
-        draft = f".draft-{sha256(os.fsencode(name)).hexdigest()}"
+        draft = f"{DRAFT}{sha256(os.fsencode(name)).hexdigest()}"
     return draft
 
 

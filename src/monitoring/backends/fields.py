@@ -34,6 +34,11 @@ def uuid7_text() -> str:
     return str(uuid_utils.uuid7())
 
 
+def read_moment(found: Any) -> Any:  # noqa: ANN401
+    """Return a moment that a statement of our own found, or None. SQLite keeps moments as text."""
+    return datetime.fromisoformat(found) if isinstance(found, str) else found
+
+
 class UtcDatetimeField(fields.DatetimeField[Moment]):
     """A moment, always aware and always in UTC. A naive datetime is refused with `ValueError`.
 

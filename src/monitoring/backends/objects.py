@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PreconditionError
 from obstore.store import LocalStore, MemoryStore, from_url
 
-from monitoring.backends.durable_files import SIGN_OF_LIFE, try_to_write, write_durably
+from monitoring.backends.durable_files import SIGN_OF_LIFE, remove_drafts, try_to_write, write_durably
 from monitoring.backends.errors import StorageChanged, StorageUnavailable, describe_error
 from monitoring.backends.outage import SETTLING_SECONDS, Outage, outage_of
 from monitoring.settings import SettingsError
@@ -188,6 +188,12 @@ class BlogStorage:
         async with self._unavailable_if_it_fails():
             for error in filter(None, await asyncio.gather(*map(delete_one, paths), return_exceptions=True)):
                 raise error
+
+    async def remove_drafts(self, folder: str) -> None:
+        """Remove what killed processes have left half written in a local folder."""
+        if self._folder:
+            async with self._unavailable_if_it_fails():
+                await asyncio.to_thread(remove_drafts, f"{self._folder}/{_checked(folder)}")
 
     async def _write_files(
         self, folder: Path, contents: Mapping[str, bytes]

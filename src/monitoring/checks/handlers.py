@@ -6,8 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from monitoring.audit.actions import Action
 from monitoring.auth.limits import count_request
 from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
 from monitoring.checks.cursors import decode_moment
 from monitoring.checks.ranges import WindowName, read_limits, read_range
 from monitoring.checks.representations import (
@@ -22,6 +24,7 @@ from monitoring.checks.results import list_results
 from monitoring.checks.uptime import measure_uptime
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
+from monitoring.monitors.recording import record_act
 from monitoring.monitors.service import get_monitor
 
 if TYPE_CHECKING:
@@ -42,7 +45,9 @@ async def check_monitor_now(
 
     async def ask() -> Reply:
         now = datetime.now(UTC)
-        await request_check(monitor.id, now)
+        async with transaction():
+            await request_check(monitor.id, now)
+            await record_act(monitor, Action.CHECK_REQUESTED, caller.actor)
         location = {"Location": f"/api/monitors/{monitor.id}/checks"}
         return Reply(represent_request(monitor.id, now), 202, location)
 

@@ -29,24 +29,24 @@ def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfi
         from monitoring.asgi import MonitoringService  # noqa: PLC0415
         from monitoring.contract.traced_requests import TracedRequests  # noqa: PLC0415
 
-    clients = affordable_clients()
-    limits = ConnectionLimits(
-        at_once=clients,
-        per_network=min(settings.connections_per_address, clients // ADDRESS_PART),
-        timeout_seconds=settings.client_timeout_seconds,
-        trusted_proxies=settings.trusted_proxies,
-    )
-    app = MonitoringService(settings)
-    config = uvicorn_bridge.configure_server(
-        TracedRequests(app, published_document()) if is_tracing() else app,
-        app.contract.catalogue,
-        host=settings.host,
-        port=settings.port,
-        limits=limits,
-        backlog=affordable_backlog(),
-        trusted_proxies=settings.trusted_proxies,
-        finishing_seconds=math.ceil(settings.shutdown_timeout_seconds),
-    )
+        clients = affordable_clients()
+        limits = ConnectionLimits(
+            at_once=clients,
+            per_network=min(settings.connections_per_address, clients // ADDRESS_PART),
+            timeout_seconds=settings.client_timeout_seconds,
+            trusted_proxies=settings.trusted_proxies,
+        )
+        app = MonitoringService(settings)
+        config = uvicorn_bridge.configure_server(
+            TracedRequests(app, published_document()) if is_tracing() else app,
+            app.contract.catalogue,
+            host=settings.host,
+            port=settings.port,
+            limits=limits,
+            backlog=affordable_backlog(),
+            trusted_proxies=settings.trusted_proxies,
+            finishing_seconds=math.ceil(settings.shutdown_timeout_seconds),
+        )
     return app, config
 
 

@@ -19,7 +19,7 @@ from monitoring.contract.replies import Reply
 from monitoring.contract.routing import judge_encoded_path
 from monitoring.contract.security import SecurityHandler
 from monitoring.contract.skeleton import make_skeleton
-from monitoring.contract.validation import Validation
+from monitoring.contract.validation import rules_of
 from monitoring.contract.witness import Witness
 
 Readiness = Callable[[], Awaitable[Reply]]
@@ -78,7 +78,7 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
     _demand_handlers(document, security_map)
     catalogue = Catalogue(document)
     replies = ProblemReplies(document, catalogue, problem_names or {}, note_refusal)
-    validation = Validation(document)
+    validation = rules_of(document)
 
     def locate_handler(operation_id: str) -> str:
         """Tag and operationId name the function: `<package>.<x-room of the tag>.handlers.<operationId>`."""

@@ -14,6 +14,10 @@ document, which tests/contract/test_connexion_assumptions.py checks one by one:
 - `ROUTING_CONTEXT`: where in `scope["extensions"]` the operation's name is left.
 - `SecurityOperation`: `verification_fn` is what `verify_security` of its factory makes of a function for each
   alternative of the operation.
+- `API`, `apis`, `options`: what `add_api` keeps of a document for `_build_middleware_stack`. A
+  `Specification` validates by `_validate_spec` what it is made of.
+- `httpx` is used to ask another server about a token, `requests` to load a document from a URL, and
+  Starlette's test client by tests: each only when it is called.
 - Security handlers are made without arguments and asked for a function by `get_fn`. The factory keeps them
   as `security_handlers`.
 """
@@ -24,21 +28,24 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
-from connexion.middleware.lifespan import LifespanMiddleware
-from connexion.middleware.main import ConnexionMiddleware
-from connexion.middleware.routing import RoutingMiddleware
-from connexion.middleware.security import SecurityAPI, SecurityMiddleware, SecurityOperation
-from connexion.operations.abstract import AbstractOperation
-from connexion.resolver import Resolver
-from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
-from connexion.spec import Specification
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from monitoring.contract.deferred_modules import deferred
 from monitoring.contract.document import Node
 from monitoring.contract.security import SecurityHandler, header_of
+
+with deferred("httpx", "requests", "starlette.testclient"):
+    from connexion.middleware import main as connexion_main
+    from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
+    from connexion.middleware.lifespan import LifespanMiddleware
+    from connexion.middleware.routing import RoutingMiddleware
+    from connexion.middleware.security import SecurityAPI, SecurityMiddleware, SecurityOperation
+    from connexion.operations.abstract import AbstractOperation
+    from connexion.resolver import Resolver
+    from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
+    from connexion.spec import OpenAPISpecification, Specification
 
 if TYPE_CHECKING:
     import re
@@ -50,8 +57,8 @@ JudgePath = Callable[[bytes], None]
 MakeEndpoint = Callable[[str, Callable[..., Any]], ASGIApp]
 
 
-class ConnexionApp(ConnexionMiddleware):
-    """An ASGI application that Connexion builds from a document of OpenAPI 3.0. Raises ResolverError."""
+class ConnexionApp(connexion_main.ConnexionMiddleware):
+    """An ASGI application that Connexion builds from a valid document. Raises ResolverError."""
 
     def __init__(  # noqa: PLR0913 - all that Connexion is told
         self,
@@ -85,7 +92,9 @@ class ConnexionApp(ConnexionMiddleware):
             security_map={kind: partial(_SchemeHandler, made) for kind, made in security_handlers.items()},
         )
         # The paths of the document are whole: what its servers say is the reader's business.
-        self.add_api(dict(root), base_path="", make_endpoint=make_endpoint)
+        specification = _ValidatedSpecification(root)
+        options = vars(self.options) | {"make_endpoint": make_endpoint}
+        self.apis.append(connexion_main.API(specification, base_path="", **options))
         # Built now: a document that cannot be served stops the start, not the first request.
         self.app, self.middleware_stack = self._build_middleware_stack()
 
@@ -94,6 +103,17 @@ def operation_id_of(scope: Scope) -> str:
     """Return the document's id of the operation that a request was routed to; empty if it reached none."""
     full_name = _full_name_in(scope)
     return full_name.rpartition(".")[2] if full_name else ""
+
+
+class _ValidatedSpecification(OpenAPISpecification):
+    """A document that the tests validate, because it would take a tenth of every start."""
+
+    def __init__(self, root: Node) -> None:
+        super().__init__(dict(root))  # type: ignore[no-untyped-call]
+
+    @classmethod
+    def _validate_spec(cls, spec: Node) -> None:
+        pass
 
 
 class _HandlerResolver(Resolver):

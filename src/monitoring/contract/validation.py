@@ -1,8 +1,10 @@
 """Validators for every schema of the document, compiled once (jsonschema-rs)."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import jsonschema_rs
+import orjson
 from jsonschema_rs import Draft202012Validator, RegexOptions, Registry, ValidationError
 
 from monitoring.contract.document import Document, Json, Node
@@ -23,6 +25,7 @@ class Validation:
         self.sentences = Sentences(document)
         self._document = document
         self._registry = Registry([(DOCUMENT_URI, dict(document.root))], draft=jsonschema_rs.Draft202012)
+        self._compiled: dict[bytes, Draft202012Validator] = {}
 
     def request_check(self, schema: Node, root_field: str) -> Check:
         """Return a check that raises `invalid_field` for the first thing wrong."""
@@ -90,11 +93,21 @@ class Validation:
         return check
 
     def _compile(self, schema: Node) -> Draft202012Validator:
-        return Draft202012Validator(
-            with_absolute_references(schema),
-            registry=self._registry,
-            validate_formats=True,
-            pattern_options=RegexOptions(),  # linear time, whatever the text
-            mask="value",
-            offline=True,
-        )
+        """Compile a schema. Operations share schemas, so most of them were compiled before."""
+        written = orjson.dumps(schema)
+        if written not in self._compiled:
+            self._compiled[written] = Draft202012Validator(
+                with_absolute_references(schema),
+                registry=self._registry,
+                validate_formats=True,
+                pattern_options=RegexOptions(),  # linear time, whatever the text
+                mask="value",
+                offline=True,
+            )
+        return self._compiled[written]
+
+
+@lru_cache(maxsize=1)
+def rules_of(document: Document) -> Validation:
+    """Return a document's rules. The API and the app share them, and all that is compiled."""
+    return Validation(document)

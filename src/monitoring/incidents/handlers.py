@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from monitoring.audit.actors import key_holder
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
@@ -48,8 +47,7 @@ async def acknowledge_incident(incident_id: str, caller: Caller, idempotency_key
     delivery_ids: list[UUID] = []
 
     async def acknowledge() -> Reply:
-        actor = key_holder(caller.client_id)
-        incident, told = await responding.acknowledge(caller.team_id, UUID(incident_id), actor)
+        incident, told = await responding.acknowledge(caller.team_id, UUID(incident_id), caller.actor)
         delivery_ids.extend(told)
         return Reply(represent_incident(incident))
 
@@ -74,8 +72,7 @@ async def create_incident_note(
     """Write a note about an incident, once."""
 
     async def create() -> Reply:
-        actor = key_holder(caller.client_id)
-        note = await responding.write_note(caller.team_id, UUID(incident_id), actor, body["text"])
+        note = await responding.write_note(caller.team_id, UUID(incident_id), caller.actor, body["text"])
         return Reply(represent_note(note), 201)
 
     request = ("create_incident_note", incident_id, body)

@@ -22,10 +22,14 @@ MAX_BROWSER_CHARACTERS = 255
 
 
 class Role(StrEnum):
-    """What a user may do: members work with monitors and articles, owners also manage keys and people."""
+    """What a user may do.
+
+    Viewers only look, members work with monitors and articles, owners also manage keys and people.
+    """
 
     OWNER = auto()
     MEMBER = auto()
+    VIEWER = auto()
 
 
 class User(Model):

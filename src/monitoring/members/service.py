@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitoring.audit.actions import Action
+from monitoring.audit.changes import Change
 from monitoring.audit.service import record
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
@@ -40,7 +41,7 @@ async def find_user(email: str) -> User | None:
 
 
 async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Actor) -> None:
-    """Make somebody an owner or a member. Raises `Refused` for the last owner. Idempotent.
+    """Give somebody a role. Raises `Refused` for the last owner. Idempotent.
 
     The codes that a former owner handed out stop working.
     """
@@ -50,10 +51,11 @@ async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Act
         user = await get_member(team_id, user_id)
         if user.role == role:
             return
-        if role != Role.OWNER:
+        if user.role == Role.OWNER:
             await _give_up_ownership(user)
         await User.filter(id=user.id).update(role=role.value)
-        await record(team_id, by, Action.ROLE_CHANGED, f"{user.email} ({role})", user.id)
+        change = Change("role", user.role, role.value)
+        await record(team_id, by, Action.ROLE_CHANGED, f"{user.email} ({role})", user.id, [change])
 
 
 async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:

@@ -39,7 +39,7 @@ async def create_monitor(body: Json, caller: Caller, idempotency_key: str | None
     """Create a monitor, once."""
 
     async def create() -> Reply:
-        monitor = await service.create_monitor(caller.team_id, body)
+        monitor = await service.create_monitor(caller.team_id, body, by=caller.actor)
         return _reply(monitor, 201, Location=f"/api/monitors/{monitor.id}")
 
     return await act_once(caller.team_id, idempotency_key, ("create_monitor", body), create)
@@ -61,7 +61,10 @@ async def update_monitor(
     """Change a monitor, once."""
 
     async def update() -> Reply:
-        return _reply(await service.update_monitor(caller.team_id, UUID(monitor_id), body, if_match))
+        monitor = await service.update_monitor(
+            caller.team_id, UUID(monitor_id), body, if_match, by=caller.actor
+        )
+        return _reply(monitor)
 
     request = ("update_monitor", monitor_id, if_match, body)
     return await act_once(caller.team_id, idempotency_key, request, update)
@@ -73,7 +76,7 @@ async def delete_monitor(
     """Delete a monitor, once."""
 
     async def delete() -> Reply:
-        await service.delete_monitor(caller.team_id, UUID(monitor_id), if_match)
+        await service.delete_monitor(caller.team_id, UUID(monitor_id), if_match, by=caller.actor)
         return Reply.empty()
 
     request = ("delete_monitor", monitor_id, if_match)

@@ -108,6 +108,29 @@ class Watch(Model):
         table = "watches"
 
 
+class PendingDeletion(Model):
+    """A monitor that will be deleted at `delete_at`, unless somebody undoes its deletion before.
+
+    `deletion_id` is the same for all that one act deletes.
+    """
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    monitor: fields.OneToOneRelation[Monitor] = fields.OneToOneField(
+        "monitoring.Monitor", related_name="pending_deletion"
+    )
+    monitor_id: UUID
+    team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField(
+        "monitoring.Team", related_name="pending_deletions"
+    )
+    team_id: UUID
+    deletion_id = fields.UUIDField()
+    delete_at: UtcDatetimeField[datetime] = UtcDatetimeField(db_index=True)
+
+    class Meta:
+        table = "pending_deletions"
+        indexes = (("team_id", "deletion_id"),)
+
+
 class StateChange(Model):
     """From this moment on a monitor's time counts as `state`, until its next change."""
 

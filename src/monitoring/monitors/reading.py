@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -21,7 +21,7 @@ from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.request_headers import show_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
 
@@ -30,17 +30,23 @@ _ORDER = "monitors.team_id DESC, monitors.id DESC"
 # What needs somebody comes first.
 _WORST_FIRST = ("down", "validating", "degraded", "unknown", "pending", "maintenance", "up", "paused")
 
+_IS_KEPT = "monitors.id NOT IN (SELECT monitor_id FROM pending_deletions WHERE team_id = {})"
+
 _WILDCARD = re.compile(r"[\\%_]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFilter:
-    """Which monitors to list. Fields that are None do not filter; the others combine with *and*."""
+    """Which monitors to list. Fields that are None do not filter; the others combine with *and*.
+
+    `leaves_out_deleted` is for those whose deletion can still be undone.
+    """
 
     status: str | None = None
     tag: str | None = None
     paused: bool | None = None
     search: str | None = None
+    leaves_out_deleted: bool = False
 
 
 class MonitorOrder(StrEnum):
@@ -48,6 +54,7 @@ class MonitorOrder(StrEnum):
 
     WORST = auto()  # by status, what is down first
     NAME = auto()
+    UPTIME = auto()  # lowest first; who lists measures it
     SLOWEST = auto()  # by the response time of the last check
     NEWEST = auto()
 
@@ -57,9 +64,18 @@ _ORDERS = {
         " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_WORST_FIRST))
     ),
     MonitorOrder.NAME: "monitors.search_text,",  # it begins with the name
+    MonitorOrder.UPTIME: "",
     MonitorOrder.SLOWEST: "watches.last_response_time_ms IS NULL, watches.last_response_time_ms DESC,",
     MonitorOrder.NEWEST: "",
 }
+
+
+class Outline(NamedTuple):
+    """The little of a monitor that decides where a list shows it."""
+
+    id: UUID
+    status: str
+    tags: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +119,31 @@ async def list_monitors_in_order(
     return [_show(row) for row in await _read(source, [*given.values(), limit, skip], ordered)]
 
 
+async def outline_monitors(team_id: UUID, wanted: MonitorFilter, order: MonitorOrder) -> list[Outline]:
+    """Return the outlines of all monitors of a team that a filter finds."""
+    given = _conditions(team_id, wanted)
+    connection = current_backends().database.context.db()
+    sql = (
+        "SELECT monitors.id, monitors.status, monitors.tags FROM monitors"  # noqa: S608 - names of our own
+        f" JOIN watches ON watches.monitor_id = monitors.id {_where(given)}"
+        f" ORDER BY {_ORDERS[order]} {_ORDER}"
+    )
+    _, rows = await connection.execute_query(spell(connection, sql), list(given.values()))
+    return [Outline(UUID(str(id_)), status, orjson.loads(tags)) for id_, status, tags in rows]
+
+
+async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[str]:
+    """Return those monitors of a team, each a `Monitor` in JSON, in this order."""
+    connection = current_backends().database.context.db()
+    ids = list(map(str, monitor_ids))
+    is_array = is_postgres(connection)
+    among = "= ANY($2::uuid[])" if is_array else "IN (SELECT value FROM json_each($2))"
+    source = f"WHERE monitors.team_id = $1 AND monitors.id {among}"
+    rows = await _read(source, [str(team_id), ids if is_array else orjson.dumps(ids).decode()], _ORDER)
+    written = {orjson.loads(row["written"])["id"]: _show(row) for row in rows}
+    return [written[monitor_id] for monitor_id in ids if monitor_id in written]
+
+
 async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
     """Count a team's monitors by their status."""
     given = _conditions(team_id, wanted)
@@ -110,6 +151,17 @@ async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
     connection = current_backends().database.context.db()
     rows = await connection.execute_query_dict(spell(connection, sql), list(given.values()))
     return Counter({row["status"]: row["number"] for row in rows})
+
+
+async def count_tags(team_id: UUID) -> Counter[str]:
+    """Count a team's monitors by their tags."""
+    given = _conditions(team_id, MonitorFilter(leaves_out_deleted=True))
+    sql = f"SELECT tags, count(*) AS number FROM monitors {_where(given)} GROUP BY tags"  # noqa: S608 - ours
+    connection = current_backends().database.context.db()
+    counts: Counter[str] = Counter()
+    for row in await connection.execute_query_dict(spell(connection, sql), list(given.values())):
+        counts.update(dict.fromkeys(orjson.loads(row["tags"]), row["number"]))
+    return counts
 
 
 async def read_monitor(team_id: UUID, monitor_id: UUID) -> WrittenMonitor:
@@ -130,6 +182,7 @@ def _conditions(team_id: UUID, wanted: MonitorFilter) -> dict[str, Any]:
         "monitors.tags LIKE {} ESCAPE '\\'": wanted.tag and _contains(f'"{wanted.tag}"'),
         "monitors.paused = {}": wanted.paused,
         "monitors.search_text LIKE {} ESCAPE '\\'": wanted.search and _contains(wanted.search.casefold()),
+        _IS_KEPT: str(team_id) if wanted.leaves_out_deleted else None,
     }
     return {condition: value for condition, value in conditions.items() if value is not None}
 

@@ -1,4 +1,7 @@
-"""Everything that clients do with monitors, one transaction a function."""
+"""Everything that clients do with monitors, one transaction a function.
+
+The audit log has an act if its function is told who did it (`by`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tortoise.expressions import F
 
+from monitoring.audit.actions import Action
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
 from monitoring.backends.inserts import Guard, insert_guarded, new_row
@@ -23,12 +27,14 @@ from monitoring.monitors.entity_tags import is_current
 from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
 from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.recording import record_act, record_change
 from monitoring.monitors.watch import begin_watch, check_changed, restart_watch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from uuid import UUID
 
+    from monitoring.audit.actors import Actor
     from monitoring.contract.document import Json
     from monitoring.monitors.configuration import Configuration
 
@@ -38,7 +44,7 @@ _TAKE_PLACE = """
 """
 
 
-async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
+async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None) -> Monitor:
     """Create a monitor. Raises Problem if the team's plan is full."""
     configuration = rules.complete(given, default_configuration())
     now = datetime.now(UTC)
@@ -53,10 +59,12 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json]) -> Monitor:
         **store_configuration(configuration),
     )
     place = Guard(_TAKE_PLACE, [str(team_id)])
-    if not await insert_guarded(place, monitor, *begin_watch(monitor, now)):
-        team = await Team.get(id=team_id)
-        raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
-    await cover_monitor(monitor, now)
+    async with transaction():
+        if not await insert_guarded(place, monitor, *begin_watch(monitor, now)):
+            team = await Team.get(id=team_id)
+            raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
+        await cover_monitor(monitor, now)
+        await record_act(monitor, Action.MONITOR_CREATED, by)
     return monitor
 
 
@@ -81,7 +89,12 @@ async def get_monitor(team_id: UUID, monitor_id: UUID) -> Monitor:
 
 
 async def update_monitor(
-    team_id: UUID, monitor_id: UUID, patch: Mapping[str, Json], if_match: str | None = None
+    team_id: UUID,
+    monitor_id: UUID,
+    patch: Mapping[str, Json],
+    if_match: str | None = None,
+    *,
+    by: Actor | None = None,
 ) -> Monitor:
     """Apply a merge patch. One that changes nothing leaves the version and `updated_at` as they are."""
     async with transaction():
@@ -92,10 +105,13 @@ async def update_monitor(
         after = rules.change(before, patch, default_configuration())
         if after != before:
             await _store_change(monitor, before, after)
+            await record_change(monitor, before, after, by)
         return monitor
 
 
-async def delete_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None = None) -> None:
+async def delete_monitor(
+    team_id: UUID, monitor_id: UUID, if_match: str | None = None, *, by: Actor | None = None
+) -> None:
     """Delete a monitor, which frees its place in the plan. An open incident ends first; incidents stay."""
     async with transaction():
         # The team first, in the order in which `act_once` locks, so that the two never deadlock.
@@ -103,6 +119,7 @@ async def delete_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None =
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         await resolve_incident(monitor, resolved_at=datetime.now(UTC), resolution=Resolution.DELETED)
         await monitor.delete()
+        await record_act(monitor, Action.MONITOR_DELETED, by)
 
 
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:

@@ -16,6 +16,7 @@ from monitoring.notifications.configuration import complete_routing
 from monitoring.notifications.delays import end_delays
 from monitoring.notifications.grouping import Queued, hold_back
 from monitoring.notifications.models import EMAIL, DeliveryStatus, NotificationDelivery
+from monitoring.notifications.muting import is_told_despite_mute, read_mutes
 from monitoring.notifications.routing import BEGINNINGS, Hold, Route
 from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL
 
@@ -40,11 +41,13 @@ async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
     async with transaction() as connection:
         routes = await _hold_routes(connection, {each.team_id for each in announcements})
         never_told = await end_delays(announcements, routes)
+        muted = await read_mutes(announcements, now)
         queued = [
             Queued(each, route, _make_delivery(each, route))
             for each in announcements
             for route in routes[each.team_id]
             if route.leads(each)
+            and is_told_despite_mute(each, route.channel_id, muted)
             and not (each.event in BEGINNINGS and (route.channel_id, each.subject_id) in never_told)
         ]
         await hold_back(queued, now)

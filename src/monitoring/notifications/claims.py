@@ -20,6 +20,7 @@ from monitoring.notifications.models import (
     NotificationChannel,
     NotificationDelivery,
 )
+from monitoring.notifications.routing import ASKED_FOR, Hold, route_of
 from monitoring.notifications.rules import (
     CHANNEL_DISABLED,
     MAX_ATTEMPTS,
@@ -79,14 +80,27 @@ async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
             await delivery.save()
             await end_parts(delivery, status=delivery.status, error_message=delivery.error_message)
             return None
-        if not await has_room(channel, now):
-            delivery.due_at = now + NO_ROOM_WAIT * (1 + random.random())  # noqa: S311 - jitter is no secret
-            delivery.claim = delivery.nudged_at = None
+        if waits_until := await _find_wait(delivery, channel, now):
+            delivery.due_at, delivery.claim, delivery.nudged_at = waits_until, None, None
             await delivery.save()
             return None
         await gather_digest(delivery, channel, now)
         await begin_attempt(delivery, claim_id, now + LEASE)
     return DeliveryClaim(claim_id, delivery, channel)
+
+
+async def _find_wait(
+    delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
+) -> datetime | None:
+    """Say until when a delivery waits that is due: for the end of quiet hours, or for room."""
+    route, due_at = route_of(channel), delivery.due_at or now
+    again_at = None
+    if not await has_room(channel, now):
+        again_at = now + NO_ROOM_WAIT * (1 + random.random())  # noqa: S311 - jitter is no secret
+    if delivery.event not in ASKED_FOR and (late_end := route.late_end(due_at, again_at or now)):
+        delivery.hold = Hold.LATE
+        return late_end
+    return again_at
 
 
 def _why_never(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:

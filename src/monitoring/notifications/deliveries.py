@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from tortoise.expressions import Q
 
+from monitoring.audit.actions import Action
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
 from monitoring.contract.problems import Problem
@@ -21,13 +22,15 @@ from monitoring.notifications.models import (
     NotificationChannel,
     NotificationDelivery,
 )
-from monitoring.notifications.routing import Announcement
+from monitoring.notifications.recording import record_act
+from monitoring.notifications.routing import TEST, Announcement
 from monitoring.notifications.rules import CHANNEL_DISABLED
 
 if TYPE_CHECKING:
-    from datetime import timedelta
+    from monitoring.audit.actors import Actor
 
-TEST_EVENT = "test"
+# How long a test waits for a worker, and for the other side, which has longer than that to answer.
+TEST_PATIENCE = timedelta(seconds=10)
 
 # How often somebody who waits for an attempt looks for its end.
 LOOK_AGAIN_SECONDS = 0.1
@@ -35,23 +38,24 @@ LOOK_AGAIN_SECONDS = 0.1
 MOST_TOLD = 200
 
 
-async def queue_test(team_id: UUID, channel_id: UUID) -> NotificationDelivery:
+async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None) -> NotificationDelivery:
     """Queue a test notification. Raises Problem if there is no such channel, or if nothing is sent to it."""
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, absent="notification_channel_not_found")
-        _demand_consent(channel, TEST_EVENT)
-        test = Announcement(team_id=team_id, event=TEST_EVENT, happened_at=datetime.now(UTC), subject={})
+        _demand_consent(channel, TEST)
+        test = Announcement(team_id=team_id, event=TEST, happened_at=datetime.now(UTC), subject={})
         delivery = make_delivery(test, channel_id)
         await delivery.save()
+        await record_act(channel, Action.CHANNEL_TESTED, by)
         return delivery
 
 
-async def wait_for_attempt(delivery_id: UUID, patience: timedelta) -> NotificationDelivery | None:
+async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
     """Return a delivery once its first attempt has ended, or as it is when patience ends; None if it is gone.
 
     A worker makes the attempt, because API processes need no way out to strangers' servers.
     """
-    until = time.monotonic() + patience.total_seconds()
+    until = time.monotonic() + TEST_PATIENCE.total_seconds()
     while True:
         delivery = await NotificationDelivery.get_or_none(id=delivery_id)
         if delivery is None or _was_tried(delivery) or time.monotonic() >= until:
@@ -76,7 +80,9 @@ async def list_told(team_id: UUID, subject_id: UUID) -> list[NotificationDeliver
     return await about.order_by("id").limit(MOST_TOLD).select_related("channel")
 
 
-async def redeliver(team_id: UUID, channel_id: UUID, delivery_id: UUID) -> NotificationDelivery:
+async def redeliver(
+    team_id: UUID, channel_id: UUID, delivery_id: UUID, *, by: Actor | None = None
+) -> NotificationDelivery:
     """Make a delivery due, as if it had never been tried. Raises Problem as `queue_test` does.
 
     If an attempt is under way, it goes on, but its result is not stored. The next attempt begins when its
@@ -100,6 +106,7 @@ async def redeliver(team_id: UUID, channel_id: UUID, delivery_id: UUID) -> Notif
         delivery.nudged_at = delivery.delivered_at = delivery.hold = delivery.digest_id = None
         delivery.status_code = delivery.error_message = None
         await delivery.save()
+        await record_act(channel, Action.CHANNEL_SENT_AGAIN, by)
         return delivery
 
 

@@ -71,7 +71,7 @@ async def gather_digest(delivery: NotificationDelivery, channel: NotificationCha
 
     Runs in the claim's transaction, which holds the channel. The caller saves the delivery.
     """
-    if delivery.hold is None or delivery.attempts or not route_of(channel).is_read_by_people:
+    if delivery.hold in (None, Hold.LATE) or delivery.attempts or not route_of(channel).is_read_by_people:
         return
     waiting = _waiting_of(delivery.channel_id).filter(due_at__lte=now).exclude(id=delivery.id)
     parts = await waiting.select_for_update(skip_locked=True).order_by("id").limit(MOST_IN_A_DIGEST - 1)
@@ -123,4 +123,4 @@ async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> dateti
 def _waiting_of(channel_id: UUID) -> QuerySet[NotificationDelivery]:
     return NotificationDelivery.filter(
         channel_id=channel_id, status=DeliveryStatus.PENDING, attempts=0, claim=None, hold__isnull=False
-    )
+    ).exclude(hold=Hold.LATE)

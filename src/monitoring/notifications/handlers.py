@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.service import act_once
 from monitoring.notifications import deliveries, service
+from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.representations import (
     represent_channel,
     represent_channels,
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
     from monitoring.auth.callers import Caller
     from monitoring.contract.document import Json
-
-
-# How long a test waits for a worker, and for the other side, which has longer than that to answer.
-TEST_PATIENCE = timedelta(seconds=10)
 
 
 async def list_notification_channels(
@@ -48,9 +44,10 @@ async def create_notification_channel(
     body: Json, caller: Caller, idempotency_key: str | None = None
 ) -> Reply:
     """Create a channel, once. No other answer holds the secret of a webhook."""
+    await demand_reachable(body)
 
     async def create() -> Reply:
-        channel = await service.create_channel(caller.team_id, body)
+        channel = await service.create_channel(caller.team_id, body, by=caller.actor)
         location = f"/api/notification-channels/{channel.id}"
         return Reply(represent_created_channel(channel), 201, {"Location": location, **NO_STORE})
 
@@ -67,9 +64,11 @@ async def update_notification_channel(
     channel_id: str, body: Json, caller: Caller, idempotency_key: str | None = None
 ) -> Reply:
     """Change a channel, once."""
+    await demand_reachable(body)
 
     async def update() -> Reply:
-        return Reply(represent_channel(await service.update_channel(caller.team_id, UUID(channel_id), body)))
+        channel = await service.update_channel(caller.team_id, UUID(channel_id), body, by=caller.actor)
+        return Reply(represent_channel(channel))
 
     request = ("update_notification_channel", channel_id, body)
     return await act_once(caller.team_id, idempotency_key, request, update)
@@ -81,7 +80,7 @@ async def delete_notification_channel(
     """Delete a channel, once."""
 
     async def delete() -> Reply:
-        await service.delete_channel(caller.team_id, UUID(channel_id))
+        await service.delete_channel(caller.team_id, UUID(channel_id), by=caller.actor)
         return Reply.empty()
 
     request = ("delete_notification_channel", channel_id)
@@ -98,11 +97,12 @@ async def test_notification_channel(  # the document names it so: it is no test
     await _count(request, caller)
 
     async def queue() -> Reply:
-        return Reply(represent_delivery(await deliveries.queue_test(caller.team_id, UUID(channel_id))))
+        delivery = await deliveries.queue_test(caller.team_id, UUID(channel_id), by=caller.actor)
+        return Reply(represent_delivery(delivery))
 
     asked = ("test_notification_channel", channel_id)
     queued = await _nudged(await act_once(caller.team_id, idempotency_key, asked, queue))
-    tried = await deliveries.wait_for_attempt(UUID(queued.json_value()["id"]), TEST_PATIENCE)
+    tried = await deliveries.wait_for_attempt(UUID(queued.json_value()["id"]))
     return Reply(represent_delivery(tried)) if tried else queued
 
 
@@ -122,7 +122,8 @@ async def redeliver_notification(
     await _count(request, caller)
 
     async def queue() -> Reply:
-        delivery = await deliveries.redeliver(caller.team_id, UUID(channel_id), UUID(delivery_id))
+        ids = (UUID(channel_id), UUID(delivery_id))
+        delivery = await deliveries.redeliver(caller.team_id, *ids, by=caller.actor)
         return Reply(represent_delivery(delivery), 202)
 
     asked = ("redeliver_notification", channel_id, delivery_id)

@@ -57,6 +57,22 @@ class NotificationChannel(Model):
         indexes = (("team_id", "id"),)
 
 
+class Mute(Model):
+    """Nobody is told what happens to a monitor until `muted_until`. Without one, until it is unmuted."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    # Any, because the room of monitors builds on this one.
+    monitor: fields.OneToOneRelation[Any] = fields.OneToOneField("monitoring.Monitor", related_name="mute")
+    monitor_id: UUID
+    team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField("monitoring.Team", related_name="mutes")
+    team_id: UUID
+    muted_until: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+
+    class Meta:
+        table = "mutes"
+        indexes = (("team_id", "monitor_id"),)
+
+
 class DeliveryStatus(StrEnum):
     """As the document names them. A delivery is pending while it waits and while it is sent."""
 

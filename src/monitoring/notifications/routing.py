@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from monitoring.notifications.configuration import complete_routing
+from monitoring.notifications.models import CONFIRMATION
 from monitoring.notifications.quiet_hours import find_quiet_end
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ BEGINNINGS: Mapping[str, str] = {
 ACKNOWLEDGED = "incident.acknowledged"
 REMINDER = "incident.reminder"
 
+# What somebody waits for at this moment, whatever the hour.
+TEST = "test"
+ASKED_FOR = frozenset({TEST, CONFIRMATION})
+
 # The types of channels to programs.
 PROGRAMS = frozenset({"webhook", "custom", "pagerduty", "opsgenie"})
 
@@ -38,6 +43,7 @@ class Hold(StrEnum):
     STORM = "storm"  # more than a few events within a minute
     FLAPPING = "flapping"  # the monitor goes down again and again
     QUIET = "quiet"  # the channel has quiet hours
+    LATE = "late"  # no worker took it before they began: it was its turn already, and it stays what it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +101,13 @@ class Route:
     def quiet_end(self, moment: datetime) -> datetime | None:
         """Say until when a message waits that would leave at a moment; None if it need not."""
         return find_quiet_end(self.routing, moment)
+
+    def late_end(self, due_at: datetime, moment: datetime) -> datetime | None:
+        """Say until when a message waits that was due before quiet hours in which a moment lies.
+
+        What is due in quiet hours was asked for in them, such as a test, or is the message that ends them.
+        """
+        return None if self.quiet_end(due_at) else self.quiet_end(moment)
 
     def is_spared_by(self, event: str) -> bool:
         """Say whether an event makes it needless to tell this channel of the beginning."""

@@ -1,4 +1,7 @@
-"""What clients do with notification channels: every function is one transaction."""
+"""What clients do with notification channels: every function is one transaction.
+
+The audit log has an act if its function is told who did it (`by`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from monitoring.audit.actions import Action
+from monitoring.audit.changes import find_changes
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -26,6 +31,7 @@ from monitoring.notifications.confirming import ask_reader
 from monitoring.notifications.deliveries import end_waiting_deliveries
 from monitoring.notifications.models import EMAIL, NotificationChannel
 from monitoring.notifications.quiet_hours import check_quiet_hours
+from monitoring.notifications.recording import record_act
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.secrets import mask_secrets, read_secrets, store_secrets
 from monitoring.notifications.subjects import find_monitor
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
+    from monitoring.audit.actors import Actor
     from monitoring.contract.document import Json
 
 MAX_CHANNELS_A_TEAM = 20
@@ -64,7 +71,9 @@ async def find_told_channels(team_id: UUID, monitor_id: UUID) -> list[Notificati
     ]
 
 
-async def create_channel(team_id: UUID, given: Mapping[str, Json]) -> NotificationChannel:
+async def create_channel(
+    team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None
+) -> NotificationChannel:
     """Create a channel. Raises Problem if the team has enough of them, or if the service sends no email.
 
     Whoever reads an email address is asked to confirm it.
@@ -90,6 +99,7 @@ async def create_channel(team_id: UUID, given: Mapping[str, Json]) -> Notificati
         )
         if channel.enabled and channel.is_unconfirmed:
             await ask_reader(channel)
+        await record_act(channel, Action.CHANNEL_CREATED, by)
         return channel
 
 
@@ -98,7 +108,9 @@ async def get_channel(team_id: UUID, channel_id: UUID) -> NotificationChannel:
     return _existing(await NotificationChannel.get_or_none(id=channel_id, team_id=team_id))
 
 
-async def update_channel(team_id: UUID, channel_id: UUID, patch: Mapping[str, Json]) -> NotificationChannel:
+async def update_channel(
+    team_id: UUID, channel_id: UUID, patch: Mapping[str, Json], *, by: Actor | None = None
+) -> NotificationChannel:
     """Apply a merge patch. A patch that changes nothing leaves `updated_at` as it is.
 
     Disabling gives up the deliveries that wait. Enabling forgets why the channel was disabled. Whoever reads
@@ -133,13 +145,19 @@ async def update_channel(team_id: UUID, channel_id: UUID, patch: Mapping[str, Js
             is_to_be_asked = channel.enabled and (has_new_reader or not before["enabled"])
             if is_to_be_asked and channel.is_unconfirmed:
                 await ask_reader(channel)
+            renewed = _secrets_in(patch) if has_new_secrets else ()
+            changes = find_changes(before, after, renewed=renewed)
+            await record_act(channel, Action.CHANNEL_UPDATED, by, changes)
         return channel
 
 
-async def delete_channel(team_id: UUID, channel_id: UUID) -> None:
+async def delete_channel(team_id: UUID, channel_id: UUID, *, by: Actor | None = None) -> None:
     """Delete a channel with its deliveries."""
-    if not await NotificationChannel.filter(id=channel_id, team_id=team_id).delete():
-        raise Problem("notification_channel_not_found")
+    async with transaction():
+        channel = await get_channel(team_id, channel_id)
+        if not await NotificationChannel.filter(id=channel_id).delete():
+            raise Problem("notification_channel_not_found")
+        await record_act(channel, Action.CHANNEL_DELETED, by)
 
 
 def _existing(channel: NotificationChannel | None) -> NotificationChannel:

@@ -48,7 +48,10 @@ async def call_next(team_id: UUID) -> list[UUID]:
             channel_id__in=free,
             claim=None,
         )
-        return await take_idle(waiting.order_by("id").limit(1), now, due_at=now)
+        called = await take_idle(waiting.order_by("id").limit(1), now)
+        # What is due already stays due since then: a claim compares that with quiet hours.
+        await NotificationDelivery.filter(id__in=called, due_at__gt=now).update(due_at=now)
+        return called
 
 
 async def _find_channels(team_id: UUID) -> list[UUID]:

@@ -39,6 +39,7 @@ class TestSegments:
             ("<script><!--<script>a</script>b</script>one", ["one"]),
             ("<script><!-- <script> --></script>one<script><!--></script>two", ["one", "two"]),
             ("one \\(a_b\\) $$x\ny$$ $x^2$ and $5 or $10", ["one <x1/> <x2/> <x3/> and $5 or $10"]),
+            ("one \\(two words\\) three", ["one <x1/> three"]),
             ('<iframe title="One">two</iframe><style title="three"></style>', ["One"]),
             (
                 '<p lang=fr title="un">deux</p><p lang="en-GB">one <i xml:lang=la>id est</i></p>',

@@ -57,6 +57,8 @@ class TestSegments:
             ("See (https://a.example/b_(c)) and https://a.example/it's!", ["See (<x1/>) and <x2/>!"]),
             ("One $x^2 * y$ and $5 or $10 *two*, $a*b$", ["One <x1/> and $5 or $10 <g2>two</g2>, <x3/>"]),
             ("One \\(a_b\\) two \\\\[c\\\\] \\[sic, three\\]", ["One <x1/> two <x2/> [sic, three]"]),
+            ("One \\(two words\\) three \\\\(four\nfive\\\\) six \\(", ["One <x1/> three <x2/> six ("]),
+            ("One \\(two\n\nthree\\)", ["One (two", "three)"]),
             ("One\n$$a\n*b*$$\ntwo $$c\nd$$ three", ["One", "two <x1/> three"]),
             ("$$\nE\n=\nm\n\n- c\n$$\n\none\n\n\\[\n# a\n\n> b\n\\]\ntwo", ["one", "two"]),
             (

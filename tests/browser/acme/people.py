@@ -68,6 +68,7 @@ async def make_people(team: Team) -> tuple[Member, Member, Invited, Invited]:
         "grace.oyelaran-featherstonehaugh@engineering.acme.example",
         "Grace Oyelaran-Featherstonehaugh",
     )
+    await join(team, Role.VIEWER, "heidi@partner.example", "Heidi Huber")
     invited = await invite(team.id, "dan@acme.example", Role.MEMBER, by=owner.actor)
     await invite(team.id, "erin@partner.example", Role.OWNER, by=owner.actor)
     for browser in (FIREFOX, SAFARI):

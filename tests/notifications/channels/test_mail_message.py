@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from monitoring.notifications.channels.mail_message import Mail, write_mail
-from monitoring.notifications.channels.wording import Message, Mood
+from monitoring.notifications.channels.message import Message, Mood
 
 if TYPE_CHECKING:
     from email.message import EmailMessage

@@ -231,6 +231,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "custom": {
         "summary": TITLE,
         "details": [{"en": f"{TEXT} {LINK}"}, "incident.opened", INCIDENT_ID, "{{unknown}}"],
+        "take": ACKNOWLEDGE,
         "urgency": 1,
     },
 }
@@ -261,6 +262,7 @@ GIVEN: dict[str, dict[str, Any]] = {
         "body": {
             "summary": "{{title}}",
             "details": [{"en": "{{text}} {{link}}"}, "{{event}}", "{{id}}", "{{unknown}}"],
+            "take": "{{acknowledge_link}}",
             "urgency": 1,
         },
     },
@@ -298,6 +300,21 @@ ENDINGS: dict[str, tuple[str, dict[str, Any]]] = {
             "source": "shop.example.com",
             "note": f"{HOSTILE} is up again. It was down for 1 hour, since 2026-11-20 09:39:50 UTC.",
         },
+    ),
+}
+
+# By type: the body that says there that somebody takes care.
+ACKNOWLEDGEMENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "pagerduty": (
+        "POST https://events.eu.pagerduty.com/v2/enqueue",
+        {"event_action": "acknowledge", "dedup_key": INCIDENT_ID},
+    ),
+    "opsgenie": (
+        (
+            "POST https://api.atlassian.com/jsm/ops/integration/v2/alerts/"
+            f"{INCIDENT_ID}/acknowledge?identifierType=alias"
+        ),
+        {"source": "shop.example.com"},
     ),
 }
 
@@ -449,9 +466,9 @@ async def sender(backends: Backends, addressee: Addressee) -> AsyncIterator[Rero
         yield Rerouted(client, addressee)
 
 
-async def create_one(channel_type: str) -> NotificationChannel:
+async def create_one(channel_type: str, **fields: Any) -> NotificationChannel:
     address = {"url": "https://chat.example.com/hooks/a-secret-token"}
-    return await create({"type": channel_type, **GIVEN.get(channel_type, address)})
+    return await create({"type": channel_type, **GIVEN.get(channel_type, address), **fields})
 
 
 async def test_every_type_has_its_body_here() -> None:
@@ -481,6 +498,19 @@ async def test_it_ends_at_the_service_what_it_began_there(
     (received,) = addressee.received
     assert sender.went == [where]
     assert orjson.loads(received.body).items() >= ending.items()
+
+
+@pytest.mark.parametrize("channel_type", ACKNOWLEDGEMENTS)
+async def test_it_says_at_the_service_that_somebody_takes_care(
+    addressee: Addressee, sender: Rerouted, channel_type: str
+) -> None:
+    acknowledged = {**OPENED, "incident": {**OPENED["incident"], "acknowledged_by": "Alice"}}
+    channel = await create_one(channel_type, events=["incident.acknowledged"])
+    await deliver(await announce_to(channel, acknowledged, "incident.acknowledged"), sender)
+    where, expected = ACKNOWLEDGEMENTS[channel_type]
+    (received,) = addressee.received
+    assert sender.went == [where]
+    assert orjson.loads(received.body).items() >= expected.items()
 
 
 @pytest.mark.parametrize("channel_type", ["discord", "webhook"])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -7,7 +8,9 @@ import orjson
 import pytest
 
 from monitoring.contract.document import published_document
-from monitoring.notifications.channels.wording import Message, Mood, word
+from monitoring.notifications.channels.message import Message, Mood
+from monitoring.notifications.channels.wording import word
+from notifications.every_message import EVERY_MESSAGE
 
 BASE_URL = "https://monitoring.example.com"
 INCIDENT = {
@@ -236,7 +239,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.GOOD,
             "1 up again",
-            "Shop is up again, down 3 times.",
+            "Shop is up again. It went down 3 times.",
             f"{BASE_URL}/app/incidents",
         ),
     ),
@@ -276,3 +279,10 @@ def test_the_end_of_an_incident_is_about_the_same_subject_as_its_opening() -> No
 def test_every_event_of_the_document_has_words() -> None:
     document = published_document().root["components"]["schemas"]
     assert {event for event, *_ in CASES} == set(document["NotificationType"]["enum"])
+
+
+def test_a_page_shows_a_picture_of_every_event_of_the_document() -> None:
+    document = published_document().root["components"]["schemas"]
+    assert {event["type"] for event in EVERY_MESSAGE.values()} >= set(document["NotificationType"]["enum"])
+    page = (Path(__file__).parents[3] / "docs" / "messages.md").read_text()
+    assert [name for name in EVERY_MESSAGE if f"screenshots/message-{name}.png" not in page] == []

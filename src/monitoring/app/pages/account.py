@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.app.browsers import describe_browser
 from monitoring.app.pages.join import find_fault
-from monitoring.app.routing import for_members
+from monitoring.app.routing import for_everybody
 from monitoring.auth.limits import count_request
 from monitoring.members import service
 from monitoring.members.refusals import Refused
@@ -36,7 +36,7 @@ async def show_password(visit: Visit) -> Response:
 
 async def change_password(visit: Visit) -> Response:
     """Change the password. Only this browser stays signed in."""
-    assert visit.session  # noqa: S101 - only members come here
+    assert visit.session  # noqa: S101 - only people who are signed in come here
     form = await visit.read_form()
     # Counted before it is verified: nobody may guess the password in a browser that was left open.
     await count_request(visit.request, visit.settings.rate_limit_sign_in, f"password:{visit.user.id}")
@@ -59,7 +59,7 @@ async def sign_out_everywhere(visit: Visit) -> Response:
 
 
 ROUTES = (
-    for_members("/settings/account", get=show_account),
-    for_members("/settings/account/password", get=show_password, post=change_password),
-    for_members("/settings/account/sign-out-everywhere", post=sign_out_everywhere),
+    for_everybody("/settings/account", get=show_account),
+    for_everybody("/settings/account/password", get=show_password, post=change_password),
+    for_everybody("/settings/account/sign-out-everywhere", post=sign_out_everywhere),
 )

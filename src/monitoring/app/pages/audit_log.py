@@ -1,30 +1,74 @@
-"""Settings, audit log: what people did, for owners."""
+"""Settings, audit log: what people and programs did, for owners."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from monitoring.app.audit_words import describe_action
+from starlette.responses import Response
+
+from monitoring.app.audit_csv import write_csv
+from monitoring.app.audit_filter import ACTORS, read_filter
+from monitoring.app.audit_words import KINDS, describe_action, name_field
+from monitoring.app.rendering import PAGE_HEADERS
 from monitoring.app.routing import for_owners
+from monitoring.audit.actors import KEY_PREFIX
 from monitoring.audit.service import list_entries
+from monitoring.auth.service import list_keys
 from monitoring.contract.cursors import encode_cursor
+from monitoring.members.service import list_members
 
 if TYPE_CHECKING:
-    from starlette.responses import Response
-
+    from monitoring.app.audit_filter import Sought
     from monitoring.app.visits import Visit
 
+PATH = "/settings/audit-log"
 ENTRIES_A_PAGE = 50
+
+# A file of them has some megabytes.
+ENTRIES_A_FILE = 10_000
 
 
 async def show_audit_log(visit: Visit) -> Response:
-    """List the entries of the team, newest first, a page at a time."""
-    page = await list_entries(visit.team.id, ENTRIES_A_PAGE, visit.after_id)
-    return visit.render(
-        "audit/log.html",
+    """List the entries of the team that were looked for, newest first, a page at a time."""
+    sought = read_filter(visit.query)
+    if sought.errors:
+        return await _render(visit, sought, 400, entries=[], next_cursor=None)
+    page = await list_entries(visit.team.id, ENTRIES_A_PAGE, visit.after_id, sought.wanted)
+    return await _render(
+        visit,
+        sought,
         entries=[(entry, describe_action(entry.action)) for entry in page.rows],
         next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
     )
 
 
-ROUTES = (for_owners("/settings/audit-log", get=show_audit_log),)
+async def download_audit_log(visit: Visit) -> Response:
+    """Answer with the newest entries that were looked for, as CSV."""
+    sought = read_filter(visit.query)
+    if sought.errors:
+        return await _render(visit, sought, 400, entries=[], next_cursor=None)
+    page = await list_entries(visit.team.id, ENTRIES_A_FILE, None, sought.wanted)
+    as_file = {"Content-Disposition": f'attachment; filename="audit-log-{visit.now:%Y-%m-%d}.csv"'}
+    return Response(write_csv(page.rows), headers=PAGE_HEADERS | as_file, media_type="text/csv")
+
+
+async def _render(visit: Visit, sought: Sought, status: int = 200, **context: object) -> Response:
+    members = await list_members(visit.team.id)
+    keys = await list_keys(visit.team.id)
+    return visit.render(
+        "audit/log.html",
+        status,
+        sought=sought,
+        kinds=list(KINDS.items()),
+        actors=list(ACTORS.items()),
+        known_actors=[each.email for each in members] + sorted({f"{KEY_PREFIX}{key.name}" for key in keys}),
+        name_field=name_field,
+        most_in_file=ENTRIES_A_FILE,
+        **context,
+    )
+
+
+ROUTES = (
+    for_owners(PATH, get=show_audit_log),
+    for_owners(f"{PATH}.csv", get=download_audit_log),
+)

@@ -24,8 +24,8 @@ from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.service import get_monitor
 from monitoring.notifications import confirming, deliveries, service
+from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.configuration import complete_routing, default_configuration
-from monitoring.notifications.handlers import TEST_PATIENCE
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.tasks import nudge
 
@@ -77,10 +77,10 @@ async def create_channel(visit: Visit) -> Response:
     form_id = str(read_form_id(form.get("form_id", "")))
     try:
         given = channel_form.read_form(channel_type, form, events)
+        await demand_reachable(given)
 
         async def create() -> Reply:
-            channel = await service.create_channel(visit.team.id, given)
-            await record(visit.team.id, visit.actor, Action.CHANNEL_CREATED, channel.name, channel.id)
+            channel = await service.create_channel(visit.team.id, given, by=visit.actor)
             return Reply({"channel_id": str(channel.id)}, 201)
 
         reply = await act_once(visit.team.id, f"app-{form_id}", ("app", "create_channel", given), create)
@@ -112,10 +112,8 @@ async def change_channel(visit: Visit) -> Response:
     events = form.getlist("events")
     try:
         patch = channel_form.read_patch(channel.type, form, events)
-        async with transaction():
-            changed = await service.update_channel(visit.team.id, channel.id, patch)
-            if changed.updated_at != channel.updated_at:
-                await record(visit.team.id, visit.actor, Action.CHANNEL_UPDATED, changed.name, channel.id)
+        await demand_reachable(patch)
+        await service.update_channel(visit.team.id, channel.id, patch, by=visit.actor)
     except Problem as problem:
         errors = _explain(visit, problem, channel.type)
         shown = Shown(channel.type, form, events, errors=errors)
@@ -158,10 +156,7 @@ async def ask_to_delete(visit: Visit) -> Response:
 
 async def delete_channel(visit: Visit) -> Response:
     """Delete the channel for good."""
-    async with transaction():
-        channel = await _get_channel(visit)
-        await service.delete_channel(visit.team.id, channel.id)
-        await record(visit.team.id, visit.actor, Action.CHANNEL_DELETED, channel.name, channel.id)
+    await service.delete_channel(visit.team.id, visit.read_id("channel_id"), by=visit.actor)
     return visit.redirect(LIST, notice="channel_deleted")
 
 
@@ -176,15 +171,13 @@ def _sends_email(visit: Visit) -> bool:
 async def _queue_test(visit: Visit, channel: NotificationChannel) -> NotificationDelivery:
     """Queue a test, within the rate limit that the team's keys share."""
     await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))
-    async with transaction():
-        delivery = await deliveries.queue_test(visit.team.id, channel.id)
-        await record(visit.team.id, visit.actor, Action.CHANNEL_TESTED, channel.name, channel.id)
+    delivery = await deliveries.queue_test(visit.team.id, channel.id, by=visit.actor)
     await nudge([delivery.id])
     return delivery
 
 
 async def _wait_for_attempt(delivery: NotificationDelivery) -> NotificationDelivery:
-    return await deliveries.wait_for_attempt(delivery.id, TEST_PATIENCE) or delivery
+    return await deliveries.wait_for_attempt(delivery.id) or delivery
 
 
 def _explain(visit: Visit, problem: Problem, channel_type: str) -> Mapping[str, str]:

@@ -13,9 +13,6 @@ from monitoring.app.routing import for_members
 from monitoring.app.routing_form import with_present
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
-from monitoring.audit.actions import Action
-from monitoring.audit.service import record
-from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
@@ -90,8 +87,7 @@ async def create_window(visit: Visit) -> Response:
         async def create() -> Reply:
             nonlocal notice
             notice = "maintenance_created"
-            window = await service.create_window(visit.team.id, given)
-            await record(visit.team.id, visit.actor, Action.MAINTENANCE_CREATED, window.name, window.id)
+            window = await service.create_window(visit.team.id, given, by=visit.actor)
             return Reply({"window_id": str(window.id)}, 201)
 
         # What was typed, and not what it means: "until 14:00" is shorter when the form is sent again.
@@ -119,10 +115,7 @@ async def change_window(visit: Visit) -> Response:
     typed = maintenance_form.echo_form(form, form.getlist("monitor_ids"))
     try:
         patch = maintenance_form.patch_from(maintenance_form.read_form(typed, visit.now, window))
-        async with transaction():
-            changed = await service.update_window(visit.team.id, window.id, patch)
-            if changed.updated_at != window.updated_at:
-                await record(visit.team.id, visit.actor, Action.MAINTENANCE_UPDATED, changed.name, window.id)
+        await service.update_window(visit.team.id, window.id, patch, by=visit.actor)
     except Problem as problem:
         errors = _explain(visit, problem, typed)
         return await _render_edit(visit, window, typed, errors, _status_of(visit, problem))
@@ -131,11 +124,7 @@ async def change_window(visit: Visit) -> Response:
 
 async def end_window(visit: Visit) -> Response:
     """End what is under way. Ending it twice changes nothing more."""
-    async with transaction():
-        before = await _get_window(visit)
-        window = await service.end_window(visit.team.id, before.id)
-        if window.updated_at != before.updated_at:
-            await record(visit.team.id, visit.actor, Action.MAINTENANCE_ENDED, window.name, window.id)
+    await service.end_window(visit.team.id, visit.read_id("window_id"), by=visit.actor)
     return visit.redirect(LIST, notice="maintenance_ended")
 
 
@@ -149,10 +138,7 @@ async def ask_to_delete(visit: Visit) -> Response:
 
 async def delete_window(visit: Visit) -> Response:
     """Delete the window for good."""
-    async with transaction():
-        window = await _get_window(visit)
-        await service.delete_window(visit.team.id, window.id)
-        await record(visit.team.id, visit.actor, Action.MAINTENANCE_DELETED, window.name, window.id)
+    await service.delete_window(visit.team.id, visit.read_id("window_id"), by=visit.actor)
     return visit.redirect(LIST, notice="maintenance_deleted")
 
 

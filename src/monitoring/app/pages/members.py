@@ -37,7 +37,7 @@ async def show_member(visit: Visit) -> Response:
 
 
 async def change_role(visit: Visit) -> Response:
-    """Make a member an owner, or an owner a member."""
+    """Give a member another role."""
     member = await _find_member(visit)
     form = await visit.read_form()
     role = form.get("role", "")

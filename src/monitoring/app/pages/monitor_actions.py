@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 async def pause_monitor(visit: Visit) -> Response:
     """Stop the checks. Pausing twice changes nothing more."""
-    return await _set_paused(visit, Action.MONITOR_PAUSED, "monitor_paused", paused=True)
+    return await _set_paused(visit, "monitor_paused", paused=True)
 
 
 async def resume_monitor(visit: Visit) -> Response:
     """Start the checks again. Resuming twice changes nothing more."""
-    return await _set_paused(visit, Action.MONITOR_RESUMED, "monitor_resumed", paused=False)
+    return await _set_paused(visit, "monitor_resumed", paused=False)
 
 
 async def check_now(visit: Visit) -> Response:
@@ -46,20 +46,14 @@ async def ask_to_delete(visit: Visit) -> Response:
 
 async def delete_monitor(visit: Visit) -> Response:
     """Delete the monitor for good."""
-    async with transaction():
-        monitor = await _get_monitor(visit)
-        await service.delete_monitor(visit.team.id, monitor.id)
-        await record(visit.team.id, visit.actor, Action.MONITOR_DELETED, monitor.name, monitor.id)
+    await service.delete_monitor(visit.team.id, visit.read_id("monitor_id"), by=visit.actor)
     return visit.redirect("/monitors", notice="monitor_deleted")
 
 
-async def _set_paused(visit: Visit, action: Action, notice: str, *, paused: bool) -> Response:
-    async with transaction():
-        before = await _get_monitor(visit)
-        monitor = await service.update_monitor(visit.team.id, before.id, {"paused": paused})
-        if monitor.version != before.version:
-            await record(visit.team.id, visit.actor, action, monitor.name, monitor.id)
-    return visit.redirect(f"/monitors/{monitor.id}", notice=notice)
+async def _set_paused(visit: Visit, notice: str, *, paused: bool) -> Response:
+    monitor_id = visit.read_id("monitor_id")
+    await service.update_monitor(visit.team.id, monitor_id, {"paused": paused}, by=visit.actor)
+    return visit.redirect(f"/monitors/{monitor_id}", notice=notice)
 
 
 async def _get_monitor(visit: Visit) -> Monitor:

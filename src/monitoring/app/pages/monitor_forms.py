@@ -13,9 +13,6 @@ from monitoring.app.monitor_words import GROUPS, LABELS
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
-from monitoring.audit.actions import Action
-from monitoring.audit.service import record
-from monitoring.backends.database import transaction
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
@@ -55,8 +52,7 @@ async def create_monitor(visit: Visit) -> Response:
         async def create() -> Reply:
             nonlocal notice
             notice = "monitor_created"
-            monitor = await service.create_monitor(visit.team.id, given)
-            await record(visit.team.id, visit.actor, Action.MONITOR_CREATED, monitor.name, monitor.id)
+            monitor = await service.create_monitor(visit.team.id, given, by=visit.actor)
             return Reply({"monitor_id": str(monitor.id)}, 201)
 
         reply = await act_once(visit.team.id, f"app-{form_id}", ("app", "create_monitor", given), create)
@@ -82,10 +78,7 @@ async def change_monitor(visit: Visit) -> Response:
     saved = configuration_of(await service.get_monitor(visit.team.id, monitor_id))
     try:
         patch = monitor_form.patch_from(monitor_form.read_form(form, saved), saved)
-        async with transaction():
-            monitor = await service.update_monitor(visit.team.id, monitor_id, patch, f'"{version}"')
-            if str(monitor.version) != version:
-                await record(visit.team.id, visit.actor, Action.MONITOR_UPDATED, monitor.name, monitor.id)
+        await service.update_monitor(visit.team.id, monitor_id, patch, f'"{version}"', by=visit.actor)
     except Problem as problem:
         errors = _explain(visit, problem, form)
         status = _status_of(visit, problem)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from starlette.background import BackgroundTask
 
 from monitoring.app.attempts import count_attempt, note_refusal
-from monitoring.app.routing import for_members, for_strangers
+from monitoring.app.routing import for_everybody, for_strangers
 from monitoring.app.sentences import REFUSALS
+from monitoring.app.visits import MAX_FIELDS
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record
 from monitoring.backends.database import transaction
-from monitoring.contract.bodies import MAX_FORM_FIELDS
 from monitoring.contract.problems import Problem
 from monitoring.contract.urlencoding import parse_pairs
 from monitoring.members.refusals import Refused
@@ -58,7 +58,7 @@ async def sign_in(visit: Visit) -> Response:
 
 async def sign_out(visit: Visit) -> Response:
     """End this browser's session."""
-    assert visit.session  # noqa: S101 - only members come here
+    assert visit.session  # noqa: S101 - only people who are signed in come here
     async with transaction():
         await end_session(visit.session.id)
         await record(visit.team.id, visit.actor, Action.SIGNED_OUT)
@@ -90,12 +90,12 @@ def _read_next(path: str) -> str:
 def _read_kept(kept: str) -> list[tuple[str, str]]:
     """Read what `Visit.keep_form` wrote. Raises Problem for text that it never writes."""
     try:
-        return parse_pairs(kept.encode(), MAX_FORM_FIELDS)
+        return parse_pairs(kept.encode(), MAX_FIELDS)
     except ValueError:
         raise Problem("malformed_request") from None
 
 
 ROUTES = (
     for_strangers("/sign-in", get=show_sign_in, post=sign_in),
-    for_members("/sign-out", post=sign_out),
+    for_everybody("/sign-out", post=sign_out),
 )

@@ -15,6 +15,7 @@ from monitoring.articles.translation.opaque import opaque_pattern
 SEGMENTS_KEPT = 2048
 
 MOST_REPETITIONS = 5
+FEWEST_SAID_AGAIN = 16  # letters
 PHRASES = range(1, 5)  # words
 
 _WORD = re.compile(r"[A-Za-z0-9]+|[^\W_]")  # a letter of another script is one
@@ -42,6 +43,7 @@ class SourceFacts:
     words: frozenset[str]  # in lower case
     colons: int
     most_repetitions: int  # that a translation may have
+    says_all_again: bool
     digits: Counter[str]
     numbers: frozenset[str]  # the digits of each
     has_rewritten_numbers: bool  # that other languages may write with other digits
@@ -59,6 +61,7 @@ def read_source(segment: str) -> SourceFacts:
         words=frozenset(word.lower() for word in words_of(text)),
         colons=count_colons(text),
         most_repetitions=max(MOST_REPETITIONS, most_repetitions(text.split(), PHRASES)),
+        says_all_again=says_all_again(text, fewest_letters=1),
         digits=Counter(digits_of(numbers)),
         numbers=frozenset(map(digits_of, re.findall(r"\d+", numbers))),
         has_rewritten_numbers=bool(_REWRITTEN.search(text) or _NUMBER_WORDS.search(text)),
@@ -96,3 +99,11 @@ def most_repetitions(words: Sequence[str], lengths: range) -> int:
         longest = max(map(len, is_repeated.split(b"\0")))
         most = max(most, 1 + longest // length)
     return most
+
+
+def says_all_again(text: str, fewest_letters: int = FEWEST_SAID_AGAIN) -> bool:
+    """Say whether a text is some words, and all of them again."""
+    words = words_of(text.lower())
+    half, rest = divmod(len(words), 2)
+    said = words[:half]
+    return not rest and said == words[half:] and sum(map(len, said)) >= fewest_letters

@@ -1,7 +1,8 @@
 r"""Finds formulas among words: in dollars, or in TeX's brackets, which to Markdown are escaped signs.
 
 Pandoc's rule tells dollars from prices: "$5 and $10" is no formula. Words without a sign of mathematics are
-none either: "$5 here, 6$ there", "\[so the editor\]". Every quantifier is bounded.
+none either in dollars and square brackets, which writers escape for other reasons: "$5 here, 6$ there",
+"\[so the editor\]". Hardly anybody escapes round brackets. Every quantifier is bounded.
 """
 
 import re
@@ -21,14 +22,12 @@ PATTERNS = (
         {_BETWEEN_DOLLARS}{{1,500}}+
         (?<!\s) \$ (?![\d$])
     )""",
-    *(
-        rf"""(?x:
-            \\{{1,2}}{opening}
-            (?= {_BETWEEN_BRACKETS}{{0,500}}?{_SIGN} | {_NO_LONG_WORD % _BETWEEN_BRACKETS}\\ )
-            {_BETWEEN_BRACKETS}{{1,1000}}+
-            \\{{1,2}}{closing}
-        )"""
-        for opening, closing in ((r"\(", r"\)"), (r"\[", r"\]"))
-    ),
+    rf"\\{{1,2}}\({_BETWEEN_BRACKETS}{{1,1000}}+\\{{1,2}}\)",
+    rf"""(?x:
+        \\{{1,2}}\[
+        (?= {_BETWEEN_BRACKETS}{{0,500}}?{_SIGN} | {_NO_LONG_WORD % _BETWEEN_BRACKETS}\\ )
+        {_BETWEEN_BRACKETS}{{1,1000}}+
+        \\{{1,2}}\]
+    )""",
 )
 FORMULA = re.compile("|".join(PATTERNS))

@@ -19,6 +19,7 @@ from monitoring.articles.translation.facts import (
     digits_of,
     most_repetitions,
     read_source,
+    says_all_again,
     words_of,
 )
 from monitoring.articles.translation.language import is_clearly_not
@@ -109,6 +110,8 @@ _CHATTER = re.compile(
     r"|desculpe,? (?:mas|não)|não posso (?:ajudar|traduzir)\w*|como modelo de linguagem"
     r"|mi dispiace,? (?:ma|non)|non posso (?:aiutar|tradur)\w*|ho sento,? (?:però|no))\b"
     r"|抱歉\uff0c我|(?:无法|不能)(?:帮助|协助|翻译)|申し訳(?:あり|ござい)ませんが|죄송하지만"
+    r"|\b(?:translator'?s?'? note|note: (?:i|this translation|the (?:original|translation))"
+    r"|nota d(?:el|o|e la) tradu\w+|note du traducteur|anmerkung des übersetzers)\b|译者注|訳注"
     r"|(?:let me know if|hope this helps|espero que (?:esto )?(?:te |le )?(?:ayude|sirva))[^.!]{0,60}[.!]?$",
     re.IGNORECASE,
 )
@@ -180,6 +183,8 @@ def _repeats_itself(source: SourceFacts, text: str, target: str) -> bool:
         lengths = range(2, LONGEST_REPEATED_WITHOUT_SPACES + 1)
         if most_repetitions(letters, lengths) > source.most_repetitions:
             return True
+    if says_all_again(text) and not source.says_all_again:
+        return True
     return most_repetitions(text.split(), PHRASES) > source.most_repetitions
 
 

@@ -4,7 +4,7 @@ from monitoring.backends.fields import JsonTextField, UtcDatetimeField
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0013_add_channel_confirmation")]
+    dependencies = [("monitoring", "0015_changes_of_articles")]
 
     initial = False
 

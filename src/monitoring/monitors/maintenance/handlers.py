@@ -29,7 +29,7 @@ async def create_maintenance_window(body: Json, caller: Caller, idempotency_key:
     """Create a window, once."""
 
     async def create() -> Reply:
-        window = await service.create_window(caller.team_id, body)
+        window = await service.create_window(caller.team_id, body, by=caller.actor)
         return _reply(window, 201, Location=f"/api/maintenance-windows/{window.id}")
 
     request = ("create_maintenance_window", body)
@@ -47,7 +47,8 @@ async def update_maintenance_window(
     """Change a window, once."""
 
     async def update() -> Reply:
-        return _reply(await service.update_window(caller.team_id, UUID(window_id), body))
+        window = await service.update_window(caller.team_id, UUID(window_id), body, by=caller.actor)
+        return _reply(window)
 
     request = ("update_maintenance_window", window_id, body)
     return await act_once(caller.team_id, idempotency_key, request, update)
@@ -57,7 +58,7 @@ async def end_maintenance_window(window_id: str, caller: Caller, idempotency_key
     """End what is under way, once."""
 
     async def end() -> Reply:
-        return _reply(await service.end_window(caller.team_id, UUID(window_id)))
+        return _reply(await service.end_window(caller.team_id, UUID(window_id), by=caller.actor))
 
     request = ("end_maintenance_window", window_id)
     return await act_once(caller.team_id, idempotency_key, request, end)
@@ -69,7 +70,7 @@ async def delete_maintenance_window(
     """Delete a window, once."""
 
     async def delete() -> Reply:
-        await service.delete_window(caller.team_id, UUID(window_id))
+        await service.delete_window(caller.team_id, UUID(window_id), by=caller.actor)
         return Reply.empty()
 
     request = ("delete_maintenance_window", window_id)

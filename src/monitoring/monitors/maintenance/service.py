@@ -1,4 +1,7 @@
-"""What clients do with maintenance windows: every function is one transaction."""
+"""What clients do with maintenance windows: every function is one transaction.
+
+The audit log has an act if its function is told who did it (`by`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from monitoring.audit.actions import Action
+from monitoring.audit.changes import find_changes
+from monitoring.audit.service import record
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
@@ -20,6 +26,8 @@ from monitoring.monitors.models import Monitor
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from monitoring.audit.actors import Actor
+    from monitoring.audit.changes import Change
     from monitoring.contract.configurations import Configuration
     from monitoring.contract.document import Json
 
@@ -37,7 +45,9 @@ async def list_windows(team_id: UUID, limit: int, after_id: UUID | None) -> Page
     return await read_page(MaintenanceWindow.filter(team_id=team_id), limit, after_id)
 
 
-async def create_window(team_id: UUID, given: Mapping[str, Json]) -> MaintenanceWindow:
+async def create_window(
+    team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None
+) -> MaintenanceWindow:
     """Create a window, which begins at once if it has begun. Raises Problem if it never would."""
     now = datetime.now(UTC)
     configuration = _read(complete(given, read_defaults(_SCHEMA), _name), now)
@@ -55,6 +65,7 @@ async def create_window(team_id: UUID, given: Mapping[str, Json]) -> Maintenance
         await _demand_monitors(team_id, window.monitor_ids)
         await window.save(force_create=True)
         await cover_monitors(team_id, now)
+        await _record(window, Action.MAINTENANCE_CREATED, by)
     return window
 
 
@@ -66,7 +77,9 @@ async def get_window(team_id: UUID, window_id: UUID) -> MaintenanceWindow:
     return window
 
 
-async def update_window(team_id: UUID, window_id: UUID, patch: Mapping[str, Json]) -> MaintenanceWindow:
+async def update_window(
+    team_id: UUID, window_id: UUID, patch: Mapping[str, Json], *, by: Actor | None = None
+) -> MaintenanceWindow:
     """Apply a merge patch. What it changes counts from now on. Raises Problem if the window is over."""
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=team_id)
@@ -89,10 +102,11 @@ async def update_window(team_id: UUID, window_id: UUID, patch: Mapping[str, Json
         window.due_at = due_at_of(window, now)
         await window.save()
         await cover_monitors(team_id, now, since=now)
+        await _record(window, Action.MAINTENANCE_UPDATED, by, find_changes(before, after))
         return window
 
 
-async def end_window(team_id: UUID, window_id: UUID) -> MaintenanceWindow:
+async def end_window(team_id: UUID, window_id: UUID, *, by: Actor | None = None) -> MaintenanceWindow:
     """End the occurrence that is under way. If none is, nothing changes."""
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=team_id)
@@ -103,21 +117,31 @@ async def end_window(team_id: UUID, window_id: UUID) -> MaintenanceWindow:
             window.due_at = due_at_of(window, now)
             await window.save(update_fields=("ended_at", "updated_at", "due_at"))
             await cover_monitors(team_id, now)
+            await _record(window, Action.MAINTENANCE_ENDED, by)
         return window
 
 
-async def delete_window(team_id: UUID, window_id: UUID) -> None:
+async def delete_window(team_id: UUID, window_id: UUID, *, by: Actor | None = None) -> None:
     """Delete a window. If it is under way, it ends; the time that it covered stays maintenance."""
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=team_id)
-        await (await get_window(team_id, window_id)).delete()
+        window = await get_window(team_id, window_id)
+        await window.delete()
         await cover_monitors(team_id, datetime.now(UTC))
+        await _record(window, Action.MAINTENANCE_DELETED, by)
 
 
 def is_active(window: MaintenanceWindow, now: datetime) -> bool:
     """Say whether an occurrence is under way."""
     occurrence = occurrence_of(window, now)
     return occurrence is not None and occurrence.starts_at <= now
+
+
+async def _record(
+    window: MaintenanceWindow, action: Action, by: Actor | None, changes: Sequence[Change] = ()
+) -> None:
+    if by:
+        await record(window.team_id, by, action, window.name, window.id, changes)
 
 
 def _read(configuration: Configuration, now: datetime) -> Configuration:

@@ -10,7 +10,7 @@ from monitoring.notifications.acknowledge_links import write_acknowledge_link
 from monitoring.notifications.channels.wording import word
 
 if TYPE_CHECKING:
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
     from monitoring.notifications.models import NotificationDelivery
 
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from monitoring.contract.configurations import Configuration
     from monitoring.contract.document import Json
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 # The document says at CustomBody what they stand for.
-_PLACEHOLDER = re.compile(r"\{\{(title|text|link|event|id)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{(title|text|link|acknowledge_link|event|id)\}\}")
 
 
 def write(message: Message, channel: Configuration) -> Post:
@@ -24,6 +24,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "title": message.title,
         "text": message.text,
         "link": message.link,
+        "acknowledge_link": message.acknowledge_link or "",
         "event": message.event,
         "id": str(message.subject_id or ""),
     }

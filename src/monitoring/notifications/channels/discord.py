@@ -12,7 +12,7 @@ from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 # https://discord.com/developers/docs/resources/message#embed-object-embed-limits
 MAX_TITLE_CHARACTERS = 256

@@ -13,7 +13,7 @@ from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 
 def write(message: Message, channel: Configuration) -> Post:

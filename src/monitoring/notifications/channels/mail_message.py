@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 # Longer subjects are folded, and nobody sees their end.
 MAX_SUBJECT_CHARACTERS = 200

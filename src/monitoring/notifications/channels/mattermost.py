@@ -13,7 +13,7 @@ from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+.!|<>~:&-])")
 # Mentions count in attachments too, and a backslash does not keep them off. A character without width does.

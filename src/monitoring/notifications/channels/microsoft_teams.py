@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.message import Mood
 from monitoring.notifications.channels.posting import Post
-from monitoring.notifications.channels.wording import Mood
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.contract.document import Json
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 _COLOURS = {Mood.BAD: "attention", Mood.GOOD: "good", Mood.NEUTRAL: "default"}
 

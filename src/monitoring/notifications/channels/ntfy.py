@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from monitoring.notifications.channels.message import Mood
 from monitoring.notifications.channels.posting import Post
-from monitoring.notifications.channels.wording import Mood
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 # https://docs.ntfy.sh/publish/#message-priority
 _PRIORITIES = {Mood.BAD: 5, Mood.GOOD: 3, Mood.NEUTRAL: 3}

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from monitoring.notifications.channels.message import Mood
 from monitoring.notifications.channels.posting import Post
-from monitoring.notifications.channels.wording import Mood
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 _ADDRESSES = {
     "us": "https://api.opsgenie.com/v2/alerts",

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.message import Mood
 from monitoring.notifications.channels.posting import Post
-from monitoring.notifications.channels.wording import Mood
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 ADDRESS = "https://api.pushover.net/1/messages.json"
 MAX_TITLE_CHARACTERS = 250

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from monitoring.contract.configurations import Configuration
     from monitoring.contract.document import Json
+    from monitoring.notifications.channels.message import Message
     from monitoring.notifications.channels.posting import Post
     from monitoring.notifications.channels.sending import Sender
-    from monitoring.notifications.channels.wording import Message
     from monitoring.notifications.models import NotificationChannel, NotificationDelivery
     from monitoring.outbound.exchanges import Exchange
 

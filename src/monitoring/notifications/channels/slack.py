@@ -12,7 +12,7 @@ from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 # "Slack uses these three characters as control characters": mentions and links begin with <.
 # https://docs.slack.dev/messaging/formatting-message-text#escaping

@@ -11,7 +11,7 @@ from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.wording import Message
+    from monitoring.notifications.channels.message import Message
 
 # Without `parse_mode` nothing is formatted, but @names are links that tell people. A character without width
 # after the @ keeps them off.

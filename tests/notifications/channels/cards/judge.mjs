@@ -1,11 +1,15 @@
-// Reads an adaptive card from the standard input, and writes what Microsoft's reader objects to, as JSON.
+// Reads adaptive cards from the standard input, and writes what Microsoft's reader makes of each, as JSON.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const { AdaptiveCard, SerializationContext, Versions } = createRequire(import.meta.url)("adaptivecards/dist/adaptivecards.js");
 
-const context = new SerializationContext(Versions.v1_4);
-const card = new AdaptiveCard();
-card.parse(JSON.parse(readFileSync(0, "utf8")), context);
-const objections = [...Array(context.eventCount).keys()].map((at) => context.getEventAt(at).message);
-console.log(JSON.stringify({ items: card.getItemCount(), actions: card.getActionCount(), objections }));
+function judge(content) {
+  const context = new SerializationContext(Versions.v1_4);
+  const card = new AdaptiveCard();
+  card.parse(content, context);
+  const objections = [...Array(context.eventCount).keys()].map((at) => context.getEventAt(at).message);
+  return { items: card.getItemCount(), actions: card.getActionCount(), objections };
+}
+
+console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(judge)));

@@ -1,0 +1,57 @@
+"""Monitors in groups by their tags, worst group first. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from uuid import UUID
+
+    from monitoring.monitors.reading import Outline
+
+# So that the page of a team with thousands of monitors stays small. A link leads to the rest of a group.
+MAX_GROUPS = 100
+MAX_ROWS = 100
+MIN_ROWS_A_GROUP = 3
+
+_WORRYING = ("down", "validating", "degraded")
+
+
+class Group(NamedTuple):
+    """The monitors with one tag, or those without any. `shown` are the first of them."""
+
+    tag: str | None
+    counts: Counter[str]
+    shown: Sequence[UUID]
+
+    @property
+    def total(self) -> int:
+        """How many monitors the group has."""
+        return self.counts.total()
+
+
+def group_by_tag(outlines: Iterable[Outline], only: str | None = None) -> list[Group]:
+    """Put monitors into the group of each of their tags. The order within a group stays.
+
+    `only` is the tag that a filter has chosen: other tags of the same monitors make no groups.
+    """
+    members: defaultdict[str | None, list[Outline]] = defaultdict(list)
+    for outline in outlines:
+        for tag in outline.tags or (None,):
+            if only in (None, tag):
+                members[tag].append(outline)
+    groups = [
+        Group(tag, Counter(each.status for each in found), [each.id for each in found])
+        for tag, found in members.items()
+    ]
+    groups.sort(key=_place)
+    room = max(MIN_ROWS_A_GROUP, MAX_ROWS // max(len(groups), 1))
+    return [group._replace(shown=group.shown[:room]) for group in groups[:MAX_GROUPS]]
+
+
+def _place(group: Group) -> tuple[object, ...]:
+    """Order groups by what is wrong in them, then by name. Monitors without a tag come last."""
+    worries = tuple(-group.counts[status] for status in _WORRYING)
+    return (group.tag is None, *worries, group.tag or "")

@@ -1,0 +1,84 @@
+"""How a person looks at the list of monitors: what they seek, in which order, in groups, how dense. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from monitoring.app.monitor_filter import echo_filter
+from monitoring.monitors.reading import MonitorOrder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_PAGE_DIGITS = 6
+
+ORDERS = {
+    MonitorOrder.WORST: "down first",
+    MonitorOrder.NAME: "name",
+    MonitorOrder.UPTIME: "lowest uptime (24 hours)",
+    MonitorOrder.SLOWEST: "slowest first",
+    MonitorOrder.NEWEST: "newest first",
+}
+
+
+class Density(NamedTuple):
+    """How much of a monitor the list shows, and how many monitors a page has."""
+
+    name: str
+    monitors_a_page: int
+    has_pictures: bool
+
+
+ROOMY = Density("roomy", 50, has_pictures=True)
+COMPACT = Density("compact", 100, has_pictures=False)
+DENSITIES = {each.name: each for each in (ROOMY, COMPACT)}
+
+
+# In hours.
+MUTE_LENGTHS = {
+    "": "until unmuted",
+    "1": "for 1 hour",
+    "8": "for 8 hours",
+    "24": "for a day",
+    "168": "for a week",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ListView:
+    """What a query asks for. `sought` are the fields of the filter as they were typed."""
+
+    sought: Mapping[str, str]
+    order: MonitorOrder
+    is_grouped: bool
+    density: Density
+    number: int
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query of the same list, from its first page on. What is as usual is left out."""
+        kept = {"sort": "" if self.order is MonitorOrder.WORST else self.order.value}
+        return {**self.sought, **kept, "group": "tag" if self.is_grouped else ""}
+
+    @property
+    def is_sought(self) -> bool:
+        """Whether a filter is set."""
+        return any(self.sought.values())
+
+
+def read_view(query: Mapping[str, str], density: str) -> ListView:
+    """Read a query. What is none of the choices stands for the usual one."""
+    return ListView(
+        sought=echo_filter(query),
+        order=MonitorOrder(query["sort"]) if query.get("sort") in ORDERS else MonitorOrder.WORST,
+        is_grouped=query.get("group") == "tag",
+        density=DENSITIES.get(density, DENSITIES["roomy"]),
+        number=_page_of(query),
+    )
+
+
+def _page_of(query: Mapping[str, str]) -> int:
+    """Return the number of the page that is asked for. The first stands for everything that is no number."""
+    text = query.get("page", "")
+    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < MAX_PAGE_DIGITS else 1

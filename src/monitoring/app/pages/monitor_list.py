@@ -1,0 +1,187 @@
+"""The list of a team's monitors: filtered, ordered, in groups, roomy or compact."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from monitoring.app import cookies
+from monitoring.app.charts import MAX_BARS, draw_bars
+from monitoring.app.list_groups import group_by_tag
+from monitoring.app.list_view import DENSITIES, MUTE_LENGTHS, ORDERS, read_view
+from monitoring.app.marks import Shown, Source
+from monitoring.app.monitor_filter import place_problem, read_filter
+from monitoring.app.monitor_words import STATUSES, UNANSWERED
+from monitoring.app.routing import for_members
+from monitoring.checks.latest import list_latest
+from monitoring.checks.uptimes import measure_uptimes
+from monitoring.contract.problems import Problem
+from monitoring.contract.timestamps import read_timestamp
+from monitoring.incidents.models import IncidentState
+from monitoring.incidents.service import list_incidents
+from monitoring.monitors import service
+from monitoring.monitors.deleting import list_deletions
+from monitoring.monitors.reading import (
+    MonitorOrder,
+    count_statuses,
+    count_tags,
+    list_monitors_among,
+    list_monitors_in_order,
+    outline_monitors,
+)
+from monitoring.notifications.muting import list_muted
+from monitoring.notifications.telling import is_told, list_telling_routes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from starlette.responses import Response
+
+    from monitoring.app.list_groups import Group
+    from monitoring.app.list_view import ListView
+    from monitoring.app.visits import Visit
+    from monitoring.monitors.reading import MonitorFilter, Outline
+
+OPEN_INCIDENTS_NAMED = 5
+OPEN_INCIDENTS_COUNTED = 100
+TAGS_SHOWN = 12
+
+# Bars reach no further back, so that a list reads few partitions.
+BARS_RANGE = timedelta(days=3)
+UPTIME_RANGE = timedelta(hours=24)
+
+# The states that people look for are always counted, the others if there is a monitor in them.
+TILES = ("down", "degraded", "up", "maintenance", "paused")
+
+
+class Listed(NamedTuple):
+    """A page of the list: its monitors, which of all that fit they are, and how many are in each state."""
+
+    monitors: Sequence[dict[str, Any]] = ()
+    groups: Sequence[Group] = ()
+    number: int = 1
+    skipped: int = 0
+    total: int = 0
+    tiles: Sequence[tuple[str, int]] = ()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another page follows."""
+        return not self.groups and self.skipped + len(self.monitors) < self.total
+
+
+async def show_monitors(visit: Visit) -> Response:
+    """List the team's monitors, what is down first, below their numbers by state and the open incidents."""
+    team_id = visit.team.id
+    if unchanged := await visit.await_change(Shown(Source.TEAM, team_id), Shown(Source.CHECKS, team_id)):
+        return unchanged
+    chosen = visit.query.get("density", "")
+    view = read_view(visit.query, chosen or cookies.read_density(visit.request, visit.settings))
+    try:
+        wanted = read_filter(visit.query)
+    except Problem as problem:
+        return await _render_list(visit, view, Listed(), {}, place_problem(problem, visit.catalogue))
+    listed = await _find(visit, view, wanted)
+    response = await _render_list(visit, view, listed, await count_tags(team_id), {})
+    if chosen in DENSITIES:
+        cookies.set_density(response, chosen, visit.settings)
+    return response
+
+
+async def _find(visit: Visit, view: ListView, wanted: MonitorFilter) -> Listed:
+    team_id, size = visit.team.id, view.density.monitors_a_page
+    counts = await count_statuses(team_id, replace(wanted, status=None))
+    total = counts[wanted.status] if wanted.status else counts.total()
+    tiles = _order_tiles(counts, wanted.status)
+    if view.is_grouped:
+        groups = group_by_tag(await _outline(visit, view, wanted), wanted.tag)
+        shown = list(dict.fromkeys(monitor_id for group in groups for monitor_id in group.shown))
+        return Listed(await _read_among(team_id, shown), groups, total=total, tiles=tiles)
+    number = min(view.number, max(1, -(-total // size)))
+    skipped = (number - 1) * size
+    if view.order is MonitorOrder.UPTIME:
+        outlines = (await _outline(visit, view, wanted))[skipped : skipped + size]
+        monitors = await _read_among(team_id, [each.id for each in outlines])
+    else:
+        written = await list_monitors_in_order(team_id, wanted, view.order, skipped, size)
+        monitors = [_read_written(each) for each in written]
+    return Listed(monitors, (), number, skipped, total, tiles)
+
+
+async def _outline(visit: Visit, view: ListView, wanted: MonitorFilter) -> list[Outline]:
+    """Return all that a filter finds, in the order of the list. Who was never up or down comes last."""
+    outlines = await outline_monitors(visit.team.id, wanted, view.order)
+    if view.order is not MonitorOrder.UPTIME:
+        return outlines
+    uptimes = await measure_uptimes([each.id for each in outlines], visit.now - UPTIME_RANGE, visit.now)
+    return sorted(outlines, key=lambda each: _place_of_ratio(uptimes[each.id].uptime_ratio))
+
+
+def _place_of_ratio(ratio: float | None) -> tuple[bool, float]:
+    return (ratio is None, ratio or 0.0)
+
+
+async def _read_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    return [_read_written(each) for each in await list_monitors_among(team_id, monitor_ids)]
+
+
+def _order_tiles(counts: Counter[str], sought: str | None) -> list[tuple[str, int]]:
+    shown = [each for each in STATUSES if each in TILES or counts[each] or each == sought]
+    shown.sort(key=lambda status: TILES.index(status) if status in TILES else len(TILES))
+    return [(each, counts[each]) for each in shown]
+
+
+async def _render_list(
+    visit: Visit, view: ListView, listed: Listed, tags: Mapping[str, int], errors: Mapping[str, str]
+) -> Response:
+    open_page = await list_incidents(visit.team.id, None, IncidentState.OPEN, OPEN_INCIDENTS_COUNTED, None)
+    named = open_page.rows[:OPEN_INCIDENTS_NAMED]
+    routes = await list_telling_routes(visit.team.id)
+    by_id = {each["id"]: each for each in listed.monitors}
+    return visit.render_live(
+        "monitors/list.html",
+        400 if errors else 200,
+        view=view,
+        listed=listed,
+        by_id=by_id,
+        errors=errors,
+        tags=tags,
+        common_tags=[tag for tag, _ in Counter(tags).most_common(TAGS_SHOWN)],
+        unanswered=UNANSWERED,
+        bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
+        uptimes=await measure_uptimes([*by_id], visit.now - UPTIME_RANGE, visit.now),
+        untold={id_ for id_, monitor in by_id.items() if not is_told(routes, id_, monitor["tags"])},
+        tells_somebody=bool(routes),
+        muted=await list_muted(visit.team.id, by_id, visit.now),
+        mute_lengths=MUTE_LENGTHS,
+        deletions=await list_deletions(visit.team.id),
+        order_options=list(ORDERS.items()),
+        open_count=len(open_page.rows),
+        are_more_open=open_page.continues_after is not None,
+        open_incidents=named,
+        names=await service.name_monitors(visit.team.id, {incident.monitor_id for incident in named}),
+    )
+
+
+async def _draw_bars(now: datetime, listed: Listed) -> dict[UUID, Any]:
+    latest = await list_latest([each["id"] for each in listed.monitors], now - BARS_RANGE, MAX_BARS)
+    return {monitor_id: draw_bars(checks) for monitor_id, checks in latest.items()}
+
+
+def _read_written(written: str) -> dict[str, Any]:
+    """Read a `Monitor` of the document; its id becomes a UUID, the time of its last check a datetime."""
+    monitor: dict[str, Any] = orjson.loads(written)
+    checked_at = monitor["last_checked_at"]
+    return monitor | {
+        "id": UUID(monitor["id"]),
+        "last_checked_at": read_timestamp(checked_at) if checked_at else None,
+    }
+
+
+ROUTES = (for_members("/monitors", get=show_monitors),)

@@ -1,0 +1,195 @@
+"""What is done with several monitors of the list at once: pause, resume, tag, mute, delete, and undo that."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from time import monotonic
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from monitoring.app.list_view import MUTE_LENGTHS, read_view
+from monitoring.app.monitor_filter import read_filter
+from monitoring.app.routing import for_members
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record_many
+from monitoring.backends.database import transaction
+from monitoring.contract.document import published_document
+from monitoring.contract.problems import Problem
+from monitoring.monitors import service
+from monitoring.monitors.deleting import UNDO_TIME, schedule_deletion, undo_deletion
+from monitoring.monitors.reading import outline_monitors
+from monitoring.notifications.muting import mute_monitors, unmute_monitors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+    from monitoring.contract.document import Json
+    from monitoring.monitors.models import Monitor
+
+    Change = Callable[[Monitor], Mapping[str, Json]]
+
+# Browsers and proxies wait a minute at the least.
+LONGEST_ACT_SECONDS = 20.0
+
+NAMED = 20
+
+
+async def act_on_selected(visit: Visit) -> Response:
+    """Do what the pressed button says with the selected monitors."""
+    form = await visit.read_form()
+    chosen = await _read_selected(visit)
+    if not chosen:
+        return _go_back(visit, "nothing_selected")
+    match form.get("act"):
+        case "pause":
+            return await _change_all(visit, chosen, _pause, "monitors_paused")
+        case "resume":
+            return await _change_all(visit, chosen, _resume, "monitors_resumed")
+        case "mute" | "unmute" as act:
+            return await _mute(visit, chosen, form.get("mute_hours", ""), is_muted=act == "mute")
+        case "tag" | "untag" as act:
+            return await _tag(visit, chosen, form.get("new_tag", "").strip(), is_added=act == "tag")
+        case "delete":
+            return await _ask_to_delete(visit, chosen)
+    raise Problem("not_found")
+
+
+async def show_list_again(visit: Visit) -> Response:
+    """Lead to the list whoever asks again for the answer to its form."""
+    return _go_back(visit)
+
+
+async def delete_selected(visit: Visit) -> Response:
+    """Delete the monitors, in some minutes. Each is in the audit log now."""
+    chosen = await _read_selected(visit)
+    async with transaction():
+        names = await schedule_deletion(visit.team.id, chosen, visit.now)
+        await record_many(visit.team.id, visit.actor, Action.MONITOR_DELETED, names)
+    return _go_back(visit)
+
+
+async def keep_monitors(visit: Visit) -> Response:
+    """Undo a deletion."""
+    async with transaction():
+        names = await undo_deletion(visit.team.id, visit.read_id("deletion_id"))
+        await record_many(visit.team.id, visit.actor, Action.MONITOR_KEPT, names)
+    return visit.redirect("/monitors", notice="monitors_kept" if names else "too_late_to_undo")
+
+
+async def _read_selected(visit: Visit) -> Sequence[UUID]:
+    """Return the selected monitors; with `all`, those that the list's filter finds, on other pages too."""
+    form = await visit.read_form()
+    if form.get("all"):
+        order = read_view(visit.query, "").order
+        found = await outline_monitors(visit.team.id, read_filter(visit.query), order)
+        return [each.id for each in found]
+    chosen = dict.fromkeys(form.getlist("monitor"))
+    try:
+        return [UUID(text) for text in chosen]
+    except ValueError:
+        raise Problem("not_found") from None
+
+
+async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool) -> Response:
+    try:
+        is_tag = bool(read_filter({"tag": tag}).tag)
+    except Problem:
+        is_tag = False
+    if not is_tag:
+        return _go_back(visit, "tag_refused")
+    is_full = False
+
+    def change(monitor: Monitor) -> Mapping[str, Json]:
+        nonlocal is_full
+        if not is_added:
+            return {"tags": [each for each in monitor.tags if each != tag]}
+        if tag not in monitor.tags and len(monitor.tags) >= _max_tags():
+            is_full = True
+            return {}
+        return {"tags": list(dict.fromkeys((*monitor.tags, tag)))}
+
+    notice = "monitors_tagged" if is_added else "monitors_untagged"
+    response = await _change_all(visit, chosen, change, notice)
+    return _go_back(visit, "monitors_tagged_in_part") if is_full else response
+
+
+async def _change_all(visit: Visit, chosen: Sequence[UUID], change: Change, notice: str) -> Response:
+    """Change one after the other, each as its own page does. Those that are gone are passed over.
+
+    After `LONGEST_ACT_SECONDS` the rest is left, and the notice says so. Doing the same again goes on,
+    because a monitor that is as it should be costs little.
+    """
+    ends_at = monotonic() + LONGEST_ACT_SECONDS
+    for monitor_id in chosen:
+        if monotonic() > ends_at:
+            return _go_back(visit, "monitors_unfinished")
+        await _change(visit, monitor_id, change)
+    return _go_back(visit, notice)
+
+
+async def _change(visit: Visit, monitor_id: UUID, change: Change) -> None:
+    try:
+        before = await service.get_monitor(visit.team.id, monitor_id)
+        patch = {name: value for name, value in change(before).items() if getattr(before, name) != value}
+        if patch:
+            await service.update_monitor(visit.team.id, monitor_id, patch, by=visit.actor)
+    except Problem as problem:
+        if problem.name != "monitor_not_found":
+            raise
+
+
+async def _mute(visit: Visit, chosen: Sequence[UUID], hours: str, *, is_muted: bool) -> Response:
+    if hours not in MUTE_LENGTHS:
+        raise Problem("not_found")
+    team_id, until = visit.team.id, visit.now + timedelta(hours=int(hours)) if hours else None
+    async with transaction():
+        names = await service.name_monitors(team_id, chosen)
+        if is_muted:
+            await mute_monitors(team_id, [*names], until)
+            await record_many(team_id, visit.actor, Action.MONITOR_MUTED, names)
+        else:
+            unmuted = await unmute_monitors(team_id, [*names])
+            subjects = {monitor_id: names[monitor_id] for monitor_id in unmuted}
+            await record_many(team_id, visit.actor, Action.MONITOR_UNMUTED, subjects)
+    return _go_back(visit, "monitors_muted" if is_muted else "monitors_unmuted")
+
+
+async def _ask_to_delete(visit: Visit, chosen: Sequence[UUID]) -> Response:
+    form, view = await visit.read_form(), read_view(visit.query, "")
+    return visit.render(
+        "monitors/delete_selected.html",
+        monitors=await service.name_monitors(visit.team.id, chosen),
+        all=bool(form.get("all")),
+        named=NAMED,
+        undo_minutes=UNDO_TIME.seconds // 60,
+        view=view,
+        place=visit.locate("/monitors", **view.query),
+    )
+
+
+def _go_back(visit: Visit, notice: str | None = None) -> Response:
+    return visit.redirect("/monitors", notice=notice, **read_view(visit.query, "").query)
+
+
+def _pause(_: Monitor) -> Mapping[str, Json]:
+    return {"paused": True}
+
+
+def _resume(_: Monitor) -> Mapping[str, Json]:
+    return {"paused": False}
+
+
+def _max_tags() -> int:
+    document = published_document()
+    properties = document.root["components"]["schemas"]["MonitorCreate"]["properties"]
+    return int(document.follow(properties["tags"])["maxItems"])
+
+
+ROUTES = (
+    for_members("/monitors/selected", get=show_list_again, post=act_on_selected),
+    for_members("/monitors/selected/delete", post=delete_selected),
+    for_members("/monitors/deletions/{deletion_id}/undo", post=keep_monitors),
+)

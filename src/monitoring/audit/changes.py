@@ -1,0 +1,73 @@
+"""What an act changed: each field with its old and its new value, as text that people read. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from monitoring.contract.timestamps import write_timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+MAX_VALUE_CHARACTERS = 200
+MAX_CHANGES = 50
+
+
+class Change(NamedTuple):
+    """A field that was changed. The parts of a nested one are joined by dots: `routing.tags`."""
+
+    field: str
+    old: str
+    new: str
+
+
+def find_changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], *, renewed: Collection[str] = ()
+) -> list[Change]:
+    """Compare two configurations as they may be shown, their secrets masked.
+
+    `renewed` names fields that were changed although their masks look the same.
+    """
+    old, new = flatten(before), flatten(after)
+    changed = [name for name in old | new if name in renewed or old.get(name) != new.get(name)]
+    return [Change(name, write_value(old.get(name)), write_value(new.get(name))) for name in changed][
+        :MAX_CHANGES
+    ]
+
+
+def find_changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+    """Return the names of the fields that differ."""
+    old, new = flatten(before), flatten(after)
+    return {name for name in old | new if old.get(name) != new.get(name)}
+
+
+def flatten(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Give each part of a nested field a name of its own."""
+    flat: dict[str, Any] = {}
+    for name, value in configuration.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{part}": of_part for part, of_part in flatten(value).items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+def write_value(value: Any) -> str:  # noqa: ANN401 - whatever a field may be
+    """Write a value for people, and cut it to 200 characters. Nothing is an empty text."""
+    text = _write(value)
+    return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[: MAX_VALUE_CHARACTERS - 1]}…"
+
+
+def _write(value: Any) -> str:  # noqa: ANN401
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return write_timestamp(value)
+    if isinstance(value, list) and not any(isinstance(each, (dict, list)) for each in value):
+        return ", ".join(map(_write, value))
+    return orjson.dumps(value).decode() if isinstance(value, list) else str(value)

@@ -1,0 +1,48 @@
+"""Which entries of the audit log somebody looks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from monitoring.backends.fields import first_uuid7_at
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from tortoise.queryset import QuerySet
+
+    from monitoring.audit.models import AuditEntry
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """What the entries have in common; everything left out finds all.
+
+    `who` and `about` are parts of names, in any case. `kind` is what stands before the dot of an action.
+    `is_by_key` tells programs from people. Entries happened from `since` on, and before `until`.
+    """
+
+    who: str = ""
+    kind: str = ""
+    about: str = ""
+    is_by_key: bool | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def apply(self, entries: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
+        """Leave only the entries that fit."""
+        if self.since:  # ids are in the order of time, and the index is by id
+            entries = entries.filter(id__gte=first_uuid7_at(self.since))
+        if self.until:
+            entries = entries.filter(id__lt=first_uuid7_at(self.until))
+        if self.is_by_key is not None:
+            entries = entries.filter(actor_client_id__isnull=not self.is_by_key)
+        if self.kind:
+            entries = entries.filter(action__startswith=f"{self.kind}.")
+        if self.who:
+            entries = entries.filter(actor__icontains=self.who)
+        return entries.filter(subject__icontains=self.about) if self.about else entries
+
+
+EVERYTHING = EntryFilter()

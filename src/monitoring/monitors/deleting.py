@@ -1,0 +1,98 @@
+"""Deletions that can be undone: monitors are deleted some minutes after somebody asked for it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from tortoise.functions import Count, Min
+
+from monitoring.backends.database import transaction
+from monitoring.backends.fields import uuid7
+from monitoring.contract.problems import Problem
+from monitoring.monitors.models import Monitor, PendingDeletion
+from monitoring.monitors.service import delete_monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from uuid import UUID
+
+UNDO_TIME = timedelta(minutes=5)
+
+# How many rows one statement inserts, and how many deletions are looked up at once.
+PORTION = 500
+
+
+class Deletion(NamedTuple):
+    """What one act deletes: how many monitors, and when."""
+
+    deletion_id: UUID
+    monitors_count: int
+    delete_at: datetime
+
+
+async def schedule_deletion(team_id: UUID, monitor_ids: Collection[UUID], now: datetime) -> dict[UUID, str]:
+    """Delete these monitors of the team after `UNDO_TIME`. Return their names.
+
+    Monitors that are being deleted already stay with that deletion, and are not returned.
+    """
+    deletion_id, delete_at = uuid7(), now + UNDO_TIME
+    chosen = list(monitor_ids)
+    async with transaction():
+        for start in range(0, len(chosen), PORTION):
+            found = Monitor.filter(team_id=team_id, id__in=chosen[start : start + PORTION])
+            pending = [
+                PendingDeletion(
+                    monitor_id=monitor_id, team_id=team_id, deletion_id=deletion_id, delete_at=delete_at
+                )
+                for monitor_id in await found.values_list("id", flat=True)
+            ]
+            await PendingDeletion.bulk_create(pending, ignore_conflicts=True)
+        scheduled = PendingDeletion.filter(team_id=team_id, deletion_id=deletion_id)
+        return dict(await scheduled.values_list("monitor_id", "monitor__name"))
+
+
+async def undo_deletion(team_id: UUID, deletion_id: UUID) -> dict[UUID, str]:
+    """Keep the monitors of a deletion that are not deleted yet. Return their names."""
+    async with transaction():
+        pending = PendingDeletion.filter(team_id=team_id, deletion_id=deletion_id)
+        kept = dict(await pending.select_for_update().values_list("monitor_id", "monitor__name"))
+        await PendingDeletion.filter(team_id=team_id, deletion_id=deletion_id).delete()
+    return kept
+
+
+async def list_deletions(team_id: UUID) -> list[Deletion]:
+    """Return the deletions of a team that can be undone, newest first."""
+    rows = (
+        await PendingDeletion.filter(team_id=team_id)
+        .annotate(count=Count("id"), at=Min("delete_at"))
+        .group_by("deletion_id")
+        .values_list("deletion_id", "count", "at")
+    )
+    deletions = [Deletion(deletion_id, count, delete_at) for deletion_id, count, delete_at in rows]
+    return sorted(deletions, key=lambda deletion: deletion.deletion_id, reverse=True)
+
+
+async def carry_out_deletions(now: datetime) -> int:
+    """Delete the monitors whose time to undo is over, one a transaction. Several workers may do this at once.
+
+    Returns how many. A process that is stopped leaves the others to the next round.
+    """
+    count = 0
+    due = PendingDeletion.filter(delete_at__lte=now).order_by("delete_at")
+    for pending in await due.limit(PORTION):
+        count += await _carry_out(pending)
+    return count
+
+
+async def _carry_out(pending: PendingDeletion) -> bool:
+    async with transaction():
+        # Whoever undoes the deletion, or carries it out, holds the row.
+        held = PendingDeletion.filter(id=pending.id).select_for_update(skip_locked=True)
+        if not await held.exists():
+            return False
+        try:
+            await delete_monitor(pending.team_id, pending.monitor_id)
+        except Problem:  # somebody deleted it meanwhile
+            return False
+        return True

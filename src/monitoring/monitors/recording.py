@@ -1,0 +1,47 @@
+"""What people and keys do with monitors, in the audit log. Callers hold the transaction of the act."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.audit.actions import Action
+from monitoring.audit.changes import find_changed_fields, find_changes
+from monitoring.audit.service import record
+from monitoring.backends.encryption import MASK
+from monitoring.monitors.request_headers import show_headers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.audit.actors import Actor
+    from monitoring.contract.document import Json
+    from monitoring.monitors.configuration import Configuration
+    from monitoring.monitors.models import Monitor
+
+
+async def record_act(monitor: Monitor, action: Action, by: Actor | None) -> None:
+    """Record what somebody did with a monitor; nothing if nobody did."""
+    if by:
+        await record(monitor.team_id, by, action, monitor.name, monitor.id)
+
+
+async def record_change(
+    monitor: Monitor, before: Configuration, after: Configuration, by: Actor | None
+) -> None:
+    """Record what somebody changed. Both configurations have the credentials that checks send."""
+    if by is None:
+        return
+    changed = find_changed_fields(before, after)
+    if changed == {"paused"}:
+        action = Action.MONITOR_PAUSED if after["paused"] else Action.MONITOR_RESUMED
+        await record_act(monitor, action, by)
+        return
+    changes = find_changes(_show(before), _show(after), renewed=changed)
+    await record(monitor.team_id, by, Action.MONITOR_UPDATED, monitor.name, monitor.id, changes)
+
+
+def _show(configuration: Configuration) -> Mapping[str, Json]:
+    """Mask credentials, and the body too: the log is kept for good, and bodies hold passwords and tokens."""
+    body = MASK if configuration["request_body"] else None
+    headers = show_headers(configuration["request_headers"])
+    return {**configuration, "request_body": body, "request_headers": headers}

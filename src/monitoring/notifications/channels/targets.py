@@ -1,0 +1,24 @@
+"""The addresses of channels, judged when a client gives them. Each connection judges them again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.backends.current import current_backends
+from monitoring.contract.problems import Problem
+from monitoring.outbound.reachability import may_be_reached
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.contract.document import Json
+
+
+async def demand_reachable(given: Mapping[str, Json]) -> None:
+    """Raise Problem if a channel, or a change of one, names an address that may not be connected to.
+
+    It may ask name servers, so call it outside of transactions.
+    """
+    url = given.get("url")
+    if url and not await may_be_reached(url, current_backends().settings):
+        raise Problem("notification_channel_target_refused")

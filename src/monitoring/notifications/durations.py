@@ -1,0 +1,25 @@
+"""Durations and counts in words, as people say them: 2 hours, 1 minute. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+# Seconds in a unit, the largest first.
+_UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+
+def duration_in_words(duration: timedelta) -> str:
+    """Write a duration, rounded down to its largest unit: 2 hours, 1 minute, less than a second."""
+    seconds = int(duration.total_seconds())
+    for unit_seconds, unit in _UNITS:
+        if count := seconds // unit_seconds:
+            return count_in_words(count, unit)
+    return "less than a second"
+
+
+def count_in_words(count: int, unit: str) -> str:
+    """Write a count with its unit, whose plural ends in s."""
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

@@ -1,0 +1,83 @@
+"""Muted monitors: nobody is told what happens to them.
+
+What a channel was told of before still ends there, so that no pager rings for ever.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tortoise.expressions import Q
+
+from monitoring.backends.database import transaction
+from monitoring.notifications.models import Mute, NotificationDelivery
+from monitoring.notifications.routing import BEGINNINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from monitoring.notifications.routing import Announcement
+
+    # The monitors that are muted, each with what was told about it: channel and subject.
+    Mutes = Mapping[UUID | None, Collection[tuple[UUID, UUID | None]]]
+
+# How many rows one statement inserts or looks up.
+PORTION = 500
+
+
+async def mute_monitors(team_id: UUID, monitor_ids: Sequence[UUID], until: datetime | None) -> None:
+    """Mute monitors of the team until a moment, or until they are unmuted."""
+    async with transaction():
+        await unmute_monitors(team_id, monitor_ids)
+        mutes = [Mute(team_id=team_id, monitor_id=id_, muted_until=until) for id_ in monitor_ids]
+        await Mute.bulk_create(mutes, batch_size=PORTION, ignore_conflicts=True)
+
+
+async def unmute_monitors(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[UUID]:
+    """Tell of monitors again. Return those that were muted."""
+    unmuted: list[UUID] = []
+    async with transaction():
+        for start in range(0, len(monitor_ids), PORTION):
+            portion = monitor_ids[start : start + PORTION]
+            muted = Mute.filter(team_id=team_id, monitor_id__in=portion)
+            unmuted += [mute.monitor_id for mute in await muted]
+            await muted.delete()
+    return unmuted
+
+
+async def list_muted(
+    team_id: UUID, monitor_ids: Collection[UUID], now: datetime
+) -> dict[UUID, datetime | None]:
+    """Return which of these monitors of a team are muted, and until when."""
+    muted = Mute.filter(_holds(now), team_id=team_id, monitor_id__in=list(monitor_ids))
+    return dict(await muted.values_list("monitor_id", "muted_until")) if monitor_ids else {}
+
+
+async def read_mutes(announcements: Collection[Announcement], now: datetime) -> Mutes:
+    """Return which of the monitors that events are about are muted."""
+    about = {each.monitor_id for each in announcements if each.monitor_id}
+    if not about:
+        return {}
+    mutes: dict[UUID | None, set[tuple[UUID, UUID | None]]] = {
+        mute.monitor_id: set() for mute in await Mute.filter(_holds(now), monitor_id__in=list(about))
+    }
+    for each in announcements:
+        beginning = BEGINNINGS.get(each.event)
+        if each.monitor_id in mutes and beginning:
+            told = await NotificationDelivery.filter(subject_id=each.subject_id, event=beginning)
+            mutes[each.monitor_id] |= {(delivery.channel_id, each.subject_id) for delivery in told}
+    return mutes
+
+
+def is_told_despite_mute(announcement: Announcement, channel_id: UUID, mutes: Mutes) -> bool:
+    """Say whether a channel is told of an event: its monitor is not muted, or it ends what was told."""
+    told = mutes.get(announcement.monitor_id)
+    if told is None:
+        return True
+    return announcement.event in BEGINNINGS and (channel_id, announcement.subject_id) in told
+
+
+def _holds(now: datetime) -> Q:
+    return Q(muted_until=None) | Q(muted_until__gt=now)

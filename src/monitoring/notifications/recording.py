@@ -1,0 +1,23 @@
+"""What people and keys do with channels, in the audit log. Callers hold the transaction of the act."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.audit.service import record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from monitoring.audit.actions import Action
+    from monitoring.audit.actors import Actor
+    from monitoring.audit.changes import Change
+    from monitoring.notifications.models import NotificationChannel
+
+
+async def record_act(
+    channel: NotificationChannel, action: Action, by: Actor | None, changes: Sequence[Change] = ()
+) -> None:
+    """Record what somebody did with a channel; nothing if nobody did."""
+    if by:
+        await record(channel.team_id, by, action, channel.name, channel.id, changes)

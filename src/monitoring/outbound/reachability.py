@@ -1,0 +1,42 @@
+"""Whether a URL leads where this service may connect to, told before anything is sent there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from monitoring.outbound.addresses import is_permitted, read_networks
+from monitoring.outbound.failures import ExchangeFailed
+from monitoring.outbound.resolving import Resolver
+from monitoring.outbound.targets import UnusableUrl, read_target
+
+if TYPE_CHECKING:
+    from monitoring.outbound.addresses import Address
+    from monitoring.outbound.targets import Target
+    from monitoring.settings import Settings
+
+# Whoever asks waits. Nothing depends on the answer: addresses are judged again at each connection.
+RESOLVING_SECONDS = 2.0
+
+
+async def may_be_reached(url: str, settings: Settings) -> bool:
+    """Say whether each address that the URL's host has now may be connected to.
+
+    A host whose name cannot be resolved in a short time has no addresses yet, so it passes.
+    """
+    try:
+        target = read_target(url)
+    except UnusableUrl:
+        return False
+    networks = read_networks(settings.allowed_networks)
+    return all(is_permitted(address, networks) for address in await _find_addresses(target, settings))
+
+
+async def _find_addresses(target: Target, settings: Settings) -> list[Address]:
+    if target.address:
+        return [target.address]
+    try:
+        async with asyncio.timeout(RESOLVING_SECONDS), Resolver(settings.dns_servers) as resolver:
+            return await resolver.resolve(target.host)
+    except (ExchangeFailed, OSError):  # TimeoutError is an OSError
+        return []
