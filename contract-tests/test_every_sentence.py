@@ -89,7 +89,7 @@ def stands_on_the_blog(operation_id: str) -> bool:
 
 def is_counted_by_key(operation_id: str) -> bool:
     """Say whether a limit counts each key's requests: a scene of its own has a key that sent none."""
-    return OPERATIONS[operation_id].definition["security"] == [{"bearerAuth": []}]
+    return bool(OPERATIONS[operation_id].definition["security"] == [{"bearerAuth": []}])
 
 
 @pytest.fixture(scope="module")
