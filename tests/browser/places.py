@@ -43,12 +43,17 @@ _SEGMENT = f"/articles/{{acme.articles[whole]}}/es/segments/{MARKED}"
 PLACES = {
     "sign-in": Place("/sign-in", who="stranger"),
     "join": Place("/join", who="stranger"),
+    "forgotten-password": Place("/forgotten-password", who="stranger"),
+    "new-password": Place("/new-password?token={acme.password_token}", who="stranger"),
+    "new-password-expired": Place("/new-password", status=404, who="stranger"),
     "acknowledge": Place("/acknowledge?token={acme.acknowledge_token}", who="stranger"),
     "email-confirm": Place("/confirm-email?token={acme.confirmation_token}", who="stranger"),
     "email-unsubscribe": Place("/unsubscribe?token={acme.unsubscribe_token}", who="stranger"),
     "email-refused": Place("/unsubscribe", status=404, who="stranger"),
     "acknowledge-refused": Place("/acknowledge", status=404, who="stranger"),
     "monitors": Place("/monitors"),
+    "monitors-compact": Place("/monitors?density=compact"),
+    "monitors-by-tag": Place("/monitors?group=tag"),
     "monitors-none-found": Place("/monitors?search=nothing+is+called+so"),
     "monitors-refused": Place("/monitors?search=shop&tag=No+tag", status=400),
     "monitor-new": Place("/monitors/new"),
@@ -105,6 +110,15 @@ PLACES = {
     "sign-in-refused": Place(
         "/sign-in", ({"email": "{acme.owner.email}", "password": "a guess"},), 400, "stranger"
     ),
+    "forgotten-password-refused": Place(
+        "/forgotten-password", ({"email": "alice@acme example"},), 400, "stranger"
+    ),
+    "forgotten-password-asked": Place(
+        "/forgotten-password", ({"email": "nobody@acme.example"},), who="stranger"
+    ),
+    "new-password-refused": Place(
+        "/new-password?token={acme.password_token}", ({"password": "short"},), 400, "stranger"
+    ),
     "join-refused": Place("/join", ({"code": "mon_invite_of-long-ago"},), 400, "stranger"),
     "join-accept": Place("/join", ({"code": "{acme.invited.code}"},), who="stranger"),
     "join-accept-refused": Place(
@@ -117,6 +131,7 @@ PLACES = {
     "monitor-new-refused": Place(
         "/monitors/new", ({"url": "shop.acme.example", "name": "Shop", "timeout_seconds": "soon"},), 400
     ),
+    "monitor-new-tried": Place("/monitors/new", ({"url": "http://127.0.0.1/", "try": "on"},)),
     "monitors-delete-selected": Place(
         "/monitors/selected", ({"act": "delete", "monitor": "{acme.monitors[paused]}"},)
     ),
