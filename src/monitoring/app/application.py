@@ -12,6 +12,7 @@ from monitoring.app.errors import ErrorPages
 from monitoring.app.pages import (
     account,
     acknowledge,
+    article_costs,
     articles,
     audit_log,
     channels,
@@ -53,6 +54,7 @@ SUBJECTS = (
     acknowledge,
     email_readers,
     monitors,
+    article_costs,  # before the id of any article
     articles,
     corrections,
     keys,
