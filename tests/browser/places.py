@@ -91,6 +91,8 @@ PLACES = {
     "channel-choose": Place("/settings/notifications/new"),
     "channel-new": Place("/settings/notifications/new?type=custom"),
     "channel-change": Place("/settings/notifications/{acme.channels[chat]}"),
+    "channel-deliveries": Place("/settings/notifications/{acme.channels[chat]}/deliveries"),
+    "channel-deliveries-of-email": Place("/settings/notifications/{acme.channels[mailbox]}/deliveries"),
     "channel-delete": Place("/settings/notifications/{acme.channels[chat]}/delete"),
     "maintenance": Place("/settings/maintenance"),
     "maintenance-new": Place("/settings/maintenance/new?monitor={acme.monitors[up]}"),
