@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.visitor import read_text
+from app.visitor import Visitor, read_text
 from incidents.breakdowns import break_down, resolve
 from monitoring.app.pages import monitor_selection
 from monitoring.monitors.deleting import UNDO_TIME, carry_out_deletions
@@ -19,7 +19,6 @@ from notifications.conversations import list_deliveries, register
 if TYPE_CHECKING:
     import httpx
 
-    from app.visitor import Visitor
     from cast import Player
     from running_service import RunningService
 
@@ -114,6 +113,14 @@ class TestPausing:
         sent = {"monitor": monitor["id"]} | fields
         assert owner.submit("/monitors", SELECTED, **sent).status_code == 404
         assert not read(alice, monitor)["paused"]
+
+    def test_is_not_offered_to_a_viewer(self, service: RunningService, owner: Visitor, alice: Player) -> None:
+        create(alice, name="Shop")
+        with Visitor(service, owner.team, "viewer") as viewer:
+            page = viewer.open("/monitors").text
+            assert "Shop" in read_text(page)
+            assert SELECTED not in page
+            assert 'type="checkbox"' not in page
 
 
 class TestTagging:

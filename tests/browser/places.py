@@ -52,6 +52,8 @@ PLACES = {
     "email-refused": Place("/unsubscribe", status=404, who="stranger"),
     "acknowledge-refused": Place("/acknowledge", status=404, who="stranger"),
     "monitors": Place("/monitors"),
+    "monitors-compact": Place("/monitors?density=compact"),
+    "monitors-by-tag": Place("/monitors?group=tag"),
     "monitors-none-found": Place("/monitors?search=nothing+is+called+so"),
     "monitors-refused": Place("/monitors?search=shop&tag=No+tag", status=400),
     "monitor-new": Place("/monitors/new"),
@@ -134,6 +136,7 @@ PLACES = {
     "monitor-new-refused": Place(
         "/monitors/new", ({"url": "shop.acme.example", "name": "Shop", "timeout_seconds": "soon"},), 400
     ),
+    "monitor-new-tried": Place("/monitors/new", ({"url": "http://127.0.0.1/", "try": "on"},)),
     "monitors-delete-selected": Place(
         "/monitors/selected", ({"act": "delete", "monitor": "{acme.monitors[paused]}"},)
     ),

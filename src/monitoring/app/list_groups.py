@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from monitoring.monitors.reading import Outline
 
 # So that the page of a team with thousands of monitors stays small. A link leads to the rest of a group.
-MAX_GROUPS = 100
-MAX_ROWS = 100
+MAX_GROUPS = 30
 MIN_ROWS_A_GROUP = 3
 
 _WORRYING = ("down", "validating", "degraded")
@@ -32,8 +31,10 @@ class Group(NamedTuple):
         return self.counts.total()
 
 
-def group_by_tag(outlines: Iterable[Outline], only: str | None = None) -> list[Group]:
+def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = None) -> list[Group]:
     """Put monitors into the group of each of their tags. The order within a group stays.
+
+    About `max_rows` of them are shown in all.
 
     `only` is the tag that a filter has chosen: other tags of the same monitors make no groups.
     """
@@ -46,9 +47,9 @@ def group_by_tag(outlines: Iterable[Outline], only: str | None = None) -> list[G
         Group(tag, Counter(each.status for each in found), [each.id for each in found])
         for tag, found in members.items()
     ]
-    groups.sort(key=_place)
-    room = max(MIN_ROWS_A_GROUP, MAX_ROWS // max(len(groups), 1))
-    return [group._replace(shown=group.shown[:room]) for group in groups[:MAX_GROUPS]]
+    groups = sorted(groups, key=_place)[:MAX_GROUPS]
+    room = max(MIN_ROWS_A_GROUP, max_rows // max(len(groups), 1))
+    return [group._replace(shown=group.shown[:room]) for group in groups]
 
 
 def _place(group: Group) -> tuple[object, ...]:

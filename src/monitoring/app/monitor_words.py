@@ -75,6 +75,17 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 FORM_ORDER = ("url", "name", "interval_seconds", "tags", "paused", *chain.from_iterable(GROUPS.values()))
 """The fields as the form shows them, one below the other."""
 
+INTERVALS: Mapping[int, str] = {
+    30: "30 seconds",
+    60: "1 minute",
+    300: "5 minutes",
+    900: "15 minutes",
+    3600: "1 hour",
+    21600: "6 hours",
+    86400: "1 day",
+}
+"""Intervals that people often choose, in seconds."""
+
 STATUSES: Mapping[str, str] = {
     "pending": "It has not been checked yet.",
     "up": "It answers as it should.",

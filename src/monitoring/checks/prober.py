@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from monitoring.checks.claims import Claimed
+    from monitoring.checks.probes.protocol import Probe
     from monitoring.outbound.dialer import Dialer
     from monitoring.settings import Settings
 
@@ -46,8 +47,12 @@ class Prober:
 
         Raises OSError when this machine has no sockets left.
         """
+        return await self.ask(claimed.probe)
+
+    async def ask(self, probe: Probe) -> Finding:
+        """Let a probe ask, and doubt the finding as `probe` does."""
         began_at = time.monotonic()
-        finding = await claimed.probe.ask(self._dialer)
+        finding = await probe.ask(self._dialer)
         if finding.error and is_about_the_network(finding.error) and await self.sight.is_blind(began_at):
             return BLIND
         return finding

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.fields import read_moment
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.checks.timeline import Durations, Timeline
+from monitoring.checks.timeline import measure
 from monitoring.monitors.health import State, StateChange
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
     from monitoring.checks.timeline import Window
+
+# Of a monitor that was only up, or only down.
+_RATIOS = {State.UP: 1.0, State.DOWN: 0.0}
 
 # The changes within the range, and the one before it.
 _CHANGES = """
@@ -39,10 +42,10 @@ _SPANS = """
 """
 
 
-async def measure_uptimes(
+async def measure_ratios(
     monitor_ids: Collection[UUID], start: datetime, end: datetime
-) -> dict[UUID, Durations]:
-    """Measure monitors in two statements.
+) -> dict[UUID, float | None]:
+    """Return the `uptime_ratio` of monitors in a range, in two statements.
 
     The changes of all of them are in memory at once, so a range should not be much longer than a day.
     """
@@ -52,13 +55,28 @@ async def measure_uptimes(
     spans: defaultdict[str, list[Window]] = defaultdict(list)
     for id_, starts_at, ends_at in await _read(connection, _SPANS, values):
         spans[id_].append((read_moment(starts_at), read_moment(ends_at)))
-    timelines: dict[str, tuple[Timeline, datetime | None]] = {}
+    histories: defaultdict[str, list[StateChange]] = defaultdict(list)
+    seen: dict[str, datetime | None] = {}
     for id_, changed_at, state, seen_until in await _read(connection, _CHANGES, values):
-        if id_ not in timelines:
-            timelines[id_] = Timeline([(start, end)], spans[id_]), read_moment(seen_until)
-        timelines[id_][0].go_on([StateChange(read_moment(changed_at), State(state))])
-    ended = {UUID(id_): timeline.end(seen_until)[0] for id_, (timeline, seen_until) in timelines.items()}
-    return {id_: ended.get(id_, Durations()) for id_ in monitor_ids}
+        histories[id_].append(StateChange(read_moment(changed_at), State(state)))
+        seen[id_] = read_moment(seen_until)
+    ratios = {
+        id_: _measure(history, (start, end), seen[id_], spans.get(id_, ()))
+        for id_, history in histories.items()
+    }
+    return {id_: ratios.get(str(id_)) for id_ in monitor_ids}
+
+
+def _measure(
+    history: Sequence[StateChange], window: Window, seen_until: datetime | None, spans: Sequence[Window]
+) -> float | None:
+    if len(history) > 1 or spans:
+        return measure(history, [window], seen_until, spans)[0].uptime_ratio
+    # Most monitors stay as they are for days, and a list may have thousands.
+    [(changed_at, state)] = history
+    if state not in _RATIOS or (seen_until and seen_until <= max(changed_at, window[0])):
+        return None
+    return _RATIOS[state]
 
 
 async def _read(connection: BaseDBAsyncClient, sql: str, values: Sequence[object]) -> list[list[Any]]:

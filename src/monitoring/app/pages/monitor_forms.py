@@ -9,10 +9,12 @@ from uuid import uuid4
 
 from monitoring.app import monitor_form
 from monitoring.app.monitor_form import WHOLE_FORM
-from monitoring.app.monitor_words import GROUPS, LABELS
+from monitoring.app.monitor_words import ERRORS, GROUPS, INTERVALS, LABELS
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
+from monitoring.auth.limits import count_request
+from monitoring.checks.trying import try_configuration
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
@@ -21,17 +23,23 @@ from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from starlette.responses import Response
 
     from monitoring.app.monitor_form import Texts
     from monitoring.app.visits import Visit
+    from monitoring.checks.probes.protocol import Finding
+    from monitoring.contract.document import Json
+    from monitoring.monitors.configuration import Configuration
+    from monitoring.monitors.models import Monitor
 
 _VERSION = re.compile(r"[0-9]{1,9}")
 
 # A person can fix these problems in the form; every other one gets an error page.
 MENDED_STATUSES = {400, 403, 409, 412, 422}
+# Whoever tries too often keeps what was typed.
+TRIED_STATUSES = MENDED_STATUSES | {429}
 
 
 async def show_new_monitor(visit: Visit) -> Response:
@@ -45,6 +53,8 @@ async def create_monitor(visit: Visit) -> Response:
     """Create the monitor. The same form sent again leads to the same monitor."""
     form = await visit.read_form()
     form_id = str(read_form_id(form.get("form_id", "")))
+    if form.get("try"):
+        return await _try_new(visit, form, form_id)
     notice = "monitor_created_before"
     try:
         given = monitor_form.read_form(form)
@@ -65,6 +75,35 @@ async def create_monitor(visit: Visit) -> Response:
     return visit.redirect(f"/monitors/{reply.json_value()['monitor_id']}", notice=notice)
 
 
+async def _try_new(visit: Visit, form: Mapping[str, str], form_id: str) -> Response:
+    values = monitor_form.echo_form(form)
+    try:
+        finding = await _try(visit, monitor_form.read_form(form))
+    except Problem as problem:
+        errors = _explain(visit, problem, form, TRIED_STATUSES)
+        return _render_new(visit, values, form_id, errors, _status_of(visit, problem))
+    return _render_new(visit, values, form_id, finding=finding)
+
+
+async def _try_edited(
+    visit: Visit, form: Mapping[str, str], monitor: Monitor, saved: Configuration
+) -> Response:
+    values, version = monitor_form.echo_form(form), _read_version(form)
+    try:
+        patch = monitor_form.patch_from(monitor_form.read_form(form, saved), saved)
+        finding = await _try(visit, patch, monitor)
+    except Problem as problem:
+        errors = _explain(visit, problem, form, TRIED_STATUSES)
+        return await _render_edit(visit, values, version, errors, _status_of(visit, problem))
+    return await _render_edit(visit, values, version, finding=finding)
+
+
+async def _try(visit: Visit, given: Mapping[str, Json], monitor: Monitor | None = None) -> Finding:
+    """Check what is typed, within the limit of checks that people and keys of the team ask for."""
+    await count_request(visit.request, visit.settings.rate_limit_check_now, str(visit.team.id))
+    return await try_configuration(given, monitor)
+
+
 async def show_edit(visit: Visit) -> Response:
     """Show the form to change a monitor."""
     monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
@@ -75,7 +114,10 @@ async def change_monitor(visit: Visit) -> Response:
     """Change the monitor. If somebody else did since the form was opened, show both versions instead."""
     form = await visit.read_form()
     monitor_id, version = visit.read_id("monitor_id"), _read_version(form)
-    saved = configuration_of(await service.get_monitor(visit.team.id, monitor_id))
+    monitor = await service.get_monitor(visit.team.id, monitor_id)
+    saved = configuration_of(monitor)
+    if form.get("try"):
+        return await _try_edited(visit, form, monitor, saved)
     try:
         patch = monitor_form.patch_from(monitor_form.read_form(form, saved), saved)
         await service.update_monitor(visit.team.id, monitor_id, patch, f'"{version}"', by=visit.actor)
@@ -86,8 +128,10 @@ async def change_monitor(visit: Visit) -> Response:
     return visit.redirect(f"/monitors/{monitor_id}", notice="monitor_updated")
 
 
-def _explain(visit: Visit, problem: Problem, form: Mapping[str, str]) -> Texts:
-    if _status_of(visit, problem) not in MENDED_STATUSES:
+def _explain(
+    visit: Visit, problem: Problem, form: Mapping[str, str], mended: Collection[int] = MENDED_STATUSES
+) -> Texts:
+    if _status_of(visit, problem) not in mended:
         raise problem
     return monitor_form.place_problem(problem, visit.catalogue, form)
 
@@ -102,16 +146,26 @@ def _read_version(form: Mapping[str, str]) -> str:
 
 
 def _render_new(
-    visit: Visit, values: Texts, form_id: str, errors: Texts | None = None, status: int = 200
+    visit: Visit,
+    values: Texts,
+    form_id: str,
+    errors: Texts | None = None,
+    status: int = 200,
+    **context: object,
 ) -> Response:
-    context: dict[str, object] = {"values": values, "errors": errors or {}, "form_id": form_id}
-    if status != HTTPStatus.OK:
+    context |= {"values": values, "errors": errors or {}, "form_id": form_id}
+    if status != HTTPStatus.OK or context.get("finding"):
         context["place"] = visit.locate("/monitors/new", form=form_id)
     return _render(visit, "monitors/new.html", status, **context)
 
 
 async def _render_edit(
-    visit: Visit, values: Texts, version: str, errors: Texts | None = None, status: int = 200
+    visit: Visit,
+    values: Texts,
+    version: str,
+    errors: Texts | None = None,
+    status: int = 200,
+    **context: object,
 ) -> Response:
     """Show the form. If the monitor has changed meanwhile, show what is saved now beside it.
 
@@ -132,6 +186,7 @@ async def _render_edit(
         errors=errors or {},
         version=version,
         others=others,
+        **context,
     )
 
 
@@ -145,8 +200,10 @@ def _render(visit: Visit, template: str, status: int, **context: object) -> Resp
         groups=GROUPS,
         defaults=monitor_form.write_new_form(),
         methods=[(method, method) for method in methods],
+        intervals=INTERVALS,
+        error_words=ERRORS,
         whole_form=WHOLE_FORM,
-        **context,
+        **{"finding": None} | context,
     )
 
 

@@ -19,7 +19,7 @@ from monitoring.app.monitor_filter import place_problem, read_filter
 from monitoring.app.monitor_words import STATUSES, UNANSWERED
 from monitoring.app.routing import for_members
 from monitoring.checks.latest import list_latest
-from monitoring.checks.uptimes import measure_uptimes
+from monitoring.checks.uptimes import measure_ratios
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.incidents.models import IncidentState
@@ -100,7 +100,7 @@ async def _find(visit: Visit, view: ListView, wanted: MonitorFilter) -> Listed:
     total = counts[wanted.status] if wanted.status else counts.total()
     tiles = _order_tiles(counts, wanted.status)
     if view.is_grouped:
-        groups = group_by_tag(await _outline(visit, view, wanted), wanted.tag)
+        groups = group_by_tag(await _outline(visit, view, wanted), size, wanted.tag)
         shown = list(dict.fromkeys(monitor_id for group in groups for monitor_id in group.shown))
         return Listed(await _read_among(team_id, shown), groups, total=total, tiles=tiles)
     number = min(view.number, max(1, -(-total // size)))
@@ -119,8 +119,8 @@ async def _outline(visit: Visit, view: ListView, wanted: MonitorFilter) -> list[
     outlines = await outline_monitors(visit.team.id, wanted, view.order)
     if view.order is not MonitorOrder.UPTIME:
         return outlines
-    uptimes = await measure_uptimes([each.id for each in outlines], visit.now - UPTIME_RANGE, visit.now)
-    return sorted(outlines, key=lambda each: _place_of_ratio(uptimes[each.id].uptime_ratio))
+    uptimes = await measure_ratios([each.id for each in outlines], visit.now - UPTIME_RANGE, visit.now)
+    return sorted(outlines, key=lambda each: _place_of_ratio(uptimes[each.id]))
 
 
 def _place_of_ratio(ratio: float | None) -> tuple[bool, float]:
@@ -155,7 +155,7 @@ async def _render_list(
         common_tags=[tag for tag, _ in Counter(tags).most_common(TAGS_SHOWN)],
         unanswered=UNANSWERED,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
-        uptimes=await measure_uptimes([*by_id], visit.now - UPTIME_RANGE, visit.now),
+        uptimes=await measure_ratios([*by_id], visit.now - UPTIME_RANGE, visit.now),
         untold={id_ for id_, monitor in by_id.items() if not is_told(routes, id_, monitor["tags"])},
         tells_somebody=bool(routes),
         muted=await list_muted(visit.team.id, by_id, visit.now),
