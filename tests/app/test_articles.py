@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
+import httpx
 import pytest
 
 import chosen_backends
@@ -16,17 +18,16 @@ from monitoring.app.pages import articles
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.storage import find_versions, page_transaction, put_page
-from monitoring.articles.usage import list_usage, this_month
+from monitoring.articles.usage import count_waiting_for_budget, list_usage, this_month
 from monitoring.audit.service import list_entries
 from monitoring.auth.service import create_team
 from monitoring.contract.cursors import encode_cursor
-from running_service import RunningService, running_service
+from running_service import WEBHOOK_SECRET, RunningService, running_service
 from service_process import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import httpx
+    from pathlib import Path
 
     from monitoring.auth.models import Team
 
@@ -518,3 +519,58 @@ class TestWithoutAnEngine:
             editors = service.run(create_team("Editors", "free", 10))
             with Visitor(service, editors) as visitor:
                 assert "TRANSLATOR is none" in read_text(visitor.open("/articles").text)
+
+
+class TestTheSearch:
+    @pytest.mark.parametrize(
+        ("search", "count"), [("ALPINE", 1), ("a-slug-of", 1), ("   alpine ", 1), ("%", 0), ("no such", 0)]
+    )
+    def test_finds_titles_and_slugs_in_any_case(
+        self, editor: Visitor, publisher: httpx.Client, search: str, count: int
+    ) -> None:
+        title = f"Alpine huts {uuid4()}"
+        deliver(publisher, title, slug=f"a-slug-of-{uuid4()}")
+        page = editor.get("/articles", params={"search": search})
+        assert page.status_code == 200
+        assert page.text.count(title) == count
+
+    def test_goes_with_a_state_and_says_when_nothing_fits(self, editor: Visitor) -> None:
+        page = read_text(editor.open("/articles?search=no+such+article&status=failed").text)
+        assert "No article has this in its title or slug, with a translation in this state." in page
+
+
+class TestCosts:
+    def test_are_what_engines_were_asked(
+        self, editor: Visitor, service: RunningService, publisher: httpx.Client
+    ) -> None:
+        deliver_translated(service, publisher)
+        text = read_text(editor.open("/articles/costs").text)
+        assert re.search(r"pseudo es [\d,]+ [\d,]+ pseudo pt [\d,]+ [\d,]+", text)
+        assert "Budget a month none" in text
+
+    def test_of_another_month_are_of_that_month(self, editor: Visitor) -> None:
+        text = read_text(editor.open("/articles/costs?month=2024-01").text)
+        assert "Translating in January 2024" in text
+        assert "No engine was asked anything." in text
+        assert "month=2023-12" in editor.open("/articles/costs?month=2024-01").text
+
+    @pytest.mark.parametrize("month", ["2024-13", "9999-01", "x"])
+    def test_of_what_is_no_month_are_this_months(self, editor: Visitor, month: str) -> None:
+        this = f"{datetime.now(UTC):%B %Y}"
+        assert f"Translating in {this}" in read_text(editor.open(f"/articles/costs?month={month}").text)
+
+    def test_are_for_the_teams_that_see_articles(self, outsider: Visitor) -> None:
+        assert outsider.open("/articles/costs").status_code == 404
+
+    def test_tell_the_budget_and_what_waits_for_it(self, tmp_path: Path) -> None:
+        settings = {"article_teams": "Editors", "translation_monthly_characters": 3}
+        with running_service(tmp_path, **settings) as frugal:
+            team = frugal.run(create_team("Editors", "free", 10))
+            headers = {"X-Webhook-Secret": WEBHOOK_SECRET}
+            with httpx.Client(base_url=frugal.base_url, headers=headers) as publisher:
+                deliver(publisher)
+            wait_until(lambda: frugal.run(count_waiting_for_budget()) == 2)
+            with Visitor(frugal, team, "viewer") as viewer:
+                text = read_text(viewer.open("/articles/costs").text)
+            assert "2 translations wait for next month's budget." in text
+            assert "Budget a month 3 characters Left 3 characters" in text

@@ -55,6 +55,7 @@ def find_ids(acme: Acme) -> dict[str, object]:
         "article_id": acme.articles["failed"],
         "locale": "es",
         "segment_id": MARKED,
+        "delivery_id": acme.delivery_id,
         "channel_id": acme.channels["chat"],
         "window_id": acme.windows["active"],
         "incident_id": acme.incidents["open"],

@@ -38,6 +38,7 @@ FILES = {
     "/settings/audit-log.csv",
 }
 ANSWERED_ELSEWHERE = {
+    "/settings/notifications/{channel_id}/deliveries/{delivery_id}/send-again",
     "/settings/account/sessions/{session_id}/end",
     "/acknowledge",
     "/confirm-email",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from tortoise.exceptions import IntegrityError
-from tortoise.expressions import Subquery
+from tortoise.expressions import Q, Subquery
 
 from monitoring.articles.intake import (
     choose_folder,
@@ -256,13 +256,18 @@ async def find_article(article_id: UUID) -> Article | None:
     return await known.get_or_none(id=article_id).prefetch_related("translations")
 
 
-async def list_articles(limit: int, status: str | None = None, after_id: UUID | None = None) -> Page[Article]:
+async def list_articles(
+    limit: int, status: str | None = None, after_id: UUID | None = None, search: str = ""
+) -> Page[Article]:
     """Return up to `limit` articles with their translations, newest first, from the one after `after_id` on.
 
-    With a status, returns the articles that have a translation in that status. The payloads are not read: a
+    With a status, returns the articles that have a translation in that status; with a search, those that have
+    it in title or slug, in any case. The payloads are not read: a
     page of them may be a hundred megabytes.
     """
     articles = Article.exclude(status=PublicationStatus.DELETED).only(*LISTED_FIELDS)
+    if search:
+        articles = articles.filter(Q(title__icontains=search) | Q(slug__icontains=search))
     if status:  # a join would repeat articles, and removing the repetitions would sort every column
         with_status = Translation.filter(status=status)
         articles = articles.filter(id__in=Subquery(with_status.values("article_id")))

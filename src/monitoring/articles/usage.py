@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tortoise.expressions import F
 
-from monitoring.articles.models import EngineUsage
+from monitoring.articles.models import EngineUsage, Translation, TranslationStatus
 from monitoring.articles.translation.engines.metered import Cost, MeteredEngine
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from monitoring.articles.translation.engines import Engine
 
+
+# Stands in the reason of every translation that waits for the budget.
+OF_THE_BUDGET = "of this month's"
 
 # In place of an engine and a locale: the row of the month's sum.
 TOTAL = ""
@@ -57,6 +60,12 @@ async def list_usage(month: str) -> Sequence[EngineUsage]:
     return await EngineUsage.filter(month=month).exclude(engine=TOTAL).order_by("engine", "locale")
 
 
+async def count_waiting_for_budget() -> int:
+    """Count the translations that a larger budget, or the next month, would let begin."""
+    queued = Translation.filter(status=TranslationStatus.QUEUED)
+    return await queued.filter(reason__contains=OF_THE_BUDGET).count()
+
+
 async def _count(month: str, engine: str, locale: str, cost: Cost, budget: int | None = None) -> None:
     if cost == Cost():
         return
@@ -65,7 +74,7 @@ async def _count(month: str, engine: str, locale: str, cost: Cost, budget: int |
         if not await _add(month, TOTAL, TOTAL, cost, most_before):
             used = (await EngineUsage.get(month=month, engine=TOTAL, locale=TOTAL)).characters
             raise BudgetUsedUp(
-                f"It needs {cost.characters} characters, and {used} of this month's {budget} are used"
+                f"It needs {cost.characters} characters, and {used} {OF_THE_BUDGET} {budget} are used"
             )
         await _add(month, engine, locale, cost)
 

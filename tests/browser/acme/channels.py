@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.backends.database import transaction
+from monitoring.notifications.deliveries import queue_test
+from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
 from monitoring.notifications.readers import confirm
 from monitoring.notifications.service import create_channel
 
@@ -31,6 +33,15 @@ async def make_channels(team: Team) -> dict[str, UUID]:
     mailbox = await create_channel(team.id, {"type": "email", "address": "dan.dimitrov@acme.example"})
     await confirm(mailbox)
     return {"chat": chat.id, "disabled": disabled.id, "waits": waits.id, "mailbox": mailbox.id}
+
+
+async def make_delivery(team: Team, channel_id: UUID) -> UUID:
+    """Make a test that failed for good, and return its id."""
+    failed = {"status": DeliveryStatus.FAILED, "due_at": None, "attempts": 1, "error_message": GONE}
+    async with transaction():  # before a worker sees it
+        test = await queue_test(team.id, channel_id)
+        await NotificationDelivery.filter(id=test.id).update(**failed)
+    return test.id
 
 
 async def find_email_token(write: Callable[[NotificationDelivery, str, str], str], channel_id: UUID) -> str:

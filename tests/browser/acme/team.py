@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from browser.acme.articles import deliver_articles
-from browser.acme.channels import find_email_token, make_channels
+from browser.acme.channels import find_email_token, make_channels, make_delivery
 from browser.acme.incidents import answer_incidents, find_acknowledge_token
 from browser.acme.maintenance import make_maintenance
 from browser.acme.monitors import make_monitors
@@ -53,6 +53,7 @@ class Acme:
     unsubscribe_token: str
     password_token: str
     session_id: UUID
+    delivery_id: UUID
 
 
 def form_acme(service: RunningService) -> Acme:
@@ -82,6 +83,7 @@ def form_acme(service: RunningService) -> Acme:
             acknowledge_token=await find_acknowledge_token(incidents["open"]),
             windows=await make_maintenance(team, monitors, datetime.now(UTC)),
             confirmation_token=await find_email_token(write_confirmation_link, channels["waits"]),
+            delivery_id=await make_delivery(team, channels["chat"]),
             session_id=(await list_sessions(owner.user.id))[-1].id,
             password_token=await make_password_token(member),
             unsubscribe_token=await find_email_token(write_unsubscribe_link, channels["mailbox"]),

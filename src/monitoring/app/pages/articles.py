@@ -31,22 +31,25 @@ if TYPE_CHECKING:
     from monitoring.articles.models import Article, Translation
 
 ARTICLES_A_PAGE = 25
+MAX_SEARCH_CHARACTERS = 100
 
 # A hostile article takes seconds. It gets its own threads: the shared ones store files and resolve names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
 
 
 async def show_articles(visit: Visit) -> Response:
-    """List articles, newest first. `status` leaves out those of which no locale has it."""
-    _demand_articles(visit)
+    """List articles, newest first: those with the search in title or slug, and a locale in the status."""
+    demand_articles(visit)
     name = visit.query.get("status")
     wanted = next((known for known in TranslationStatus if known == name), None)
-    page = await list_articles(ARTICLES_A_PAGE, wanted, visit.after_id)
+    search = visit.query.get("search", "").strip()[:MAX_SEARCH_CHARACTERS]
+    page = await list_articles(ARTICLES_A_PAGE, wanted, visit.after_id, search)
     return visit.render(
         "articles/list.html",
         articles=page.rows,
         next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
         wanted=wanted,
+        search=search,
         statuses=list(TranslationStatus),
         is_translating=_is_translating(visit),
     )
@@ -169,7 +172,7 @@ async def _find_stored(visit: Visit, article: Article, translation: Translation)
 
 async def find_article_of(visit: Visit) -> Article:
     """Find the article of the path. Raises Problem for teams that see no articles, and if there is none."""
-    _demand_articles(visit)
+    demand_articles(visit)
     article_id = visit.read_id("article_id")
     log_article(article_id)
     article = await find_article(article_id)
@@ -178,7 +181,7 @@ async def find_article_of(visit: Visit) -> Article:
     return article
 
 
-def _demand_articles(visit: Visit) -> None:
+def demand_articles(visit: Visit) -> None:
     """Answer other teams as if there were no such page."""
     if not visit.sees_articles:
         raise Problem("not_found")

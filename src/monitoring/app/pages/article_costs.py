@@ -1,0 +1,47 @@
+"""What translating costs: what engines were asked in a month, the budget, and what waits for it."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import TYPE_CHECKING
+
+from monitoring.app.pages.articles import demand_articles
+from monitoring.app.routing import for_members
+from monitoring.articles.usage import count_waiting_for_budget, list_usage, this_month
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+
+_MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
+
+
+async def show_costs(visit: Visit) -> Response:
+    """Show the month of the query, or this one."""
+    demand_articles(visit)
+    current, asked = this_month(), visit.query.get("month", "")
+    month = asked if _MONTH.fullmatch(asked) and asked <= current else current
+    rows = await list_usage(month)
+    used = sum(row.characters for row in rows)
+    budget = visit.settings.translation_monthly_characters
+    return visit.render(
+        "articles/costs.html",
+        rows=rows,
+        used=used,
+        requests=sum(row.requests for row in rows),
+        budget=budget,
+        month_words=f"{date.fromisoformat(f'{month}-01'):%B %Y}",
+        before=_month_before(month),
+        is_current=month == current,
+        waiting=await count_waiting_for_budget() if budget and month == current else 0,
+    )
+
+
+def _month_before(month: str) -> str:
+    year, number = map(int, month.split("-"))
+    return f"{year - (number == 1)}-{12 if number == 1 else number - 1:02}"
+
+
+ROUTES = (for_members("/articles/costs", get=show_costs),)

@@ -1,0 +1,51 @@
+"""The deliveries of a notification channel: what was sent, what came of it, and sending it again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.app.channel_words import EVENTS
+from monitoring.app.routing import for_members
+from monitoring.auth.limits import count_request
+from monitoring.contract.cursors import encode_cursor
+from monitoring.notifications.deliveries import list_deliveries, redeliver
+from monitoring.notifications.service import get_channel
+from monitoring.notifications.tasks import nudge
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from monitoring.app.visits import Visit
+
+DELIVERIES_A_PAGE = 50
+
+_PATH = "/settings/notifications/{channel_id}/deliveries"
+
+
+async def show_deliveries(visit: Visit) -> Response:
+    """List the deliveries of the last 30 days, newest first."""
+    channel = await get_channel(visit.team.id, visit.read_id("channel_id"))
+    page = await list_deliveries(channel, None, DELIVERIES_A_PAGE, visit.after_id)
+    return visit.render(
+        "channels/deliveries.html",
+        channel=channel,
+        deliveries=page.rows,
+        events=EVENTS,
+        next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
+    )
+
+
+async def send_again(visit: Visit) -> Response:
+    """Send one again, within the rate limit that the team's keys share."""
+    channel_id, delivery_id = visit.read_id("channel_id"), visit.read_id("delivery_id")
+    channel = await get_channel(visit.team.id, channel_id)
+    await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))
+    delivery = await redeliver(visit.team.id, channel.id, delivery_id, by=visit.actor)
+    await nudge([delivery.id])
+    return visit.redirect(_PATH.format(channel_id=channel_id), notice="delivery_sent_again")
+
+
+ROUTES = (
+    for_members(_PATH, get=show_deliveries),
+    for_members(f"{_PATH}/{{delivery_id}}/send-again", post=send_again),
+)
