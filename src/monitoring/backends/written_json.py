@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tortoise.fields import BooleanField, DatetimeField
+from tortoise.fields import BooleanField, DatetimeField, IntField, UUIDField
 
 from monitoring.backends.fields import JsonTextField
 from monitoring.backends.tortoise_bridge import field_of, table_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Moments as `write_timestamp` writes them. SQLite keeps them as `str(datetime)` does: always in UTC, and
 # without the microseconds when there are none.
-_MOMENT_ON_POSTGRES = """to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+_MOMENT_ON_POSTGRES = """'"' || to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '"'"""
 _MOMENT_ON_SQLITE = (
     "substr({0}, 1, 10) || 'T' || substr({0}, 12, 8)"
     " || iif(substr({0}, 20, 1) = '.', substr({0}, 20, 7), '.000000') || 'Z'"
@@ -25,7 +25,7 @@ _MOMENT_ON_SQLITE = (
 
 
 def write_column(model: type[Model], name: str, *, on_postgres: bool) -> str:
-    """Write a column as JSON has it: booleans, moments, and JSON that is kept as text."""
+    """Write a column as a member of `write_object`."""
     pattern = (_on_postgres if on_postgres else _on_sqlite)(field_of(model, name))
     return pattern.format(f"{table_of(model)}.{name}")
 
@@ -35,9 +35,11 @@ def write_object(members: Mapping[str, str], *, on_postgres: bool) -> str:
 
     It is byte for byte what orjson would write, for text, integers and what `write_column` writes.
     """
-    if on_postgres:  # `json_build_object` would put spaces between
-        named = ", ".join(f'{expression} AS "{name}"' for name, expression in members.items())
-        return f"(SELECT row_to_json(object)::text FROM (SELECT {named}) AS object)"  # noqa: S608 - names of our own
+    if on_postgres:  # a fifth less than `row_to_json`, which parses what is JSON already
+        written = ", ',".join(
+            f"""\"{name}":', coalesce({expression}, 'null')""" for name, expression in members.items()
+        )
+        return f"concat('{{{written}, '}}')"
     pairs = ", ".join(f"'{name}', {expression}" for name, expression in members.items())
     return f"json_object({pairs})"
 
@@ -45,7 +47,11 @@ def write_object(members: Mapping[str, str], *, on_postgres: bool) -> str:
 def _on_postgres(field: Field) -> str:  # type: ignore[type-arg]
     if isinstance(field, DatetimeField):
         return _MOMENT_ON_POSTGRES
-    return "{0}::json" if isinstance(field, JsonTextField) else "{0}"
+    if isinstance(field, BooleanField | IntField):
+        return "{0}::text"
+    if isinstance(field, UUIDField):
+        return "'\"' || {0} || '\"'"
+    return "{0}" if isinstance(field, JsonTextField) else "to_json({0}::text)::text"
 
 
 def _on_sqlite(field: Field) -> str:  # type: ignore[type-arg]

@@ -205,7 +205,7 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
         for name in field_names("Monitor")
     }
     members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
-    written = write_object(members, on_postgres=on_postgres)
+    written = write_object(members, on_postgres=on_postgres).replace("{", "{{").replace("}", "}}")
     return (
         f"SELECT {written} AS written, monitors.version AS version,"  # noqa: S608 - names of our own
         " monitors.encrypted_headers IS NULL AND monitors.request_headers <> '{{}}' AS may_show_credentials"
