@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -62,7 +62,7 @@ class TestSelecting:
         assert person.page.get_by_label("Select Second").is_checked()
 
     @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}])
-    def test_deletes_and_undoes_that(self, owner: Member, arrive: Arrive, options: dict[str, bool]) -> None:
+    def test_deletes_and_undoes_that(self, owner: Member, arrive: Arrive, options: dict[str, Any]) -> None:
         person = arrive(owner, **options)
         person.open("/monitors")
         person.page.get_by_label("Select First").check()
