@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from seeds import Owner
     from servers import Server
 
+SECONDS_BETWEEN_CHECKS = 60  # those of `NEW_MONITOR`
 MOMENT_BYTES = 8  # programs write times in different lengths, and a body has several
 
 
@@ -116,6 +117,7 @@ def _measure_list(bench: Bench, cast: Cast) -> Scenario:
     requests = [write_request("GET", "/api/monitors", cast.headers(n)) for n, _ in enumerate(cast.tokens)]
 
     def run(name: str) -> Sample:
+        check_some(cast.databases[name], bench.effort.seconds)
         return bench.sample(_load(bench, cast, name, requests), cast.servers[name])
 
     return Scenario("list", "List of 50", take_turns(list(cast.servers), bench.effort.rounds, run))
@@ -128,6 +130,7 @@ def _measure_get(bench: Bench, cast: Cast) -> Scenario:
     ]
 
     def run(name: str) -> Sample:
+        check_some(cast.databases[name], bench.effort.seconds)
         return bench.sample(_load(bench, cast, name, requests), cast.servers[name])
 
     return Scenario("get", "Get one", take_turns(list(cast.servers), bench.effort.rounds, run))
@@ -153,6 +156,14 @@ def forget_created(database: str) -> None:
     count = "UPDATE teams SET monitors_count = (SELECT count(*) FROM monitors WHERE team_id = teams.id)"
     tables = ("state_changes", "watches", "monitors", "teams")
     asyncio.run(execute(database, deletion, count, *(f"VACUUM ANALYZE {table}" for table in tables)))
+
+
+def check_some(database: str, seconds: float) -> None:
+    """Store the checks of some seconds, in which each monitor is checked once a minute: such rows are new."""
+    share = seconds / SECONDS_BETWEEN_CHECKS
+    checked = "last_checked_at = now(), next_check_at = now() + interval '1 minute'"
+    update = f"UPDATE watches SET {checked} WHERE random() < {share}"  # noqa: S608 - a number of our own
+    asyncio.run(execute(database, update))
 
 
 def _load(bench: Bench, cast: Cast, name: str, requests: Sequence[str]) -> Load:

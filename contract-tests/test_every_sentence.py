@@ -33,7 +33,7 @@ from monitoring.notifications.models import NotificationChannel, NotificationDel
 from monitoring.notifications.routing import Announcement
 from monitoring.notifications.service import create_channel
 from promises import DOCUMENT, OPERATIONS
-from provocations import NOWHERE, PROVOCATIONS, good_ask
+from provocations import NOWHERE, PROVOCATIONS, Ask, good_ask
 from real_servers import running_postgres
 from running_service import RunningService, running_service
 from spoken_errors import CATALOGUE, SUCCESS, documented_answers
@@ -87,10 +87,27 @@ def stands_on_the_blog(operation_id: str) -> bool:
     return "blog_storage_not_configured" in str(OPERATIONS[operation_id].responses.get("503"))
 
 
+def is_counted_by_key(operation_id: str) -> bool:
+    """Say whether a limit counts each key's requests: a scene of its own has a key that sent none."""
+    return bool(OPERATIONS[operation_id].definition["security"] == [{"bearerAuth": []}])
+
+
 @pytest.fixture(scope="module")
 def ordinary_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     with running_service(tmp_path_factory.mktemp("ordinary")) as service:
         yield service
+
+
+@pytest.fixture(scope="module")
+def limited_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    with running_service(tmp_path_factory.mktemp("limited"), **SETTINGS["rate_limited"]) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def ordinary_scene(ordinary_service: RunningService) -> dict[str, str]:
+    """Set the scene once for all errors that a single request provokes: a refused request changes nothing."""
+    return set_scene(ordinary_service)
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +129,9 @@ def stage(operation_id: str, name: str, request: pytest.FixtureRequest, tmp_path
     elif name == "service_unavailable":
         with running_service(tmp_path) as service, chosen_backends.blog_storage_away(tmp_path):
             yield service, set_scene(service)
+    elif name == "rate_limited" and is_counted_by_key(operation_id):
+        service = request.getfixturevalue("limited_service")
+        yield service, set_scene(service)
     elif name in SETTINGS:
         with running_service(tmp_path, **SETTINGS[name]) as service:
             yield service, set_scene(service)
@@ -119,7 +139,16 @@ def stage(operation_id: str, name: str, request: pytest.FixtureRequest, tmp_path
         if name == "internal_error":
             request.getfixturevalue("monkeypatch").setattr(Endpoint, "__call__", break_down)
         service = request.getfixturevalue("ordinary_service")
-        yield service, set_scene(service)
+        if len(requests_for(operation_id, name)) > 1:
+            yield service, set_scene(service)
+        else:
+            yield service, request.getfixturevalue("ordinary_scene") | {"fresh_key": str(uuid4())}
+
+
+def requests_for(operation_id: str, name: str) -> Sequence[Ask]:
+    """Return the requests of which the last one provokes the error."""
+    operation = OPERATIONS.get(operation_id)
+    return PROVOCATIONS[name](operation) if operation else [NOWHERE[name]]
 
 
 async def break_down(*_: object) -> None:
@@ -251,7 +280,7 @@ def test_every_error_has_a_provocation() -> None:
 def test_the_service_says_it_as_written(operation_id: str, name: str, stage: Stage) -> None:
     service, scene = stage
     operation = OPERATIONS.get(operation_id)
-    *before, last = PROVOCATIONS[name](operation) if operation else [NOWHERE[name]]
+    *before, last = requests_for(operation_id, name)
     for earlier in before:
         assert earlier.of(service, scene).status != CATALOGUE.templates[name].status
     answer = last.of(service, scene)

@@ -19,6 +19,7 @@ from monitoring.backends.repeating import repeat
 from monitoring.checks.backlog import measure_checks
 from monitoring.checks.upkeep import keep_up
 from monitoring.idempotency.service import delete_expired_keys
+from monitoring.members.password_links import delete_expired_links
 from monitoring.metrics import BACKLOG_MEASUREMENTS, forget_the_service
 from monitoring.monitors.deleting import carry_out_deletions
 from monitoring.monitors.maintenance.keeping import (
@@ -29,6 +30,7 @@ from monitoring.monitors.maintenance.keeping import (
 from monitoring.monitors.reminders import remind
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.channels.sending import open_sender
+from monitoring.notifications.password_letters import sweep_password_links
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
     async def sweep_once() -> None:
         nonlocal knows_all_locales
         await sweep_notifications()  # first, because incidents are urgent and articles can wait
+        await sweep_password_links()
         await sweep()
         await delete_expired_keys()
         if not knows_all_locales:  # last, because it may take long and must not hold up the others
@@ -118,6 +121,7 @@ async def _keep_up() -> None:
     await delete_old_deliveries(now)
     await delete_ended_windows(now)
     await delete_expired_revocations(now)
+    await delete_expired_links(now)
 
 
 async def _measure() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -57,13 +58,43 @@ class TestYourAccount:
             text = read_text(browser.open(ACCOUNT).text)
             assert text.count("Firefox on Linux") == 1
             assert "Firefox on Linux this one" in text
-            assert text.count("Another browser") == 1
+            assert text.count("Another browser 127.0.0.1") == 1
 
     def test_runs_nothing_a_browser_calls_itself(self, owner: Visitor, service: RunningService) -> None:
         with another_browser(service, owner, "<script>alert(1)</script>Firefox/1"):
             page = owner.open(ACCOUNT).text
             assert "Firefox" in page
             assert "<script>" not in page
+
+
+class TestOneSession:
+    def test_is_ended_alone(self, owner: Visitor, service: RunningService) -> None:
+        with another_browser(service, owner) as lost, another_browser(service, owner) as kept:
+            action = find_end_of(owner, "Firefox on Linux")
+            assert NOTICES["other_session_ended"] in read_text(owner.submit(ACCOUNT, action).text)
+            assert [is_signed_in(browser) for browser in (owner, lost, kept)].count(True) == 2
+            assert is_signed_in(owner)
+
+    def test_of_somebody_else_is_not_there(
+        self, owner: Visitor, member: Visitor, service: RunningService
+    ) -> None:
+        with another_browser(service, owner) as browser, another_browser(service, member):
+            action = find_end_of(owner, "Firefox on Linux")
+            own = find_end_of(member, "Firefox on Linux")
+            form = read_forms(member.open(ACCOUNT).text)[f"/app{own}"]
+            assert member.post(action, data=form).status_code == 404
+            assert is_signed_in(browser)
+
+    def test_that_this_browser_has_is_offered_no_such_end(self, owner: Visitor) -> None:
+        assert not re.search("/sessions/", owner.open(ACCOUNT).text)
+
+
+def find_end_of(visitor: Visitor, browser: str) -> str:
+    """Return the path of the button that ends the newest session with a browser."""
+    rows = re.findall(r"<tr>.*?</tr>", visitor.open(ACCOUNT).text, re.DOTALL)
+    ends = [re.findall(r'action="/app([^"]*/end)"', row) for row in rows if browser in row]
+    path: str = next(end for (end,) in ends)
+    return path
 
 
 class TestAnotherPassword:

@@ -99,6 +99,11 @@ class TestNewChannel:
         assert fields == wrong.keys()
         assert "Must be a JSON object" in answer.text
 
+    def test_tells_of_a_private_network_beside_what_else_is_wrong(self, member: Visitor) -> None:
+        answer = fill_in(member, "custom", url="http://127.0.0.1/", body="{")
+        assert "Must lead to a public address" in answer.text
+        assert "Must be a JSON object" in answer.text
+
     def test_says_at_the_address_that_it_is_in_a_private_network(
         self, member: Visitor, alice: Player
     ) -> None:

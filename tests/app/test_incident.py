@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cast import Player
+    from monitoring.contract.document import Json
     from monitoring.monitors.models import Monitor
     from running_service import RunningService
 
@@ -63,6 +64,27 @@ class TestPage:
         assert "Nobody is told of this incident." in read_text(page)
         assert titles_of(page)[:1] == ["The first check failed"]
         assert SENTENCE in page
+
+    def test_shows_the_answer_that_confirmed_it_as_text_here_and_on_the_monitor_s(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        answer: dict[str, Json] = {"status_code": 503, "headers": [["x-note", "<b>down</b>"]]}
+
+        async def begin() -> tuple[str, str]:
+            monitor = await create_monitor(alice.team_id, {"url": "https://shop.example.com/"})
+            await break_down(monitor, answer)
+            incident = await Incident.get(monitor_id=monitor.id)
+            return f"/incidents/{incident.id}", f"/monitors/{monitor.id}"
+
+        for path in service.run(begin()):
+            page = owner.open(path).text
+            assert "HTTP 503" in read_text(page)
+            assert "<bdi>&lt;b&gt;down&lt;/b&gt;</bdi>" in page
+
+    def test_without_an_answer_shows_none(
+        self, service: RunningService, owner: Visitor, monitor: Monitor
+    ) -> None:
+        assert "The answer that confirmed it" not in owner.open(page_of(service, monitor)).text
 
     @pytest.mark.parametrize(
         ("changes", "title"),

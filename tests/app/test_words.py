@@ -9,6 +9,7 @@ import pytest
 from monitoring.app.words import (
     isolate,
     write_ago,
+    write_days_left,
     write_duration,
     write_milliseconds,
     write_moment,
@@ -77,6 +78,19 @@ def test_a_moment_is_written_in_utc_whatever_its_zone() -> None:
 )
 def test_how_long_ago_is_told_in_one_unit(passed: timedelta, words: str) -> None:
     assert f">{words}<" in write_ago(datetime.now(UTC) - passed)
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        (timedelta(days=42, minutes=5), "42 days left"),
+        (timedelta(days=1, minutes=5), "1 day left"),
+        (timedelta(hours=5), "0 days left"),
+        (timedelta(hours=-5), "expired"),
+    ],
+)
+def test_a_certificate_has_whole_days_left(left: timedelta, words: str) -> None:
+    assert f">{words}<" in write_days_left(datetime.now(UTC) + left)
 
 
 def test_what_never_was_is_never() -> None:

@@ -43,6 +43,9 @@ _SEGMENT = f"/articles/{{acme.articles[whole]}}/es/segments/{MARKED}"
 PLACES = {
     "sign-in": Place("/sign-in", who="stranger"),
     "join": Place("/join", who="stranger"),
+    "forgotten-password": Place("/forgotten-password", who="stranger"),
+    "new-password": Place("/new-password?token={acme.password_token}", who="stranger"),
+    "new-password-expired": Place("/new-password", status=404, who="stranger"),
     "acknowledge": Place("/acknowledge?token={acme.acknowledge_token}", who="stranger"),
     "email-confirm": Place("/confirm-email?token={acme.confirmation_token}", who="stranger"),
     "email-unsubscribe": Place("/unsubscribe?token={acme.unsubscribe_token}", who="stranger"),
@@ -106,6 +109,15 @@ PLACES = {
     "owners-only": Place("/settings/audit-log", status=403, who="member"),
     "sign-in-refused": Place(
         "/sign-in", ({"email": "{acme.owner.email}", "password": "a guess"},), 400, "stranger"
+    ),
+    "forgotten-password-refused": Place(
+        "/forgotten-password", ({"email": "alice@acme example"},), 400, "stranger"
+    ),
+    "forgotten-password-asked": Place(
+        "/forgotten-password", ({"email": "nobody@acme.example"},), who="stranger"
+    ),
+    "new-password-refused": Place(
+        "/new-password?token={acme.password_token}", ({"password": "short"},), 400, "stranger"
     ),
     "join-refused": Place("/join", ({"code": "mon_invite_of-long-ago"},), 400, "stranger"),
     "join-accept": Place("/join", ({"code": "{acme.invited.code}"},), who="stranger"),

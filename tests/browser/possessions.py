@@ -59,6 +59,7 @@ def find_ids(acme: Acme) -> dict[str, object]:
         "window_id": acme.windows["active"],
         "incident_id": acme.incidents["open"],
         "client_id": acme.keys["deploy"],
+        "session_id": acme.session_id,
         "user_id": acme.member.user.id,
         "invitation_id": acme.invited.invitation.id,
     }

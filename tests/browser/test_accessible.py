@@ -38,6 +38,7 @@ FILES = {
     "/settings/audit-log.csv",
 }
 ANSWERED_ELSEWHERE = {
+    "/settings/account/sessions/{session_id}/end",
     "/acknowledge",
     "/confirm-email",
     "/incidents/{incident_id}/acknowledge",

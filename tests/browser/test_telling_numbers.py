@@ -123,6 +123,39 @@ def test_a_chart_can_be_read_on_every_screen(width: int, period: str, acme: Acme
         assert chart.get_by_text("UTC").is_visible()
 
 
+class TestTheDays:
+    def test_tell_what_happened_under_the_pointer_and_the_finger(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner, has_touch=True, viewport=ViewportSize(width=360, height=800))
+        owner.open(f"/monitors/{acme.monitors['down']}")
+        said = owner.page.locator(".picture output")
+        assert "down" in said.inner_text()
+        bars = owner.page.locator(".pick")
+        box = bars.bounding_box()
+        assert box
+        bars.tap(position={"x": 5, "y": 10})
+        assert said.inner_text().endswith("not checked")
+        bars.hover(position={"x": box["width"] - 2, "y": 10})
+        assert "down" in said.inner_text()
+
+    def test_tell_the_same_to_a_keyboard(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner)
+        owner.open(f"/monitors/{acme.monitors['down']}")
+        slider = owner.page.get_by_role("slider", name="Day")
+        slider.focus()
+        today = slider.get_attribute("aria-valuetext") or ""
+        owner.page.keyboard.press("ArrowLeft")
+        yesterday = slider.get_attribute("aria-valuetext") or ""
+        assert today != yesterday
+        assert owner.page.locator(".picture output").inner_text() == yesterday
+
+    def test_with_time_down_are_listed_without_a_script(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner, java_script_enabled=False)
+        owner.open(f"/monitors/{acme.monitors['down']}")
+        assert owner.page.locator(".pick").is_hidden()
+        owner.page.get_by_text("Days with time down").click()
+        assert "down" in owner.page.locator("details li").first.inner_text()
+
+
 def test_times_are_those_of_the_reader_s_clock(acme: Acme, arrive: Arrive) -> None:
     owner = arrive(acme.owner, timezone_id="Europe/Madrid")
     path = f"/incidents/{acme.incidents['resolved']}"

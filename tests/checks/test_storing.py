@@ -34,6 +34,7 @@ from monitoring.incidents.models import Incident
 from monitoring.monitors.health import GRACE, Outcome
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.service import delete_monitor, update_monitor
+from monitoring.monitors.watch import check_changed
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.service import create_channel
 from monitoring.outbound.stopwatch import Timings
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
+
+    from monitoring.contract.document import Json
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
@@ -96,6 +99,30 @@ class TestResult:
         await check(Finding(Outcome.DOWN, "tls_invalid", "no\0" + "é" * 1000))
         [result] = await list_results(monitor.id, limit=10)
         assert result.error_message == "no" + "é" * 253
+
+
+class TestWhatIsKept:
+    async def test_of_a_failing_answer_is_kept_with_the_incident_that_it_confirms(self) -> None:
+        [monitor] = await make_due(failure_threshold=2)
+        answer: dict[str, Json] = {"status_code": 503, "headers": [["retry-after", "9"]]}
+        refused = Finding(Outcome.DOWN, "unexpected_status", "Answered 503", 503)
+        await check(refused)
+        await check(refused._replace(answer=answer), NOON + MINUTE)
+        assert (await Incident.get(monitor_id=monitor.id)).answer == answer
+
+    async def test_of_a_certificate_is_when_it_expires_until_another_one_is_seen_or_the_monitor_changes(
+        self,
+    ) -> None:
+        [monitor] = await make_due()
+        earlier, later = NOON + 30 * timedelta(days=1), NOON + 90 * timedelta(days=1)
+        await check(UP._replace(certificate_expires_at=earlier))
+        await check(DOWN, NOON + MINUTE)
+        assert (await read_watch(monitor)).certificate_expires_at == earlier
+        await check(UP._replace(certificate_expires_at=later), NOON + 2 * MINUTE)
+        watch = await read_watch(monitor)
+        assert watch.certificate_expires_at == later
+        await check_changed(watch, NOON + 3 * MINUTE)
+        assert (await read_watch(monitor)).certificate_expires_at is None
 
 
 class TestNextCheck:

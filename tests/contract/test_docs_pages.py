@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from functools import cache, cached_property
 from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -44,7 +45,7 @@ class Reader(HTMLParser):
         self.open: list[str] = []
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.contents: dict[str, str] = {}
-        self.words = ""
+        self._texts: list[str] = []
         self.feed(page)
         self.close()
         assert self.open == []
@@ -62,17 +63,29 @@ class Reader(HTMLParser):
         if self.open and self.open[-1] in ("style", "script"):
             self.contents[self.open[-1]] = data
         else:
-            self.words += data
+            self._texts.append(data)
+
+    @cached_property
+    def words(self) -> str:
+        return "".join(self._texts)
+
+    @cached_property
+    def ids(self) -> set[str]:
+        return set(self.values("id"))
 
     def values(self, attribute: str) -> list[str]:
         return [value for _, attributes in self.elements if (value := attributes.get(attribute))]
 
 
-READERS = {address: Reader(page) for address, page in PAGES.items()}
 every_page = pytest.mark.parametrize("address", PAGES)
 every_operation = pytest.mark.parametrize(
     "operation", DOCUMENT.operations.values(), ids=lambda operation: operation.operation_id
 )
+
+
+@cache
+def reader_of(address: str) -> Reader:
+    return Reader(PAGES[address])
 
 
 def section_of(operation: Operation) -> Reader:
@@ -118,7 +131,7 @@ class TestReference:
             assert str(template.status) in words
 
     def test_every_schema_and_every_property_is_described(self) -> None:
-        words = set(READERS["/docs"].words.split())
+        words = set(reader_of("/docs").words.split())
         for name, schema in DOCUMENT.root["components"]["schemas"].items():
             assert f'id="schema-{name}"' in PAGES["/docs"]
             assert schema.get("properties", {}).keys() <= words
@@ -156,40 +169,40 @@ class TestGuides:
         assert guide.prose.headings[0].level == 1
         assert 20 < len(guide.prose.summary) < 160
         for address in PAGES:
-            assert guide.title in READERS[address].words
+            assert guide.title in reader_of(address).words
 
 
 class TestEveryPage:
     @every_page
     def test_ids_are_unique(self, address: str) -> None:
-        ids = READERS[address].values("id")
+        ids = reader_of(address).values("id")
         assert len(ids) == len(set(ids))
 
     @every_page
     def test_every_link_leads_somewhere(self, address: str) -> None:
-        for link in READERS[address].values("href"):
+        for link in reader_of(address).values("href"):
             if link.startswith("https://"):
                 continue
             target, _, anchor = link.partition("#")
             reached = resolve(address, target)
             if reached not in OTHER_ADDRESSES:
                 assert reached in PAGES, link
-                assert not anchor or anchor in READERS[reached].values("id"), link
+                assert not anchor or anchor in reader_of(reached).ids, link
 
     @every_page
     def test_nothing_is_loaded(self, address: str) -> None:
-        for tag, attributes in READERS[address].elements:
+        for tag, attributes in reader_of(address).elements:
             assert tag not in LOADING_ELEMENTS
             assert not attributes.keys() & LOADING_ATTRIBUTES, tag
             assert not [name for name in attributes if name.startswith("on")]
-        assert not re.search(r"url\(|@import|//", READERS[address].contents["style"])
-        assert not re.search(r"fetch|import|https?:", READERS[address].contents["script"])
+        assert not re.search(r"url\(|@import|//", reader_of(address).contents["style"])
+        assert not re.search(r"fetch|import|https?:", reader_of(address).contents["script"])
 
     @every_page
     def test_style_and_script_are_those_the_policy_allows_and_nothing_else_is_allowed(
         self, address: str
     ) -> None:
-        contents = READERS[address].contents
+        contents = reader_of(address).contents
         allowed = {
             kind: f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
             for kind, content in contents.items()
@@ -205,14 +218,14 @@ class TestEveryPage:
 
     @every_page
     def test_headings_skip_no_level_and_the_landmarks_are_there(self, address: str) -> None:
-        tags = [tag for tag, _ in READERS[address].elements]
+        tags = [tag for tag, _ in reader_of(address).elements]
         main = tags[tags.index("main") :]
         levels = [int(tag[1]) for tag in main if re.fullmatch(r"h[1-6]", tag)]
         assert levels[0] == 1
         assert levels.count(1) == 1
         assert all(after <= before + 1 for before, after in pairwise(levels))
         assert [tags.count(landmark) for landmark in ("header", "nav", "main")] == [1, 1, 1]
-        assert READERS[address].elements[0] == ("html", {"lang": "en"})
+        assert reader_of(address).elements[0] == ("html", {"lang": "en"})
 
 
 def resolve(address: str, target: str) -> str:

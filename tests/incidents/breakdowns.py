@@ -11,6 +11,7 @@ from monitoring.incidents.service import Opening, open_incidents, resolve_incide
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from monitoring.contract.document import Json
     from monitoring.notifications.subjects import MonitorSubject
 
 STARTED_AT = datetime(2026, 11, 20, 9, 39, 50, 3000, tzinfo=UTC)
@@ -19,8 +20,14 @@ RESOLVED_AT = CONFIRMED_AT + timedelta(minutes=5)
 SENTENCE = "Answered 503 instead of 2xx"
 
 
-async def open_incident(
-    monitor: MonitorSubject, *, started_at: datetime, confirmed_at: datetime, error: str, error_message: str
+async def open_incident(  # noqa: PLR0913 - what an incident is
+    monitor: MonitorSubject,
+    *,
+    started_at: datetime,
+    confirmed_at: datetime,
+    error: str,
+    error_message: str,
+    answer: dict[str, Json] | None = None,
 ) -> list[UUID]:
     """Open an incident, unless one is open already, and announce it. Returns deliveries to nudge."""
     opening = Opening(
@@ -29,11 +36,12 @@ async def open_incident(
         confirmed_at=confirmed_at,
         error=error,
         error_message=error_message,
+        answer=answer,
     )
     return await open_incidents([opening])
 
 
-async def break_down(monitor: MonitorSubject) -> list[UUID]:
+async def break_down(monitor: MonitorSubject, answer: dict[str, Json] | None = None) -> list[UUID]:
     """Open an incident as checks would."""
     return await open_incident(
         monitor,
@@ -41,6 +49,7 @@ async def break_down(monitor: MonitorSubject) -> list[UUID]:
         confirmed_at=CONFIRMED_AT,
         error="unexpected_status",
         error_message=SENTENCE,
+        answer=answer,
     )
 
 

@@ -17,6 +17,7 @@ from monitoring.app.pages import (
     channels,
     corrections,
     email_readers,
+    forgotten_password,
     join,
     keys,
     maintenance,
@@ -48,6 +49,7 @@ NAME = "app"  # stands in metrics and the access log, where API requests have th
 SUBJECTS = (
     sign_in,
     join,
+    forgotten_password,
     acknowledge,
     email_readers,
     monitors,

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # Most refusals of one person that the audit log notes, wherever they come from.
 NOTED_OF_ONE_PERSON = RateLimitPolicy("sign_in_noted", 20, 3600)
 
+# Most links for a new password that one email is sent. Each works for as long as this window.
+MAX_LINKS_OF_ONE_PERSON = RateLimitPolicy("password_links", 5, 3600)
+
 log = logging.getLogger(__name__)
 
 
@@ -50,7 +53,7 @@ async def count_attempt(request: Request, text: str) -> Attempt:
     A browser that this email was signed in with before has a count of its own. Every other browser is counted
     by address, by address and email, and by email.
     """
-    settings, network, email = current_backends().settings, client_network(request), _spell(text)
+    settings, network, email = current_backends().settings, client_network(request), spell_email(text)
     mark = cookies.read_mark(request, settings, email)
     counted_as = f"browser:{mark}" if mark else f"address:{network} {email}"
     own = (settings.rate_limit_sign_in, counted_as)
@@ -89,7 +92,7 @@ async def _is_noted(attempt: Attempt) -> bool:
     return (await counters.hit(NOTED_OF_ONE_PERSON, attempt.email)).allowed
 
 
-def _spell(text: str) -> str:
+def spell_email(text: str) -> str:
     """Return an email's one spelling; nothing for text that is none."""
     try:
         return read_email(text)

@@ -40,6 +40,7 @@ NOTICES = {
     "monitors_unfinished": "There were too many for one time. Some are done: do the same again to go on.",
     "password_changed": "The password is changed. Other browsers are signed out.",
     "role_changed": "The role is changed.",
+    "other_session_ended": "That browser is signed out.",
     "session_ended": "Your session has ended. The form was not processed. Sign in again.",
     "signed_out": "You are signed out.",
     "signed_out_everywhere": "You are signed out in every browser.",
@@ -99,6 +100,11 @@ DECLINED = {
         404,
         "This link is no longer valid",
         "Its channel was deleted, or has another address, or the message is too old.",
+    ),
+    "password_link_expired": Sentence(
+        404,
+        "This link is no longer valid",
+        "It may be used, or older than an hour. Ask for another on the page where you sign in.",
     ),
     "owners_only": Sentence(403, "Owners only", "Ask an owner of your team to do this."),
     "viewers_only_look": Sentence(

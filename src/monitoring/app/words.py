@@ -61,6 +61,13 @@ def write_ago(moment: datetime | None) -> Markup | str:
     return _write_time(moment, text=text, markup=_AGO)
 
 
+def write_days_left(moment: datetime) -> Markup:
+    """Write how many whole days are left until a moment, as a `<time>`: `42 days left`, or `expired`."""
+    days = (moment - datetime.now(UTC)).days
+    text = "expired" if days < 0 else f"{days:,} day left" if days == 1 else f"{days:,} days left"
+    return _write_time(moment, text=text)
+
+
 def write_until(moment: datetime) -> Markup:
     """Write how long it is until a moment, as a `<time>` that tells the moment too: `in 12 s`, or `soon`."""
     seconds = (moment - datetime.now(UTC)).total_seconds()
@@ -121,6 +128,7 @@ FILTERS: dict[str, Callable[..., Markup | str]] = {
     "ago": write_ago,
     "as_read": resolve_references,
     "clock": write_clock,
+    "days_left": write_days_left,
     "duration": write_duration,
     "isolated": isolate,
     "milliseconds": write_milliseconds,

@@ -18,10 +18,13 @@ class Action(StrEnum):
     RESET_CODE_MADE = "member.reset_code_made"
     PASSWORD_CHANGED = "password.changed"  # noqa: S105 - what was done
     PASSWORD_RESET = "password.reset"  # noqa: S105 - what was done
+    PASSWORD_LINK_ASKED = "password.link_asked"  # noqa: S105 - what was done
+    PASSWORD_RESET_BY_LINK = "password.reset_by_link"  # noqa: S105 - what was done
     SIGNED_IN = "session.signed_in"
     SIGN_IN_REFUSED = "session.sign_in_refused"
     SIGN_IN_LIMITED = "session.sign_in_limited"
     SIGNED_OUT = "session.signed_out"
+    SESSION_ENDED = "session.ended"
     SIGNED_OUT_EVERYWHERE = "session.signed_out_everywhere"
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"

@@ -12,7 +12,11 @@ from monitoring.backends.errors import QueueUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
-TASK_MODULES = ("monitoring.articles.tasks", "monitoring.notifications.tasks")
+TASK_MODULES = (
+    "monitoring.articles.tasks",
+    "monitoring.notifications.tasks",
+    "monitoring.notifications.password_letters",
+)
 
 
 @dataclass(frozen=True, slots=True)

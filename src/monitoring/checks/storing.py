@@ -8,7 +8,8 @@ from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7_text
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import spell
-from monitoring.checks.results import CheckResult, insert_results
+from monitoring.checks.recording import record
+from monitoring.checks.results import insert_results
 from monitoring.checks.slots import next_check_at
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, Opening, open_incidents, resolve_incidents
@@ -26,11 +27,9 @@ if TYPE_CHECKING:
 
     from monitoring.checks.claims import Claimed
     from monitoring.checks.probes.protocol import Finding
+    from monitoring.checks.results import CheckResult
     from monitoring.monitors.health import Observation
     from monitoring.monitors.warnings import Warnings
-
-MAX_MESSAGE_CHARACTERS = 255
-MAX_MS = 86_400_000
 
 _WATCH = {
     "monitor_id": "uuid",
@@ -45,6 +44,7 @@ _WATCH = {
     "certificate_told_days": "int",
     "is_degradation_told": "boolean",
     "degradation_streak": "int",
+    "certificate_expires_at": "timestamptz",
     "streak": "int",
     "streak_started_at": "timestamptz",
     "seen_until": "timestamptz",
@@ -54,6 +54,12 @@ _NEXT_CHECK_AT = (
     "CASE WHEN watches.next_check_at > given.last_checked_at THEN watches.next_check_at"
     " ELSE given.next_check_at END"
 )
+_KEPT = ("monitor_id", "claim", "next_check_at", "certificate_expires_at")
+# A check without an answer has seen no other certificate.
+_CERTIFICATE = (
+    "certificate_expires_at = coalesce(given.certificate_expires_at, watches.certificate_expires_at)"
+)
+_SET = ", ".join([_CERTIFICATE, *(f"{name} = given.{name}" for name in _WATCH if name not in _KEPT)])
 _STATE_CHANGE = {"id": "uuid", "monitor_id": "uuid", "changed_at": "timestamptz", "state": "text"}
 _STATUS = {"monitor_id": "uuid", "status": "text", "changed_at": "timestamptz"}
 
@@ -116,7 +122,7 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
         checked,
         observation,
         _weigh_warnings(checked),
-        _result_of(checked),
+        record(claimed.monitor_id, checked.checked_at, checked.finding),
         next_check_at(
             claimed.monitor_id,
             is_settling=is_settling,
@@ -140,43 +146,14 @@ def _weigh_warnings(checked: Checked) -> Warnings:
     )
 
 
-def _result_of(checked: Checked) -> CheckResult:
-    finding = checked.finding
-    timings = finding.timings
-    return CheckResult(
-        monitor_id=checked.claimed.monitor_id,
-        checked_at=checked.checked_at,
-        outcome=str(finding.outcome),
-        status_code=finding.status_code,
-        response_time_ms=_in_whole_ms(timings.total_ms),
-        dns_ms=_in_whole_ms(timings.dns_ms),
-        connect_ms=_in_whole_ms(timings.connect_ms),
-        tls_ms=_in_whole_ms(timings.tls_ms),
-        first_byte_ms=_in_whole_ms(timings.first_byte_ms),
-        error=None if finding.error is None else str(finding.error),
-        error_message=_shorten(finding.message),
-    )
-
-
-def _in_whole_ms(ms: float | None) -> int | None:
-    return None if ms is None else min(max(round(ms), 0), MAX_MS)
-
-
-def _shorten(message: str | None) -> str | None:
-    """Fit a sentence into its column. PostgreSQL refuses NUL, which another library's message may contain."""
-    return None if message is None else message.replace("\0", "")[:MAX_MESSAGE_CHARACTERS]
-
-
 async def _update_watches(connection: BaseDBAsyncClient, weighed: Mapping[UUID, _Weighed]) -> list[UUID]:
     """Free the watches whose claims still hold, and return the ids of their monitors."""
     rows = [_watch_of(weighed[monitor_id]) for monitor_id in sorted(weighed)]
-    changed = [name for name in _WATCH if name not in ("monitor_id", "claim", "next_check_at")]
     updated = await connection.execute_query_dict(
         spell(
             connection,
             f"UPDATE watches SET claim = NULL, due_at = {_NEXT_CHECK_AT},"  # noqa: S608 - names of our own
-            f" next_check_at = {_NEXT_CHECK_AT},"
-            f" {', '.join(f'{name} = given.{name}' for name in changed)} FROM {rowset(connection, _WATCH)}"
+            f" next_check_at = {_NEXT_CHECK_AT}, {_SET} FROM {rowset(connection, _WATCH)}"
             " WHERE watches.monitor_id = given.monitor_id AND watches.claim = given.claim"
             " RETURNING watches.monitor_id",
         ),
@@ -195,6 +172,7 @@ def _watch_of(weighed: _Weighed) -> dict[str, Any]:
         "last_checked_at": result.checked_at,
         "last_response_time_ms": result.response_time_ms,
         "last_error": result.error,
+        "certificate_expires_at": weighed.checked.finding.certificate_expires_at,
         "settled": health.settled,
         "is_degraded": health.is_degraded,
         "is_blind": health.is_blind,
@@ -295,4 +273,5 @@ def _opening_of(weighed: _Weighed) -> Opening:
         confirmed_at=result.checked_at,
         error=result.error,
         error_message=result.error_message,
+        answer=weighed.checked.finding.answer,
     )

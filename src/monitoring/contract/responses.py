@@ -2,7 +2,8 @@
 
 from monitoring.contract.document import Document, Node, Operation
 from monitoring.contract.replies import JSON, Reply
-from monitoring.contract.validation import BrokenPromise, Check, Validation
+from monitoring.contract.validation import BrokenPromise, Validation
+from monitoring.contract.written_answers import AnswerBody
 
 # `AnswerHeaders` puts them on every answer.
 ALWAYS_SENT = {"X-Content-Type-Options", "X-Request-Id"}
@@ -30,8 +31,10 @@ class _Response:
         headers = {name: document.follow(header) for name, header in response.get("headers", {}).items()}
         required = {name for name, header in headers.items() if header.get("required")}
         self._required_headers = sorted(required - ALWAYS_SENT)
-        self._body_checks: dict[str, Check | None] = {
-            media_type: validation.response_check(content.get("schema", {})) if media_type == JSON else None
+        self._bodies: dict[str, AnswerBody | None] = {
+            media_type: AnswerBody(content.get("schema", {}), document, validation)
+            if media_type == JSON
+            else None
             for media_type, content in response.get("content", {}).items()
         } or {"": None}
 
@@ -40,9 +43,9 @@ class _Response:
             if name not in added_headers and name not in reply.headers:
                 raise BrokenPromise(f"header missing: {name}")
         media_type = reply.media_type.partition(";")[0]
-        if media_type not in self._body_checks:
+        if media_type not in self._bodies:
             raise BrokenPromise(f"media type {media_type!r} is not documented")
-        body_check = self._body_checks[media_type]
+        body = self._bodies[media_type]
         # Only texts that never change are compressed: they are judged in tests, not again with every answer.
-        if body_check and "Content-Encoding" not in reply.headers:
-            body_check(reply.json_value())
+        if body and "Content-Encoding" not in reply.headers:
+            body.check(reply)

@@ -7,11 +7,13 @@ import jsonschema_rs
 import orjson
 from jsonschema_rs import Draft202012Validator, RegexOptions, Registry, ValidationError
 
+from monitoring.contract.checked_texts import CheckedTexts
 from monitoring.contract.document import Document, Json, Node
 from monitoring.contract.schemas import DOCUMENT_URI, with_absolute_references
 from monitoring.contract.sentences import Sentences
 
 Check = Callable[[Json], None]
+WrittenCheck = Callable[[bytes], None]
 
 
 class BrokenPromise(Exception):  # noqa: N818 - named after what it means for the caller
@@ -26,6 +28,7 @@ class Validation:
         self._document = document
         self._registry = Registry([(DOCUMENT_URI, dict(document.root))], draft=jsonschema_rs.Draft202012)
         self._compiled: dict[bytes, Draft202012Validator] = {}
+        self._written_checks: dict[bytes, WrittenCheck] = {}
 
     def request_check(self, schema: Node, root_field: str) -> Check:
         """Return a check that raises `invalid_field` for the first thing wrong."""
@@ -89,6 +92,31 @@ class Validation:
             except (ValueError, TypeError) as error:
                 where = ".".join(map(str, getattr(error, "instance_path", ())))
                 raise BrokenPromise(f"body {where}: {getattr(error, 'message', error)}") from None
+
+        return check
+
+    def written_check(self, schema: Node) -> WrittenCheck:
+        """Return a check like `response_check` of JSON that is written, which remembers what it accepted.
+
+        There is one for each schema: what was checked as an item of a list is known as an answer of its own.
+        """
+        written = orjson.dumps(schema)
+        if written not in self._written_checks:
+            self._written_checks[written] = self._make_written_check(schema)
+        return self._written_checks[written]
+
+    def _make_written_check(self, schema: Node) -> WrittenCheck:
+        check_value, known = self.response_check(schema), CheckedTexts()
+
+        def check(written: bytes) -> None:
+            if written in known:
+                return
+            try:
+                value = orjson.loads(written)
+            except ValueError as error:
+                raise BrokenPromise(f"body is no JSON: {error.args[0]}") from None
+            check_value(value)
+            known.add(written)  # never what was refused
 
         return check
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from tortoise import fields
 from tortoise.models import Model
 
-from monitoring.backends.fields import UtcDatetimeField, uuid7
+from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
+
+    from monitoring.contract.document import Json
 
 
 MAX_AUTHOR_CHARACTERS = 255
@@ -51,6 +53,8 @@ class Incident(Model):
     resolution = fields.CharField(max_length=10, null=True)
     error = fields.CharField(max_length=32)
     error_message = fields.CharField(max_length=255)
+    # Status and headers of the answer to the check that confirmed it, if there was an answer
+    answer: JsonTextField[dict[str, Json] | None] = JsonTextField(null=True)
 
     class Meta:
         table = "incidents"

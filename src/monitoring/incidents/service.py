@@ -40,6 +40,7 @@ class Opening:
     confirmed_at: datetime
     error: str
     error_message: str
+    answer: dict[str, Json] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,7 @@ async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
             confirmed_at=each.confirmed_at,
             error=each.error,
             error_message=each.error_message,
+            answer=each.answer,
         )
         for each in openings
     ]

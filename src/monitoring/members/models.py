@@ -67,6 +67,27 @@ class Session(Model):
         indexes = (("user_id", "id"),)
 
 
+class PasswordLink(Model):
+    """A link by email for one new password: the row is the job of sending it, until it is used or too old."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    user: fields.ForeignKeyRelation[User] = fields.ForeignKeyField(
+        "monitoring.User", related_name="password_links"
+    )
+    user_id: UUID
+    attempts = fields.IntField(default=0)
+    # While a worker sends it, `due_at` is the end of the lease. None if nothing is left to send.
+    due_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True, db_index=True)
+    claim = fields.UUIDField(null=True)
+    nudged_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    expires_at: UtcDatetimeField[datetime] = UtcDatetimeField(db_index=True)
+
+    class Meta:
+        table = "password_links"
+        indexes = (("user_id",),)
+
+
 class Invitation(Model):
     """A code for one use: it lets somebody join a team, or its user set a new password."""
 

@@ -19,6 +19,7 @@ SENTENCES = {
     "name_invalid": f"A name has 1 to {MAX_NAME_CHARACTERS} visible characters.",
     "no_such_member": "There is no such member.",
     "password_is_email": "The password must not be the email address.",
+    "password_link_used": "This link does not work. It may be used, or older than an hour.",
     "password_too_common": "This password is easy to guess. Several unrelated words make a good one.",
     "password_too_long": f"A password has at most {MAX_PASSWORD_CHARACTERS} characters.",
     "password_too_short": f"A password has at least {MIN_PASSWORD_CHARACTERS} characters.",

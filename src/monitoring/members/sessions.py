@@ -86,6 +86,15 @@ async def end_session(session_id: UUID) -> None:
     await Session.filter(id=session_id).delete()
 
 
+async def end_session_of(user: User, session_id: UUID, *, by: Actor) -> bool:
+    """End one of a user's sessions, and note it in the audit log. Returns False if they have no such one."""
+    async with transaction():
+        if not await Session.filter(id=session_id, user_id=user.id).delete():
+            return False
+        await record(user.team_id, by, Action.SESSION_ENDED, user.email, session_id)
+        return True
+
+
 async def end_sessions(user_id: UUID, *, keep: UUID | None = None, by: Actor | None = None) -> None:
     """End all of a user's sessions, except the one to keep. The audit log notes it if `by` is given."""
     async with transaction():

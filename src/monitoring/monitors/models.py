@@ -85,6 +85,8 @@ class Watch(Model):
     last_checked_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     last_response_time_ms = fields.IntField(null=True)
     last_error = fields.CharField(max_length=32, null=True)
+    # When the certificate expires that was seen last
+    certificate_expires_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     # What channels were told that is no incident, the fields of `Warnings`.
     certificate_told_days = fields.IntField(null=True)
     is_degradation_told = fields.BooleanField(default=False, db_default=False)

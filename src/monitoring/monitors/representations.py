@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.replies import WrittenList
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.configuration import configuration_of
 
@@ -32,8 +31,9 @@ def represent_monitor(monitor: Monitor) -> dict[str, Any]:
     }
 
 
-def represent_page(page: MonitorPage) -> bytes:
+def represent_page(page: MonitorPage) -> WrittenList:
     """Write a `MonitorList` of monitors that are JSON already."""
     next_cursor = encode_cursor(page.continues_after) if page.continues_after else None
-    written = f'{{"monitors":[{",".join(page.monitors)}],"next_cursor":'.encode()
-    return b"%b%b}" % (written, orjson.dumps(next_cursor))
+    return WrittenList(
+        "monitors", [written.encode() for written in page.monitors], {"next_cursor": next_cursor}
+    )

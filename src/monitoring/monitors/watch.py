@@ -52,11 +52,13 @@ async def restart_watch(monitor: Monitor, now: datetime) -> datetime:
 
 async def check_changed(watch: Watch, now: datetime) -> None:
     """Have a monitor checked soon after a change. The result of a check under way is dropped."""
+    changes: dict[str, object] = {"certificate_expires_at": None}  # it may be another one now
     if watch.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
-        await _update(watch, claim=uuid4(), next_check_at=watch.due_at)
+        changes |= {"claim": uuid4(), "next_check_at": watch.due_at}
     elif watch.next_check_at:
         due_at = min(watch.next_check_at, now + CHANGE_DELAY)
-        await _update(watch, due_at=due_at, next_check_at=due_at)
+        changes |= {"due_at": due_at, "next_check_at": due_at}
+    await _update(watch, **changes)
 
 
 async def _update(watch: Watch, **changes: object) -> None:

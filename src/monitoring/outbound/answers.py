@@ -14,7 +14,7 @@ from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
 from monitoring.outbound.redirects import is_redirect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 MAX_BODY_BYTES = 1_048_576
 MAX_HEAD_BYTES = 65_536
@@ -26,13 +26,17 @@ _MIN_FINAL_STATUS = 200
 
 
 class Answer(NamedTuple):
-    """A final answer. The body is as it came over the wire, and empty unless it was to be kept."""
+    """A final answer. The body is as it came over the wire, and empty unless it was to be kept.
+
+    The names of headers are in lower case.
+    """
 
     status_code: int
     location: str | None
     content_encoding: str
     retry_after: str
     body: bytes
+    headers: Mapping[bytes, Sequence[bytes]]
 
 
 class AnswerReader(asyncio.Protocol):
@@ -178,6 +182,7 @@ class AnswerReader(asyncio.Protocol):
                 self._find_header(b"content-encoding"),
                 self._find_header(b"retry-after"),
                 bytes(self._body),
+                self._headers,
             )
             self.answer.set_result(answer)
 

@@ -70,6 +70,7 @@ async def _follow(request: OutboundRequest, call: Call) -> Exchange:
                 retry_after=answer.retry_after,
                 timings=call.stopwatch.timings(),
                 tls_expires_at=min(expiries, default=None),
+                headers=answer.headers,
             )
         hop = _following_hop(hop, answer)
     raise ExchangeFailed(FailureCode.TOO_MANY_REDIRECTS, f"Redirected more than {MAX_REDIRECTS} times")

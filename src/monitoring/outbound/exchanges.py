@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.outbound.redirects import Hop
@@ -11,7 +12,7 @@ from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import read_target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from monitoring.outbound.failures import Failure
@@ -43,8 +44,9 @@ class OutboundRequest:
 class Exchange(NamedTuple):
     """What came of a request: a status and the decompressed body, or a failure.
 
-    `retry_after` is that header as it came, and empty without one. `tls_expires_at` is when the first of the
-    certificates on the way expires, those of redirects included.
+    `headers` are those of the answer, as bytes, their names in lower case. `retry_after` is that header as
+    it came, and empty without one. `tls_expires_at` is when the first of the certificates on the way expires,
+    those of redirects included.
     """
 
     status_code: int | None = None
@@ -53,3 +55,4 @@ class Exchange(NamedTuple):
     tls_expires_at: datetime | None = None
     retry_after: str = ""
     failure: Failure | None = None
+    headers: Mapping[bytes, Sequence[bytes]] = MappingProxyType({})

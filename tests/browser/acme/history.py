@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from incidents.breakdowns import open_incident
 from monitoring.backends.database import transaction
+from monitoring.checks.probes.failing_answers import keep_answer
 from monitoring.checks.probes.http import Expectation, judge
 from monitoring.checks.results import CheckResult, insert_results
 from monitoring.checks.slots import next_slot
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from monitoring.checks.probes.protocol import Finding
+    from monitoring.contract.document import Json
     from monitoring.monitors.health import Observation
 
 DAY = timedelta(days=1)
@@ -111,6 +113,7 @@ async def write_history(  # noqa: PLR0913 - the parts of a story
             last_checked_at=results[-1].checked_at,
             last_response_time_ms=results[-1].response_time_ms,
             last_error=results[-1].error,
+            certificate_expires_at=now + 61 * DAY,
             settled=health.settled,
             is_degraded=health.is_degraded,
             streak=health.streak,
@@ -133,11 +136,24 @@ async def tell_incidents(turns: Iterable[Turn]) -> None:
                 confirmed_at=result.checked_at,
                 error=result.error,
                 error_message=result.error_message,
+                answer=_keep_answer(result.status_code) if result.status_code else None,
             )
         if observation.resolved_at:
             await resolve_incident(
                 turn.monitor, resolved_at=observation.resolved_at, resolution=Resolution.RECOVERED
             )
+
+
+def _keep_answer(status_code: int) -> dict[str, Json]:
+    headers = {
+        b"date": [b"Tue, 24 Nov 2026 09:12:44 GMT"],
+        b"server": [b"nginx"],
+        b"content-type": [b"text/html; charset=utf-8"],
+        b"retry-after": [b"120"],
+        b"set-cookie": [b"session=f3a9"],
+        b"x-cache": [b"MISS from edge-7.acme.example"],
+    }
+    return keep_answer(Exchange(status_code, headers=headers), {})
 
 
 def _slots(monitor: Monitor, now: datetime, age: timedelta) -> Iterable[datetime]:

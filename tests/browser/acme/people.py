@@ -8,14 +8,16 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from monitoring.audit.actions import Action
-from monitoring.audit.actors import Actor
+from monitoring.audit.actors import Actor, key_holder
+from monitoring.audit.changes import Change
 from monitoring.audit.models import AuditEntry
 from monitoring.audit.service import record
 from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.members.invitations import accept_invitation, invite, make_reset_code
-from monitoring.members.models import Role, User
+from monitoring.members.models import PasswordLink, Role, User
+from monitoring.members.password_links import LIFETIME, write_link
 from monitoring.members.sessions import begin_session
 
 if TYPE_CHECKING:
@@ -78,6 +80,13 @@ async def make_people(team: Team) -> tuple[Member, Member, Invited, Invited]:
     return owner, member, invited, reset
 
 
+async def make_password_token(member: Member) -> str:
+    """Make a link for a new password that was sent to a member, and return its token."""
+    now = datetime.now(UTC)
+    link = await PasswordLink.create(user_id=member.user.id, created_at=now, expires_at=now + LIFETIME)
+    return write_link(link, "").partition("token=")[2]
+
+
 async def make_keys(team: Team, owner: Member) -> dict[str, ApiKey]:
     """Make keys and return them by what they show: deploy, reader, unused, revoked."""
     now = datetime.now(UTC)
@@ -103,7 +112,15 @@ async def tell_what_was_done(team: Team, owner: Member, member: Member, monitor_
     """Fill the audit log, and spread it over some days."""
     for name, shows in (("Web shop", "up"), ("Checkout API", "degraded"), ("Newsletter sign-up", "down")):
         await record(team.id, owner.actor, Action.MONITOR_CREATED, name, monitor_ids[shows])
-    await record(team.id, member.actor, Action.MONITOR_UPDATED, "Checkout API", monitor_ids["degraded"])
+    changes = [
+        Change("interval_seconds", "300", "60"),
+        Change("request_headers.Authorization", "********", "********"),
+        Change("tags", "", "shop, api"),
+    ]
+    checkout_id = monitor_ids["degraded"]
+    await record(team.id, member.actor, Action.MONITOR_UPDATED, "Checkout API", checkout_id, changes)
+    program = key_holder("Deploy", "mon_live_of-the-pipeline", ADDRESS)
+    await record(team.id, program, Action.MAINTENANCE_CREATED, "Release 2026.47")
     old_shop = "Old shop, read only until the end of the year"
     await record(team.id, member.actor, Action.MONITOR_PAUSED, old_shop, monitor_ids["paused"])
     elsewhere = replace(member.actor, address="2001:db8:4:17::c0de")

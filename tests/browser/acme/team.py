@@ -11,8 +11,15 @@ from browser.acme.channels import find_email_token, make_channels
 from browser.acme.incidents import answer_incidents, find_acknowledge_token
 from browser.acme.maintenance import make_maintenance
 from browser.acme.monitors import make_monitors
-from browser.acme.people import Member, make_keys, make_people, tell_what_was_done
+from browser.acme.people import (
+    Member,
+    make_keys,
+    make_password_token,
+    make_people,
+    tell_what_was_done,
+)
 from monitoring.auth.service import create_team
+from monitoring.members.sessions import list_sessions
 from monitoring.notifications.email_links import write_confirmation_link, write_unsubscribe_link
 
 if TYPE_CHECKING:
@@ -44,6 +51,8 @@ class Acme:
     windows: dict[str, UUID]
     confirmation_token: str
     unsubscribe_token: str
+    password_token: str
+    session_id: UUID
 
 
 def form_acme(service: RunningService) -> Acme:
@@ -73,6 +82,8 @@ def form_acme(service: RunningService) -> Acme:
             acknowledge_token=await find_acknowledge_token(incidents["open"]),
             windows=await make_maintenance(team, monitors, datetime.now(UTC)),
             confirmation_token=await find_email_token(write_confirmation_link, channels["waits"]),
+            session_id=(await list_sessions(owner.user.id))[-1].id,
+            password_token=await make_password_token(member),
             unsubscribe_token=await find_email_token(write_unsubscribe_link, channels["mailbox"]),
         )
 

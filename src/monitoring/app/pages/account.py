@@ -8,9 +8,10 @@ from monitoring.app.browsers import describe_browser
 from monitoring.app.pages.join import find_fault
 from monitoring.app.routing import for_everybody
 from monitoring.auth.limits import count_request
+from monitoring.contract.problems import Problem
 from monitoring.members import service
 from monitoring.members.refusals import Refused
-from monitoring.members.sessions import end_sessions, find_addresses, list_sessions
+from monitoring.members.sessions import end_session_of, end_sessions, find_addresses, list_sessions
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -51,6 +52,13 @@ async def change_password(visit: Visit) -> Response:
     return visit.redirect("/settings/account", notice="password_changed")
 
 
+async def end_other_session(visit: Visit) -> Response:
+    """Sign out one browser. Whoever chooses this one is a stranger afterwards, as after signing out."""
+    if not await end_session_of(visit.user, visit.read_id("session_id"), by=visit.actor):
+        raise Problem("not_found")
+    return visit.redirect("/settings/account", notice="other_session_ended")
+
+
 async def sign_out_everywhere(visit: Visit) -> Response:
     """End all sessions, this one too."""
     await end_sessions(visit.user.id, by=visit.actor)
@@ -61,5 +69,6 @@ async def sign_out_everywhere(visit: Visit) -> Response:
 ROUTES = (
     for_everybody("/settings/account", get=show_account),
     for_everybody("/settings/account/password", get=show_password, post=change_password),
+    for_everybody("/settings/account/sessions/{session_id}/end", post=end_other_session),
     for_everybody("/settings/account/sign-out-everywhere", post=sign_out_everywhere),
 )

@@ -90,7 +90,7 @@ async def create_channel(visit: Visit) -> Response:
         errors = (
             {WHOLE_FORM: REFUSALS["channel_form_spent"]}
             if is_spent
-            else _explain(visit, problem, channel_type)
+            else await _explain(visit, problem, channel_type, form)
         )
         shown = Shown(channel_type, form, events, str(uuid4()) if is_spent else form_id, errors)
         return _render_new(visit, shown, _status_of(visit, problem))
@@ -115,7 +115,7 @@ async def change_channel(visit: Visit) -> Response:
         await demand_reachable(patch)
         await service.update_channel(visit.team.id, channel.id, patch, by=visit.actor)
     except Problem as problem:
-        errors = _explain(visit, problem, channel.type)
+        errors = await _explain(visit, problem, channel.type, form)
         shown = Shown(channel.type, form, events, errors=errors)
         return _render_edit(visit, channel, shown, _status_of(visit, problem))
     return visit.redirect(LIST, notice="channel_updated")
@@ -180,10 +180,18 @@ async def _wait_for_attempt(delivery: NotificationDelivery) -> NotificationDeliv
     return await deliveries.wait_for_attempt(delivery.id) or delivery
 
 
-def _explain(visit: Visit, problem: Problem, channel_type: str) -> Mapping[str, str]:
+async def _explain(
+    visit: Visit, problem: Problem, channel_type: str, form: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Say by field what is wrong, the address included: it is judged last, so nobody has judged it yet."""
     if _status_of(visit, problem) not in MENDED_STATUSES:
         raise problem
-    return channel_form.place_problem(problem, visit.catalogue, channel_type)
+    errors = channel_form.place_problem(problem, visit.catalogue, channel_type)
+    try:
+        await demand_reachable({"url": "" if "url" in errors else form.get("url", "").strip()})
+    except Problem as refused:
+        return errors | channel_form.place_problem(refused, visit.catalogue, channel_type)
+    return errors
 
 
 def _status_of(visit: Visit, problem: Problem) -> int:

@@ -1,6 +1,6 @@
 from tortoise import migrations
 from tortoise.migrations import operations as ops
-from monitoring.backends.fields import JsonTextField
+from monitoring.backends.fields import JsonTextField, UtcDatetimeField
 
 
 class Migration(migrations.Migration):
@@ -10,8 +10,18 @@ class Migration(migrations.Migration):
 
     operations = [
         ops.AddField(
+            model_name="Incident",
+            name="answer",
+            field=JsonTextField(null=True, generated=False, unique=False),
+        ),
+        ops.AddField(
             model_name="Rollup",
             name="phases",
             field=JsonTextField(null=True, generated=False, unique=False),
+        ),
+        ops.AddField(
+            model_name="Watch",
+            name="certificate_expires_at",
+            field=UtcDatetimeField(null=True, auto_now=False, auto_now_add=False),
         ),
     ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import orjson
 
+from monitoring.checks.probes.failing_answers import keep_answer
 from monitoring.checks.probes.protocol import Finding
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.request_headers import read_headers
@@ -75,7 +76,10 @@ class HttpProbe:
     async def ask(self, dialer: Dialer) -> Finding:
         """Send the request and judge the answer. Raises OSError when this machine has no sockets left."""
         exchange = await HttpClient(dialer).send(self.request)
-        return judge(exchange, self.expectation, datetime.now(UTC))
+        finding = judge(exchange, self.expectation, datetime.now(UTC))
+        if finding.outcome != Outcome.DOWN or exchange.failure:
+            return finding
+        return finding._replace(answer=keep_answer(exchange, self.request.headers))
 
 
 class Objection(StrEnum):

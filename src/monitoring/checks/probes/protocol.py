@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from monitoring.contract.document import Json
     from monitoring.monitors.health import Outcome
     from monitoring.outbound.dialer import Dialer
     from monitoring.outbound.targets import Endpoint
@@ -20,7 +21,8 @@ class Finding(NamedTuple):
 
     Unless the outcome is UP, `error` is a code of the document's CheckError and `message` says it to people;
     an UNKNOWN outcome has no error. `status_code` is the answer's status, if its protocol has one.
-    `certificate_expires_at` is when the first certificate on the way expires, if there was one.
+    `certificate_expires_at` is when the first certificate on the way expires, if there was one. `answer` is
+    what is kept of an answer that makes the check fail (`status_code`, and `headers` as pairs).
     """
 
     outcome: Outcome
@@ -29,6 +31,7 @@ class Finding(NamedTuple):
     status_code: int | None = None
     timings: Timings = Timings()
     certificate_expires_at: datetime | None = None
+    answer: dict[str, Json] | None = None
 
 
 class Probe(Protocol):

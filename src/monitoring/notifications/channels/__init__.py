@@ -19,12 +19,15 @@ from monitoring.notifications.channels import (
     telegram,
     webhook,
 )
+from monitoring.notifications.channels.letters import Letter, send_letter
 from monitoring.notifications.channels.services import Service
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from monitoring.notifications.channels.protocol import Channel
+
+__all__ = ["CHANNELS", "Letter", "send_letter"]
 
 # By the `type` of the document.
 CHANNELS: Mapping[str, Channel] = {

@@ -1,0 +1,86 @@
+"""Links by email for people who forgot their password. A link works once, within an hour."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor, somebody
+from monitoring.audit.service import record
+from monitoring.auth.links import read_link, sign_link
+from monitoring.backends.database import transaction
+from monitoring.members.models import Invitation, PasswordLink, User
+from monitoring.members.passwords import hash_password
+from monitoring.members.refusals import Refused
+from monitoring.members.rules import check_password
+from monitoring.members.service import find_user, lock_team
+from monitoring.members.sessions import end_sessions
+
+PURPOSE = "new-password"
+
+# As long as the window of the limit (`app/attempts.py`): whoever used it up has left a link that works.
+LIFETIME = timedelta(hours=1)
+
+
+async def request_link(email: str, address: str) -> UUID | None:
+    """Make a link for the user with this email, and return its id; None if there is no such user.
+
+    Earlier links stay good: a stranger who asks for more takes none away. Call this after the answer, because
+    its time must not tell which emails are known.
+    """
+    async with transaction():
+        try:
+            user = await find_user(email)
+        except Refused:
+            return None
+        if user is None:
+            return None
+        now = datetime.now(UTC)
+        link = await PasswordLink.create(
+            user_id=user.id, created_at=now, expires_at=now + LIFETIME, due_at=now
+        )
+        await record(user.team_id, somebody(address), Action.PASSWORD_LINK_ASKED, user.email, user.id)
+        return link.id
+
+
+def write_link(link: PasswordLink, base_url: str) -> str:
+    """Write the address that a link leads to. The database has nothing to make it from, and logs no query."""
+    return f"{base_url}/app/{PURPOSE}?token={sign_link(PURPOSE, {'link': str(link.id)}, link.expires_at)}"
+
+
+async def find_link(token: str) -> PasswordLink | None:
+    """Return the link of a token with its user and their team; None if it is used, too old or not ours."""
+    claims = read_link(PURPOSE, token)
+    if claims is None:
+        return None
+    living = PasswordLink.filter(id=UUID(claims["link"]), expires_at__gt=datetime.now(UTC))
+    return await living.select_related("user__team").first()
+
+
+async def use_link(link: PasswordLink, password: str, *, address: str) -> User:
+    """Set a new password, which ends all sessions, links and codes of its user. Raises `Refused`.
+
+    A refused password does not use up the link.
+    """
+    user = link.user
+    check_password(password, user.email)
+    password_hash = await hash_password(password)
+    async with transaction():
+        await lock_team(user.team_id)
+        # Deleting them uses them up: a second attempt at the same time finds nothing to delete.
+        if not await PasswordLink.filter(id=link.id, expires_at__gt=datetime.now(UTC)).delete():
+            raise Refused("password_link_used")
+        await PasswordLink.filter(user_id=user.id).delete()
+        await Invitation.filter(user_id=user.id).delete()
+        await User.filter(id=user.id).update(password_hash=password_hash)
+        await end_sessions(user.id)
+        actor = Actor(user.email, user.id, address)
+        await record(user.team_id, actor, Action.PASSWORD_RESET_BY_LINK, user.email, user.id)
+    user.password_hash = password_hash
+    return user
+
+
+async def delete_expired_links(now: datetime) -> int:
+    """Delete links that are too old, and return how many there were."""
+    return await PasswordLink.filter(expires_at__lte=now).delete()

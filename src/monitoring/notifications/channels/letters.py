@@ -1,0 +1,66 @@
+"""Letters: emails of the service itself, which go to a person and not to a channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from monitoring.backends.current import current_backends
+from monitoring.notifications.channels.mail import NO_SERVER
+from monitoring.notifications.channels.mail_handover import Envelope, hand_over
+from monitoring.notifications.channels.mail_message import Mail, write_mail
+from monitoring.notifications.channels.message import Message, Mood
+from monitoring.notifications.channels.protocol import AttemptResult, Reception
+from monitoring.settings.mail_server import read_mail_server, read_sender
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+NO_ADDRESS = "This address cannot be sent email"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letter:
+    """What a letter says: a text, one link with its label, and why the reader gets it."""
+
+    id: UUID
+    recipient: str
+    written_at: datetime
+    title: str
+    text: str
+    label: str
+    link: str
+    why: str
+
+
+async def send_letter(letter: Letter) -> AttemptResult:
+    """Hand a letter over to the operator's mail server and judge it. Raises OSError as channels do."""
+    settings = current_backends().settings
+    if settings.smtp_url is None or settings.email_from is None:
+        return AttemptResult(reception=Reception.TRY_AGAIN, error_message=NO_SERVER, is_receivers_fault=False)
+    sender, host = read_sender(settings.email_from), urlsplit(settings.base_url).netloc
+    mail = Mail(
+        id=letter.id,
+        sender=sender,
+        recipient=letter.recipient,
+        written_at=letter.written_at,
+        message=Message(
+            event="letter",
+            mood=Mood.NEUTRAL,
+            title=letter.title,
+            text=letter.text,
+            link=letter.link,
+            source=host,
+        ),
+        links={letter.label: letter.link},
+        footer=f"Sent by {host}, {letter.why}.",
+        unsubscribe_link=None,
+    )
+    try:
+        content = write_mail(mail)
+    except ValueError:  # beyond ASCII, or what people sign in with is no address at all
+        return AttemptResult(reception=Reception.REFUSED, error_message=NO_ADDRESS)
+    envelope = Envelope(sender=sender.addr_spec, recipient=letter.recipient, content=content)
+    return await hand_over(envelope, read_mail_server(settings.smtp_url.get_secret_value()), settings.ca_file)
