@@ -71,6 +71,11 @@ INSERT INTO maintenance_spans (id, monitor_id, starts_at, ends_at)
 SELECT id_of(n * 10 + week), id_of(n), now() - interval '7 day' * week, now() - interval '7 day' * week + interval '1 hour'
 FROM generate_series(1, 30000) n, generate_series(1, 4) week;
 
+INSERT INTO pending_deletions (id, monitor_id, team_id, deletion_id, delete_at)
+SELECT id, id, team_id, team_id, now() + interval '1 day' FROM monitors WHERE team_id > id_of(2) LIMIT 10000;
+
+INSERT INTO mutes (id, monitor_id, team_id) SELECT id, id, team_id FROM monitors WHERE team_id > id_of(2) LIMIT 10000;
+
 INSERT INTO state_changes (id, monitor_id, changed_at, state)
 SELECT id_of(n * 10 + position), id_of(n), now() - interval '1 day' * (position * 30), state
 FROM generate_series(1, 30000) n, unnest('{up,down,up,pending}'::text[]) WITH ORDINALITY AS states (state, position);

@@ -45,6 +45,7 @@ from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
 from monitoring.checks.results import list_results
 from monitoring.checks.uptime import measure_uptime
+from monitoring.checks.uptimes import measure_ratios
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once, delete_expired_keys
 from monitoring.incidents import service as incidents
@@ -54,12 +55,14 @@ from monitoring.members.service import find_user, list_members, remove_member
 from monitoring.members.sessions import end_sessions, find_session
 from monitoring.monitors import reading
 from monitoring.monitors import service as monitors
+from monitoring.monitors.deleting import carry_out_deletions, list_deletions
 from monitoring.monitors.maintenance import service as maintenance
 from monitoring.monitors.maintenance.keeping import keep_maintenance
-from monitoring.monitors.reading import MonitorFilter
+from monitoring.monitors.reading import MonitorFilter, MonitorOrder
 from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.deliveries import list_deliveries
+from monitoring.notifications.muting import list_muted
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
 from temporary_backends import make_settings
 
@@ -285,6 +288,17 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
         start=datetime.now(UTC) - timedelta(hours=2), end=datetime.now(UTC) - timedelta(hours=1)
     ),
     "measure uptime": measure_uptime_of_a_year,
+    "measure the uptimes of a page": lambda: measure_ratios(
+        [UUID(int=31), UUID(int=61)], datetime.now(UTC) - timedelta(days=1), datetime.now(UTC)
+    ),
+    "find monitors of a page": lambda: reading.list_monitors_among(CROWDED_TEAM, [SOME_MONITOR]),
+    "outline a small team's monitors": lambda: reading.outline_monitors(
+        SMALL_TEAM, MonitorFilter(leaves_out_deleted=True), MonitorOrder.WORST
+    ),
+    "count a small team's tags": lambda: reading.count_tags(SMALL_TEAM),
+    "list deletions to undo": lambda: list_deletions(SMALL_TEAM),
+    "carry out deletions": lambda: carry_out_deletions(datetime.now(UTC)),
+    "list muted monitors": lambda: list_muted(SMALL_TEAM, [SOME_MONITOR], datetime.now(UTC)),
     "measure response times": measure_response_times_of_some_days,
     "list incidents": list_incidents(),
     "list incidents of a monitor": list_incidents(SOME_MONITOR),

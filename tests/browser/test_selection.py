@@ -1,0 +1,76 @@
+"""Monitors of the list are selected by keyboard and mouse, with a script and without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from browser.acme.people import join
+from monitoring.auth.service import create_team
+from monitoring.backends.fields import uuid7
+from monitoring.members.models import Role
+from monitoring.monitors.service import create_monitor
+
+if TYPE_CHECKING:
+    from browser.acme.people import Member
+    from browser.acme.team import Acme
+    from browser.chromium import Arrive
+    from running_service import RunningService
+
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
+
+
+@pytest.fixture
+def owner(app_service: RunningService, acme: Acme) -> Member:
+    """Make the owner of a team with three monitors."""
+    del acme  # must be made first
+
+    async def form() -> Member:
+        team = await create_team(f"Selecting {uuid7()}", "free", 10)
+        for name in ("First", "Second", "Third"):
+            await create_monitor(team.id, {"url": "https://shop.invalid/", "name": name})
+        return await join(team, Role.OWNER)
+
+    return app_service.run(form())
+
+
+class TestSelecting:
+    def test_shows_what_can_be_done_and_how_many_are_selected(self, owner: Member, arrive: Arrive) -> None:
+        person = arrive(owner)
+        person.open("/monitors")
+        acts = person.page.get_by_role("group", name="With the selected monitors")
+        assert not acts.is_visible()
+        person.page.get_by_label("Select First").focus()
+        person.page.keyboard.press("Space")
+        acts.wait_for()
+        person.page.get_by_label("Select all in this table").check()
+        person.press("Pause")
+        person.page.get_by_text("The selected monitors are paused.").wait_for()
+        assert person.page.locator(".badge.paused").count() == 3
+
+    def test_outlives_the_renewal_of_the_page(
+        self, owner: Member, arrive: Arrive, app_service: RunningService
+    ) -> None:
+        person = arrive(owner)
+        person.open("/monitors")
+        person.page.get_by_label("Select Second").check()
+        new = create_monitor(owner.user.team_id, {"url": "https://shop.invalid/", "name": "Newer"})
+        app_service.run(new)
+        person.page.get_by_role("link", name="Newer").wait_for()
+        assert person.page.locator("[name=monitor]:checked").count() == 1
+        assert person.page.get_by_label("Select Second").is_checked()
+
+    @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}])
+    def test_deletes_and_undoes_that(self, owner: Member, arrive: Arrive, options: dict[str, Any]) -> None:
+        person = arrive(owner, **options)
+        person.open("/monitors")
+        person.page.get_by_label("Select First").check()
+        person.page.get_by_label("Select Third").check()
+        person.press("Delete…")
+        person.press("Delete 2 monitors")
+        person.page.get_by_text("2 monitors will be deleted at").wait_for()
+        assert person.page.locator("tbody tr").count() == 1
+        person.press("Undo")
+        person.page.get_by_text("The deletion is undone.").wait_for()
+        assert person.page.locator("tbody tr").count() == 3
