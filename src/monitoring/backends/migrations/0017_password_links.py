@@ -7,7 +7,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0017_audit_changes")]
+    dependencies = [("monitoring", "0016_audit_changes")]
 
     initial = False
 

@@ -6,7 +6,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0016_insight")]
+    dependencies = [("monitoring", "0015_answers_and_phases")]
 
     initial = False
 

@@ -4,7 +4,7 @@ from monitoring.backends.fields import JsonTextField, UtcDatetimeField
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0015_changes_of_articles")]
+    dependencies = [("monitoring", "0014_changes_of_articles")]
 
     initial = False
 

@@ -7,7 +7,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0018_password_links")]
+    dependencies = [("monitoring", "0017_password_links")]
 
     initial = False
 
