@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from browser.acme.channels import find_email_token
 from browser.acme.incidents import find_acknowledge_token
 from browser.acme.people import Member, join
-from browser.possessions import fill_in, list_addresses
+from browser.possessions import fill_in, list_pages
 from incidents.breakdowns import open_incident
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
@@ -66,11 +66,10 @@ OTHERS = (
     "/forgotten-password",
     "/join",
     "/new-password",
-    "/settings/audit-log.csv",
     "/sign-in",
     "/unsubscribe",
 )
-ADDRESSES = [address for address in list_addresses("GET") if not address.startswith(OTHERS)]
+ADDRESSES = [address for address in list_pages() if not address.startswith(OTHERS)]
 
 # Pages that change with their query.
 PROPOSALS = [

@@ -13,6 +13,7 @@ from monitoring.app.rendering import ROOT
 from monitoring.articles.models import Translation
 from monitoring.audit.models import AuditEntry
 from monitoring.auth.models import ApiKey
+from monitoring.backends.fields import uuid7
 from monitoring.incidents.models import Incident, IncidentNote
 from monitoring.members.models import Invitation, Session, User
 from monitoring.monitors.maintenance.models import MaintenanceWindow
@@ -30,6 +31,11 @@ _PARAMETER = re.compile(r"\{(\w+)[^}]*\}")
 def list_addresses(method: str) -> list[str]:
     """Return the paths, without /app, of all pages that take a method; ids are in braces."""
     return sorted({route.path.removeprefix(ROOT) for route in _routes() if method in (route.methods or ())})
+
+
+def list_pages() -> list[str]:
+    """Return the addresses that a browser shows. It saves the others as files."""
+    return [address for address in list_addresses("GET") if not address.endswith(".csv")]
 
 
 def find_address(method: str, path: str) -> str | None:
@@ -52,6 +58,7 @@ def find_ids(acme: Acme) -> dict[str, object]:
     """Return the ids for paths, by the names of their parameters."""
     return {
         "monitor_id": acme.monitors["up"],
+        "deletion_id": uuid7(),  # nothing is being deleted
         "article_id": acme.articles["failed"],
         "locale": "es",
         "segment_id": MARKED,

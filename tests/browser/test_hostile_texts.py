@@ -112,7 +112,7 @@ TURNED = {
     "/monitors": "section.alert li",
     "/incidents": "td[data-label=Cause] > div",
     "/monitors/{monitor_id}/delete": "h1",
-    "/settings/audit-log": "td[data-label=What] > span",
+    "/settings/audit-log": "td[data-label=What] > div",
 }
 
 
