@@ -19,6 +19,9 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL = help
 .PHONY: help run install install-dev check check-code check-document check-deployment quick test test-all contract contract-long contract-serve lies dist sdks faults soak image-test screenshots bench corpus coverage format release-document constraints migration clean
 
+# Tests make thousands of small databases and files, and sync each. In memory, where there is such a folder, that is quick.
+quick test test-all contract faults: export TMPDIR := $(firstword $(wildcard /dev/shm) $(TMPDIR) /tmp)
+
 help:  ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/\1\t\2/p' Makefile | expand -t 18
 
