@@ -92,7 +92,7 @@ SOME_MONITOR = UUID(int=7)
 ARTICLE, DUE_ARTICLE, ANOTHER_DUE_ARTICLE = UUID(int=12_345), UUID(int=1), UUID(int=2)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker that steals tests may come back to this module
 def crowded_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Fill a database like after years: one team is large, and almost every translation is done."""
     url = chosen_backends.postgres().create_database()
