@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -7,6 +8,7 @@ import pytest
 
 from incidents.breakdowns import break_down, resolve
 from monitoring.audit.models import AuditEntry
+from monitoring.contract.document import published_document
 from monitoring.incidents.models import Incident, IncidentNote
 from monitoring.incidents.responding import MAX_NOTES
 from monitoring.monitors.service import create_monitor
@@ -124,6 +126,14 @@ class TestNotes:
         answer = charlie.post(f"{INCIDENTS}/{incident_id}/notes", json={"text": text})
         assert answer.status_code == 400
         assert answer.json()["error"].startswith("text: ")
+
+    def test_say_u_0000_as_the_replacement_character_which_is_visible(
+        self, charlie: Player, incident_id: str
+    ) -> None:
+        answer = charlie.post(f"{INCIDENTS}/{incident_id}/notes", json={"text": "\u200b\0"})
+        assert (answer.status_code, answer.json()["text"]) == (201, "\u200b\ufffd")
+        note = published_document().root["components"]["schemas"]["IncidentNoteCreate"]
+        assert not re.search(note["properties"]["text"]["not"]["pattern"], "\u200b\0")
 
     def test_are_for_the_team_alone(self, alice: Player, catalogue: Catalogue, incident_id: str) -> None:
         path = f"{INCIDENTS}/{incident_id}/notes"
