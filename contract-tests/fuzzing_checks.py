@@ -88,10 +88,14 @@ MAKE = {
 # Things made outside of stories, by the parameter that takes their id. Requests may read or delete them.
 MADE: dict[str, list[str]] = {"article_id": [], "monitor_id": [], "window_id": [], "channel_id": []}
 
-# A segment that was listed last, and where it is.
+# A segment without codes that was listed last, and where it is: made-up text has no codes.
 LISTED: dict[str, str] = {}
 
 SERIAL_NUMBERS = count(1)
+
+# Requests about articles go to the newest in turn: the last one may be taken back, or have no text.
+ARTICLES_IN_TURN = 5
+TURNS = count()
 
 # Bodies that only changes read, and those of things of a kind of their own.
 TAKE_OVER = {"name": "Mine"}
@@ -139,14 +143,21 @@ def before_call(_: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> Non
 
 @schemathesis.hook
 def after_call(_: HookContext, case: Case[Any], response: Response) -> None:
-    """Remember what was made, unless it is part of a story."""
-    name = MAKE.get(_operation_of(case).operation_id)
+    """Remember what was made, unless it is part of a story, and forget articles that are gone."""
+    operation_id = _operation_of(case).operation_id
+    name = MAKE.get(operation_id)
     if name and response.status_code < 300 and not _is_in_a_story(case):
         made_id = response.json()["article_id" if name == "article_id" else "id"]
         MADE[name] += [made_id] if made_id else []
-    if _operation_of(case).operation_id == "list_translation_segments" and response.status_code == 200:
-        for segment in response.json()["segments"][:1]:
-            LISTED.update(case.path_parameters, segment_id=segment["id"])
+    if operation_id == "list_translation_segments" and response.status_code == 200:
+        for segment in response.json()["segments"]:
+            if "<" not in segment["source"]:
+                LISTED.update(case.path_parameters, segment_id=segment["id"])
+    if operation_id == "delete_article" and response.status_code < 300:
+        gone = case.path_parameters["article_id"]
+        MADE["article_id"] = [article_id for article_id in MADE["article_id"] if article_id != gone]
+        if LISTED.get("article_id") == gone:
+            LISTED.clear()
 
 
 @schemathesis.deserializer("text/html", "application/toml")
@@ -266,7 +277,7 @@ def _find_existing(operation_id: str, names: Iterable[str]) -> dict[str, str]:
     """Return ids of existing things, by the parameters that take them."""
     existing = {name: EXAMPLE_IDS[name] for name in {*THINGS, "locale"}}
     if articles := MADE["article_id"]:
-        existing["article_id"] = articles[-1]
+        existing["article_id"] = articles[-1 - next(TURNS) % min(len(articles), ARTICLES_IN_TURN)]
     if operation_id == "get_article_translation":
         existing["locale"] = SOURCE_LOCALE  # a translation takes its time
     if operation_id == "correct_translation_segment":
