@@ -153,6 +153,12 @@ SELECT to_char(now() - n * interval '1 month', 'YYYY-MM'), engine, locale, 1000,
 FROM generate_series(0, 1200) n, unnest('{pseudo,deepl}'::text[]) engine, unnest('{es,pt,fr,it,ca}'::text[]) locale;
 
 -- Each segment is in six articles, and two of an article are in no other.
+INSERT INTO article_history (id, article_id, happened_at, event, revision, locale)
+SELECT id_of(n), id_of(1 + n % 20000), now(), 'translated', 1, 'es' FROM generate_series(1, 40000) n;
+
+INSERT INTO refused_segments (translation_id, segment_hash, fault)
+SELECT id, 'a', 'numbers' FROM translations LIMIT 20000;
+
 INSERT INTO memory_uses (article_id, segment_hash)
 SELECT id_of(n), lpad(to_hex(segment), 64, '0')
 FROM generate_series(1, 30000) n, unnest(ARRAY[n % 5000, (n + 1) % 5000, 10000 + n, 50000 + n]) segment;
