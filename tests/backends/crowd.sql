@@ -23,6 +23,9 @@ INSERT INTO sessions (id, user_id, token_sha256, created_at, expires_at, last_se
 SELECT id_of(n), id_of(1 + n % 20000), lpad(to_hex(n), 64, '0'), now(), now() + interval '1 day', now(), ''
 FROM generate_series(1, 40000) n;
 
+INSERT INTO kept_answers (id, session_id, status, page, created_at)
+SELECT id_of(n), id_of(n), 400, '', now() + n * interval '1 second' FROM generate_series(1, 20000) n;
+
 INSERT INTO invitations (id, team_id, email, role, code_sha256, invited_by, created_at, expires_at)
 SELECT
     id_of(n), id_of(1 + n % 2000), 'new-' || n || '@example.com', 'member', lpad(to_hex(n), 64, '0'), '-', now(),

@@ -52,6 +52,7 @@ from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once, delete_expired_keys
 from monitoring.incidents import service as incidents
 from monitoring.members.invitations import invite, list_invitations
+from monitoring.members.kept_answers import Answer, delete_old_answers, find_answer, keep_answer
 from monitoring.members.models import Role
 from monitoring.members.service import find_user, list_members, remove_member
 from monitoring.members.sessions import end_sessions, find_session
@@ -326,6 +327,9 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "revoke a key": lambda: auth.revoke_key("mon_live_8"),
     "list a team's keys": lambda: auth.list_keys(SMALL_TEAM),
     "find a session": lambda: find_session("token"),
+    "keep an answer": lambda: keep_answer(UUID(int=9_999), Answer(400, "")),
+    "find an answer": lambda: find_answer(UUID(int=9), UUID(int=9)),
+    "delete old answers": lambda: delete_old_answers(datetime.now(UTC)),
     "end sessions": lambda: end_sessions(UUID(int=9)),
     "find a user": lambda: find_user("7@example.com"),
     "list members": lambda: list_members(SMALL_TEAM),

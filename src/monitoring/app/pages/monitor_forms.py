@@ -206,6 +206,7 @@ def _render(visit: Visit, template: str, status: int, **context: object) -> Resp
         intervals=INTERVALS,
         error_words=ERRORS,
         whole_form=WHOLE_FORM,
+        is_kept=status != HTTPStatus.OK or "finding" in context,
         **{"finding": None} | context,
     )
 

@@ -33,6 +33,33 @@ class Migration(migrations.Migration):
             bases=["Model"],
         ),
         ops.CreateModel(
+            name="KeptAnswer",
+            fields=[
+                ("id", fields.UUIDField(primary_key=True, default=uuid7, unique=True, db_index=True)),
+                (
+                    "session",
+                    fields.ForeignKeyField(
+                        "monitoring.Session",
+                        source_field="session_id",
+                        db_constraint=True,
+                        to_field="id",
+                        on_delete=OnDelete.CASCADE,
+                    ),
+                ),
+                ("status", fields.IntField()),
+                ("page", fields.TextField(unique=False)),
+                ("created_at", UtcDatetimeField(db_index=True, auto_now=False, auto_now_add=False)),
+            ],
+            options={
+                "table": "kept_answers",
+                "app": "monitoring",
+                "indexes": [Index(fields=["session_id", "id"])],
+                "pk_attr": "id",
+                "table_description": "The page that tells what is wrong with a form, for a browser that comes back to it. Encrypted.",
+            },
+            bases=["Model"],
+        ),
+        ops.CreateModel(
             name="RefusedSegment",
             fields=[
                 ("id", fields.BigIntField(generated=True, primary_key=True, unique=True, db_index=True)),
