@@ -263,7 +263,7 @@ class TestArticle:
         of_pager = [title for title in told if title.startswith("Pager ")]
         assert of_pager
         assert [title for title in told if title not in of_pager and "Translated" not in title] == [
-            "Published again",
+            "Published",
             f"{editor.email} unpublished it",
             f"{editor.email} corrected es",
             "Revision 2 received from the publisher",

@@ -70,7 +70,7 @@ def _tell_history(entry: HistoryEntry) -> _Deed:
     if entry.event == Happening.FAILED:
         return _Deed(entry.happened_at, "Given up:", entry.reason or "", entry.locale or "")
     if entry.event == Happening.PUBLISHED:
-        return _Deed(entry.happened_at, "Published again")
+        return _Deed(entry.happened_at, "Published")
     return _Deed(entry.happened_at, f"Revision {entry.revision} received from the publisher")
 
 

@@ -36,7 +36,7 @@ class Happening(StrEnum):
     """What a `HistoryEntry` tells of."""
 
     REVISED = "revised"
-    PUBLISHED = "published"  # again
+    PUBLISHED = "published"  # after it was not
     TRANSLATED = "translated"
     FAILED = "failed"
 
