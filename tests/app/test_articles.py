@@ -15,7 +15,7 @@ import chosen_backends
 from app.visitor import Visitor, read_text
 from cast import form_team
 from monitoring.app.article_words import FAULTS
-from monitoring.app.pages import articles
+from monitoring.app.pages import articles, corrections
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.articles.history import forget_history
 from monitoring.articles.models import Article, Translation, TranslationStatus
@@ -399,7 +399,7 @@ class TestCorrecting:
         self, service: RunningService, publisher: httpx.Client, editor: Visitor
     ) -> None:
         article_id = deliver_translated(service, publisher, "Fit first", content="Then shine.")
-        refuse(service, article_id, "Then shine.", Fault.NUMBERS)
+        refuse(service, article_id, Fault.NUMBERS, "Then shine.")
         refused = f"/articles/{article_id}/es/segments?show=refused"
         assert refused in editor.open(f"/articles/{article_id}").text
         page = editor.open(refused)
@@ -409,6 +409,21 @@ class TestCorrecting:
         assert FAULTS[Fault.NUMBERS] in editor.open(form).text
         editor.submit(form, form, text="Luego brilla.")
         assert "None was refused." in read_text(editor.open(refused).text)
+
+    def test_goes_on_to_the_next_page_of_what_is_shown(
+        self,
+        service: RunningService,
+        publisher: httpx.Client,
+        editor: Visitor,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(corrections, "SEGMENTS_A_PAGE", 1)
+        article_id = deliver_translated(service, publisher, "Fit first", content="Then shine.")
+        page = editor.open(f"/articles/{article_id}/es/segments")
+        assert "segments?from=1" in page.text
+        refuse(service, article_id, Fault.NUMBERS, "Fit first", "Then shine.")
+        refused = editor.open(f"/articles/{article_id}/es/segments?show=refused")
+        assert "segments?show=refused&amp;from=1" in refused.text
 
     def test_has_words_for_every_fault(self) -> None:
         assert FAULTS.keys() == set(Fault)
@@ -422,11 +437,11 @@ class TestCorrecting:
         assert "none here" in read_text(editor.open(f"/articles/{article_id}/es/segments?from=500").text)
 
 
-def refuse(service: RunningService, article_id: str, segment: str, fault: Fault) -> None:
+def refuse(service: RunningService, article_id: str, fault: Fault, *segments: str) -> None:
     async def store_fault() -> None:
         row = await Translation.get(article_id=article_id, locale="es")
-        await store_refusals(row.id, {segment_hash(segment): fault})
-        await Translation.filter(id=row.id).update(untranslated_segments=1)
+        await store_refusals(row.id, dict.fromkeys(map(segment_hash, segments), fault))
+        await Translation.filter(id=row.id).update(untranslated_segments=len(segments))
 
     service.run(store_fault())
 

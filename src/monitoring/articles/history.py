@@ -17,7 +17,7 @@ KEPT_REVISIONS = 20
 
 
 async def note_revision(article: Article, happening: Happening, now: datetime) -> None:
-    """Note that a revision came, or that an article is public now that was not, in the caller's transaction."""
+    """Note that a revision came, or that the article is public now, within the caller's transaction."""
     old = HistoryEntry.filter(article_id=article.id, revision__lte=article.revision - KEPT_REVISIONS)
     await old.delete()
     await HistoryEntry.create(
