@@ -121,7 +121,8 @@ def blog_storage_away(folder: Path) -> Iterator[None]:
 def clear_out(folder: Path) -> None:
     """Drop the databases of the installations below a folder: each takes megabytes."""
     for place in [place for place in _backends if place.is_relative_to(folder)]:
-        postgres().drop_database(_backends.pop(place)["database_url"])
+        if is_made(url := _backends.pop(place)["database_url"]):
+            postgres().drop_database(url)
 
 
 def is_of_installation(database_url: str) -> bool:

@@ -86,7 +86,28 @@ class RunningService:
 
 
 def make_settings(folder: Path, **changes: Any) -> Settings:
-    """Describe a service with the backends of a folder. None means: not set."""
+    """Describe a service with the backends of a folder, which are empty. None means: not set."""
+    described = _describe(folder, **changes)
+    chosen_backends.make_database(described.database_url.get_secret_value())
+    return described
+
+
+@contextmanager
+def running_service(
+    folder: Path, kind: type[RunningService] = RunningService, /, **changes: Any
+) -> Iterator[RunningService]:
+    """Start a service with the backends of a folder, and stop it."""
+    settings = _describe(folder, **changes)
+    make_tables(settings)
+    service = kind(settings)
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()
+
+
+def _describe(folder: Path, **changes: Any) -> Settings:
     settings: dict[str, Any] = {
         "data_dir": folder,
         **chosen_backends.settings_for(folder),
@@ -111,18 +132,3 @@ def make_settings(folder: Path, **changes: Any) -> Settings:
         **NO_CHECKS,
     } | changes
     return Settings(**{name: value for name, value in settings.items() if value is not None})
-
-
-@contextmanager
-def running_service(
-    folder: Path, kind: type[RunningService] = RunningService, /, **changes: Any
-) -> Iterator[RunningService]:
-    """Start a service with the backends of a folder, and stop it."""
-    settings = make_settings(folder, **changes)
-    make_tables(settings)
-    service = kind(settings)
-    service.start()
-    try:
-        yield service
-    finally:
-        service.stop()
