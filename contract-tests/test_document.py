@@ -64,6 +64,8 @@ FROZEN_OPERATION_IDS = [
     "get_monitor",
     "update_monitor",
     "delete_monitor",
+    "mute_monitor",
+    "unmute_monitor",
     "check_monitor_now",
     "list_checks",
     "get_uptime",

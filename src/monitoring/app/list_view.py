@@ -35,16 +35,6 @@ COMPACT = Density("compact", 100, has_pictures=False)
 DENSITIES = {each.name: each for each in (ROOMY, COMPACT)}
 
 
-# In hours.
-MUTE_LENGTHS = {
-    "": "until unmuted",
-    "1": "for 1 hour",
-    "8": "for 8 hours",
-    "24": "for a day",
-    "168": "for a week",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class ListView:
     """What a query asks for. `sought` are the fields of the filter as they were typed."""

@@ -19,6 +19,7 @@ from monitoring.contract.configurations import field_names
 from monitoring.contract.problems import Problem
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.request_headers import show_headers
+from monitoring.notifications.models import Mute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -201,7 +202,9 @@ async def _read(source: str, values: list[Any], order: str) -> list[dict[str, An
 @cache
 def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
     members = {
-        name: write_column(Watch if name in _OF_WATCH else Monitor, name, on_postgres=on_postgres)
+        name: _write_mute(on_postgres=on_postgres)
+        if name == "mute"
+        else write_column(Watch if name in _OF_WATCH else Monitor, name, on_postgres=on_postgres)
         for name in field_names("Monitor")
     }
     members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
@@ -210,8 +213,16 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
         f"SELECT {written} AS written, monitors.version AS version,"  # noqa: S608 - names of our own
         " monitors.encrypted_headers IS NULL AND monitors.request_headers <> '{{}}' AS may_show_credentials"
         " FROM (SELECT monitors.* FROM monitors {source}) AS monitors"
-        " JOIN watches ON watches.monitor_id = monitors.id ORDER BY {order}"
+        " JOIN watches ON watches.monitor_id = monitors.id"
+        " LEFT JOIN mutes ON mutes.monitor_id = monitors.id"
+        " AND (mutes.muted_until IS NULL OR mutes.muted_until > CURRENT_TIMESTAMP) ORDER BY {order}"
     )
+
+
+def _write_mute(*, on_postgres: bool) -> str:
+    columns = {name: write_column(Mute, name, on_postgres=on_postgres) for name in field_names("Mute")}
+    written = f"CASE WHEN mutes.id IS NOT NULL THEN {write_object(columns, on_postgres=on_postgres)} END"
+    return written if on_postgres else f"json({written})"
 
 
 def _show(row: dict[str, Any]) -> str:

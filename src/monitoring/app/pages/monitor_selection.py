@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from monitoring.app.list_view import MUTE_LENGTHS, read_view
+from monitoring.app.list_view import read_view
 from monitoring.app.monitor_filter import read_filter
+from monitoring.app.mute_lengths import mute_end
 from monitoring.app.routing import for_members
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record_many
@@ -16,9 +16,9 @@ from monitoring.backends.database import transaction
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.monitors import service
-from monitoring.monitors.deleting import UNDO_TIME, schedule_deletion, undo_deletion
+from monitoring.monitors.deleting import UNDO_MINUTES, schedule_deletion, undo_deletion
+from monitoring.monitors.muting import mute_monitors, unmute_monitors
 from monitoring.monitors.reading import outline_monitors
-from monitoring.notifications.muting import mute_monitors, unmute_monitors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -142,18 +142,10 @@ async def _change(visit: Visit, monitor_id: UUID, change: Change) -> None:
 
 
 async def _mute(visit: Visit, chosen: Sequence[UUID], hours: str, *, is_muted: bool) -> Response:
-    if hours not in MUTE_LENGTHS:
-        raise Problem("not_found")
-    team_id, until = visit.team.id, visit.now + timedelta(hours=int(hours)) if hours else None
-    async with transaction():
-        names = await service.name_monitors(team_id, chosen)
-        if is_muted:
-            await mute_monitors(team_id, [*names], until)
-            await record_many(team_id, visit.actor, Action.MONITOR_MUTED, names)
-        else:
-            unmuted = await unmute_monitors(team_id, [*names])
-            subjects = {monitor_id: names[monitor_id] for monitor_id in unmuted}
-            await record_many(team_id, visit.actor, Action.MONITOR_UNMUTED, subjects)
+    if is_muted:
+        await mute_monitors(visit.team.id, chosen, mute_end(hours, visit.now), visit.now, by=visit.actor)
+    else:
+        await unmute_monitors(visit.team.id, chosen, by=visit.actor)
     return _go_back(visit, "monitors_muted" if is_muted else "monitors_unmuted")
 
 
@@ -164,7 +156,7 @@ async def _ask_to_delete(visit: Visit, chosen: Sequence[UUID]) -> Response:
         monitors=await service.name_monitors(visit.team.id, chosen),
         all=bool(form.get("all")),
         named=NAMED,
-        undo_minutes=UNDO_TIME.seconds // 60,
+        undo_minutes=UNDO_MINUTES,
         view=view,
         place=visit.locate("/monitors", **view.query),
     )
