@@ -197,6 +197,7 @@ class TestDocument:
             "NotificationRoutingUpdate",
             "QuietHoursCreate",
             "MonitorUpdate",
+            "MuteRequest",
             "MaintenanceWindowCreate",
             "MaintenanceWindowUpdate",
             "SegmentCorrection",

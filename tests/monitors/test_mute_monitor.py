@@ -70,8 +70,8 @@ class TestMuteMonitor:
         self, method: str, alice: Player, charlie: Player, catalogue: Catalogue
     ) -> None:
         monitor = create(charlie)
-        body = {"json": HOUR} if method == "PUT" else {}
-        answer = alice.request(method, f"{path_of(monitor)}/mute", **body)
+        body = HOUR if method == "PUT" else None
+        answer = alice.request(method, f"{path_of(monitor)}/mute", json=body)
         assert is_problem(answer, catalogue, "monitor_not_found")
         assert charlie.get(path_of(monitor)).json()["mute"] is None
 

@@ -54,7 +54,7 @@ async def mute_monitors(
         await store_mutes(team_id, [*names], until, by.name)
         is_recent = Q(resolved_at=None) | Q(confirmed_at__gt=now - LONGEST_WAIT)
         incidents = Incident.filter(is_recent, monitor_id__in=[*names])
-        incident_ids = await incidents.values_list("id", flat=True) if names else []
+        incident_ids = [each.id for each in await incidents.only("id")] if names else []
         await skip_waiting([*names, *incident_ids], until)
         await record_many(team_id, by, Action.MONITOR_MUTED, names)
 

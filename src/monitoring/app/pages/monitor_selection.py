@@ -18,6 +18,7 @@ from monitoring.contract.problems import Problem
 from monitoring.monitors import service
 from monitoring.monitors.deleting import UNDO_MINUTES, schedule_deletion, undo_deletion
 from monitoring.monitors.muting import mute_monitors, unmute_monitors
+from monitoring.monitors.pausing import set_paused
 from monitoring.monitors.reading import outline_monitors
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 # Browsers and proxies wait a minute at the least.
 LONGEST_ACT_SECONDS = 20.0
 
+# How many monitors one transaction pauses.
+PORTION = 500
+
 NAMED = 20
 
 
@@ -45,9 +49,9 @@ async def act_on_selected(visit: Visit) -> Response:
         return _go_back(visit, "nothing_selected")
     match form.get("act"):
         case "pause":
-            return await _change_all(visit, chosen, _pause, "monitors_paused")
+            return await _set_paused(visit, chosen, "monitors_paused", paused=True)
         case "resume":
-            return await _change_all(visit, chosen, _resume, "monitors_resumed")
+            return await _set_paused(visit, chosen, "monitors_resumed", paused=False)
         case "mute" | "unmute" as act:
             return await _mute(visit, chosen, form.get("mute_hours", ""), is_muted=act == "mute")
         case "tag" | "untag" as act:
@@ -91,6 +95,17 @@ async def _read_selected(visit: Visit) -> Sequence[UUID]:
         return [UUID(text) for text in chosen]
     except ValueError:
         raise Problem("not_found") from None
+
+
+async def _set_paused(visit: Visit, chosen: Sequence[UUID], notice: str, *, paused: bool) -> Response:
+    """Pause or resume in portions, so that checks are stored between them."""
+    ends_at = monotonic() + LONGEST_ACT_SECONDS
+    for start in range(0, len(chosen), PORTION):
+        if monotonic() > ends_at:
+            return _go_back(visit, "monitors_unfinished")
+        portion = chosen[start : start + PORTION]
+        await set_paused(visit.team.id, portion, paused=paused, by=visit.actor)
+    return _go_back(visit, notice)
 
 
 async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool) -> Response:
@@ -164,14 +179,6 @@ async def _ask_to_delete(visit: Visit, chosen: Sequence[UUID]) -> Response:
 
 def _go_back(visit: Visit, notice: str | None = None) -> Response:
     return visit.redirect("/monitors", notice=notice, **read_view(visit.query, "").query)
-
-
-def _pause(_: Monitor) -> Mapping[str, Json]:
-    return {"paused": True}
-
-
-def _resume(_: Monitor) -> Mapping[str, Json]:
-    return {"paused": False}
 
 
 def _max_tags() -> int:
