@@ -255,16 +255,16 @@ LISTS_OF_MONITORS = {
     ),
     "list monitors by a frequent status": ListMonitors(MonitorFilter(status="up")),
     "list monitors by a rare status": ListMonitors(MonitorFilter(status="down")),
-    "list monitors by tag": ListMonitors(MonitorFilter(tag="shop")),
-    "list monitors by a tag that none has": ListMonitors(MonitorFilter(tag="nothing")),
+    "list monitors by tag": ListMonitors(MonitorFilter(tags=("shop",))),
+    "list monitors by a tag that none has": ListMonitors(MonitorFilter(tags=("nothing",))),
     "list paused monitors": ListMonitors(MonitorFilter(paused=True)),
     "search monitors": ListMonitors(MonitorFilter(search="Shop 77")),
     "search monitors for what none has": ListMonitors(MonitorFilter(search="nothing")),
     "list monitors by everything": ListMonitors(
-        MonitorFilter(status="up", tag="shop", paused=False, search="Shop"), after_id=UUID(int=15_000)
+        MonitorFilter(status="up", tags=("shop",), paused=False, search="Shop"), after_id=UUID(int=15_000)
     ),
     "list monitors that are older than all others by everything": ListMonitors(
-        MonitorFilter(status="up", tag="blog", paused=False, search="Shop"),
+        MonitorFilter(status="up", tags=("blog",), paused=False, search="Shop"),
         team_id=OLD_TEAM,
         after_id=UUID(int=6_000),
     ),
@@ -295,7 +295,7 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "outline a small team's monitors": lambda: reading.outline_monitors(
         SMALL_TEAM, MonitorFilter(leaves_out_deleted=True), MonitorOrder.WORST
     ),
-    "count a small team's tags": lambda: reading.count_tags(SMALL_TEAM),
+    "count a small team's tags": lambda: reading.count_tags(SMALL_TEAM, MonitorFilter()),
     "list deletions to undo": lambda: list_deletions(SMALL_TEAM),
     "carry out deletions": lambda: carry_out_deletions(datetime.now(UTC)),
     "list muted monitors": lambda: list_muted(SMALL_TEAM, [SOME_MONITOR], datetime.now(UTC)),

@@ -33,7 +33,7 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
     search: str | None = None,
 ) -> Reply:
     """Answer a page of the team's monitors."""
-    wanted = MonitorFilter(status=status, tag=tag, paused=paused, search=search)
+    wanted = MonitorFilter(status=status, tags=(tag,) if tag else (), paused=paused, search=search)
     after_id = decode_cursor(cursor) if cursor else None
     return Reply(represent_page(await reading.list_monitors(caller.team_id, wanted, limit, after_id)))
 

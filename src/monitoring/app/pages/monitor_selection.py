@@ -110,7 +110,7 @@ async def _set_paused(visit: Visit, chosen: Sequence[UUID], notice: str, *, paus
 
 async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool) -> Response:
     try:
-        is_tag = bool(read_filter({"tag": tag}).tag)
+        is_tag = read_filter({"tag": tag}).tags == [tag]
     except Problem:
         is_tag = False
     if not is_tag:
