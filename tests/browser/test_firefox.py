@@ -86,8 +86,9 @@ class Place:
 
         async def open_one() -> Monitor:
             now, monitor = datetime.now(UTC), await get_monitor(self.team.id, monitor_id)
-            moments = {"started_at": now, "confirmed_at": now}
-            await open_incident(monitor, **moments, error="timeout", error_message="No answer")
+            await open_incident(
+                monitor, started_at=now, confirmed_at=now, error="timeout", error_message="No answer"
+            )
             return monitor
 
         return self.service.run(open_one())
