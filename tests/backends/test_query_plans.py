@@ -58,6 +58,8 @@ from monitoring.monitors import service as monitors
 from monitoring.monitors.deleting import carry_out_deletions, list_deletions
 from monitoring.monitors.maintenance import service as maintenance
 from monitoring.monitors.maintenance.keeping import keep_maintenance
+from monitoring.monitors.muting import mute_monitors
+from monitoring.monitors.pausing import set_paused
 from monitoring.monitors.reading import MonitorFilter, MonitorOrder
 from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
@@ -298,6 +300,10 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "count a small team's tags": lambda: reading.count_tags(SMALL_TEAM, MonitorFilter()),
     "list deletions to undo": lambda: list_deletions(SMALL_TEAM),
     "carry out deletions": lambda: carry_out_deletions(datetime.now(UTC)),
+    "mute a monitor": lambda: mute_monitors(
+        CROWDED_TEAM, [SOME_MONITOR], None, datetime.now(UTC), by=COMMAND_LINE
+    ),
+    "pause a monitor": lambda: set_paused(CROWDED_TEAM, [SOME_MONITOR], paused=True, by=COMMAND_LINE),
     "list muted monitors": lambda: list_muted(SMALL_TEAM, [SOME_MONITOR], datetime.now(UTC)),
     "measure response times": measure_response_times_of_some_days,
     "list incidents": list_incidents(),

@@ -47,8 +47,9 @@ async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> N
     `subject_ids` are the muted monitors and their incidents. The end of what a channel was told stays.
     """
     for start in range(0, len(subject_ids), PORTION):
+        about = NotificationDelivery.filter(subject_id__in=subject_ids[start : start + PORTION])
         waiting = NotificationDelivery.filter(
-            subject_id__in=subject_ids[start : start + PORTION],
+            id__in=[each.id for each in await about.filter(status=DeliveryStatus.PENDING).only("id")],
             status=DeliveryStatus.PENDING,
             attempts=0,
             claim=None,

@@ -14,4 +14,13 @@ class Migration(migrations.Migration):
             name="muted_by",
             field=fields.CharField(null=True, max_length=255),
         ),
+        # 0010 added both columns with `db_index`, of which `AddField` makes no index.
+        ops.RunSQL(
+            sql="CREATE INDEX IF NOT EXISTS deliveries_by_subject ON notification_deliveries (subject_id)",
+            reverse_sql="DROP INDEX deliveries_by_subject",
+        ),
+        ops.RunSQL(
+            sql="CREATE INDEX IF NOT EXISTS deliveries_by_digest ON notification_deliveries (digest_id)",
+            reverse_sql="DROP INDEX deliveries_by_digest",
+        ),
     ]
