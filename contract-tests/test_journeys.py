@@ -143,10 +143,14 @@ class TestMonitor:
             read = traveller.follow(link_of(CREATE, "get_monitor"), created)
             changed = traveller.follow(link_of(READ, "update_monitor"), read)
             listed = traveller.call(LIST)
+            muted = traveller.follow(link_of(CREATE, "mute_monitor"), created)
+            read_muted = traveller.follow(link_of(CREATE, "get_monitor"), created)
+            traveller.follow(link_of(CREATE, "unmute_monitor"), created)
             gone = traveller.follow(link_of(UPDATE, "delete_monitor"), changed)
             nothing = traveller.follow(link_of(CREATE, "get_monitor"), created)
             empty = traveller.call(LIST)
         assert read.answer.json == created.answer.json
+        assert read_muted.answer.json["mute"] == muted.answer.json
         assert changed.answer.json == read.answer.json | changed.body | moved_on(read, changed)
         assert listed.answer.json["monitors"] == [changed.answer.json]
         assert (gone.answer.status, nothing.answer.status) == (204, 404)

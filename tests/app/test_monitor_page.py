@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -14,8 +15,10 @@ from checks.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from monitoring.app.sentences import NOTICES
 from monitoring.audit.service import list_entries
+from monitoring.monitors.deleting import UNDO_TIME, carry_out_deletions
 from monitoring.monitors.models import Monitor, Watch
 from monitors.conversations import create, path_of, read
+from notifications.conversations import register
 from running_service import running_service
 
 if TYPE_CHECKING:
@@ -193,16 +196,38 @@ class TestTheButtons:
                 assert int(refused.headers["retry-after"]) <= 3600
                 assert alice.post(f"{path_of(monitor)}/check").status_code == 429
 
-    def test_delete_asks_first_and_is_for_good(
+    def test_delete_asks_first_and_can_be_undone(
         self, service: RunningService, member: Visitor, alice: Player
     ) -> None:
         monitor, other = create(alice, name="Shop <1>"), create(alice)
         asked = member.open(f"{_page_of(monitor)}/delete")
         assert "Delete Shop <1>?" in read_text(asked.text)
-        assert read(alice, monitor) == monitor
+        assert "will be deleted" not in read_text(member.open(_page_of(monitor)).text)
         sent = _press(member, monitor, "delete")
         assert sent.url.path == "/app/monitors"
-        assert NOTICES["monitor_deleted"] in read_text(sent.text)
+        assert "1 monitor will be deleted at" in read_text(sent.text)
+        page = member.open(_page_of(monitor)).text
+        assert "This monitor will be deleted at" in read_text(page)
+        undo = page.partition('action="/app/monitors/deletions/')[2].partition('"')[0]
+        member.submit(_page_of(monitor), f"/monitors/deletions/{undo}")
+        service.run(carry_out_deletions(datetime.now(UTC) + 2 * UNDO_TIME))
+        assert read(alice, monitor) == monitor
+        _press(member, monitor, "delete")
+        service.run(carry_out_deletions(datetime.now(UTC) + 2 * UNDO_TIME))
         assert alice.get(path_of(monitor)).status_code == 404
         assert read(alice, other) == other
-        assert _acts_of(service, member) == [("monitor.deleted", "Shop <1>", monitor["id"])]
+        assert [action for action, *_ in _acts_of(service, member)] == [
+            "monitor.deleted",
+            "monitor.kept",
+            "monitor.deleted",
+        ]
+
+    def test_mute_says_until_when_and_by_whom(self, member: Visitor, alice: Player) -> None:
+        register(alice)
+        monitor = create(alice)
+        page = member.submit(_page_of(monitor), f"{_page_of(monitor)}/mute", mute_hours="8")
+        assert re.search(rf"Muted until .+ by {member.email}: nobody is told", read_text(page.text))
+        assert read(alice, monitor)["mute"]["muted_by"] == member.email
+        page = _press(member, monitor, "unmute")
+        assert "Muted" not in read_text(page.text)
+        assert read(alice, monitor)["mute"] is None

@@ -226,6 +226,26 @@ class TestTags:
         assert 'href="/app/monitors?tag=shop&amp;sort=name"' in page
         assert _listed(owner, tag="shop", status="up") == []
 
+    def test_filter_together_with_each_other_and_with_a_search_and_a_state(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        both = {name: create(alice, name=name, tags=["eu", "shop", name.lower()]) for name in ("One", "Two")}
+        create(alice, name="Eu", tags=["eu"])
+        create(alice, name="Shop", tags=["shop", "us"])
+        service.run(_settle(both["Two"], "down"))
+        assert _listed(owner, tag="shop,eu", sort="name") == ["One", "Two"]
+        assert _listed(owner, tag="shop,eu", search="two") == ["Two"]
+        assert _listed(owner, tag="shop,eu", status="down") == ["Two"]
+        assert _listed(owner, tag="shop,eu,us") == []
+        page = owner.open("/monitors?tag=shop,eu&sort=name").text
+        assert "2 monitors with the tags shop and eu" in read_text(page)
+        tags = page.partition('aria-label="Tags">')[2].partition("</nav>")[0]
+        assert read_text(tags) == "shop 2 eu 2 one 1 two 1"
+        assert 'href="/app/monitors?tag=eu&amp;sort=name" aria-current="true">shop' in tags
+        assert 'href="/app/monitors?tag=shop%2Ceu%2Cone&amp;sort=name">one' in tags
+        assert owner.open("/monitors?group=tag&tag=shop,eu").text.count('<h2 id="group-') == 1
+        assert owner.open("/monitors?tag=shop,No").status_code == 400
+
     def test_make_groups_worst_first_in_which_a_monitor_stands_once_a_tag(
         self, service: RunningService, owner: Visitor, alice: Player
     ) -> None:

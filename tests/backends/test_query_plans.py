@@ -61,6 +61,8 @@ from monitoring.monitors import service as monitors
 from monitoring.monitors.deleting import carry_out_deletions, list_deletions
 from monitoring.monitors.maintenance import service as maintenance
 from monitoring.monitors.maintenance.keeping import keep_maintenance
+from monitoring.monitors.muting import mute_monitors
+from monitoring.monitors.pausing import set_paused
 from monitoring.monitors.reading import MonitorFilter, MonitorOrder
 from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
@@ -264,16 +266,16 @@ LISTS_OF_MONITORS = {
     ),
     "list monitors by a frequent status": ListMonitors(MonitorFilter(status="up")),
     "list monitors by a rare status": ListMonitors(MonitorFilter(status="down")),
-    "list monitors by tag": ListMonitors(MonitorFilter(tag="shop")),
-    "list monitors by a tag that none has": ListMonitors(MonitorFilter(tag="nothing")),
+    "list monitors by tag": ListMonitors(MonitorFilter(tags=("shop",))),
+    "list monitors by a tag that none has": ListMonitors(MonitorFilter(tags=("nothing",))),
     "list paused monitors": ListMonitors(MonitorFilter(paused=True)),
     "search monitors": ListMonitors(MonitorFilter(search="Shop 77")),
     "search monitors for what none has": ListMonitors(MonitorFilter(search="nothing")),
     "list monitors by everything": ListMonitors(
-        MonitorFilter(status="up", tag="shop", paused=False, search="Shop"), after_id=UUID(int=15_000)
+        MonitorFilter(status="up", tags=("shop",), paused=False, search="Shop"), after_id=UUID(int=15_000)
     ),
     "list monitors that are older than all others by everything": ListMonitors(
-        MonitorFilter(status="up", tag="blog", paused=False, search="Shop"),
+        MonitorFilter(status="up", tags=("blog",), paused=False, search="Shop"),
         team_id=OLD_TEAM,
         after_id=UUID(int=6_000),
     ),
@@ -304,9 +306,13 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "outline a small team's monitors": lambda: reading.outline_monitors(
         SMALL_TEAM, MonitorFilter(leaves_out_deleted=True), MonitorOrder.WORST
     ),
-    "count a small team's tags": lambda: reading.count_tags(SMALL_TEAM),
+    "count a small team's tags": lambda: reading.count_tags(SMALL_TEAM, MonitorFilter()),
     "list deletions to undo": lambda: list_deletions(SMALL_TEAM),
     "carry out deletions": lambda: carry_out_deletions(datetime.now(UTC)),
+    "mute a monitor": lambda: mute_monitors(
+        CROWDED_TEAM, [SOME_MONITOR], None, datetime.now(UTC), by=COMMAND_LINE
+    ),
+    "pause a monitor": lambda: set_paused(CROWDED_TEAM, [SOME_MONITOR], paused=True, by=COMMAND_LINE),
     "list muted monitors": lambda: list_muted(SMALL_TEAM, [SOME_MONITOR], datetime.now(UTC)),
     "measure response times": measure_response_times_of_some_days,
     "list incidents": list_incidents(),

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.embedded("PostgreSQL has another pl
 
 TEAMS, MONITORS_A_TEAM = 2, 400
 
-EVERYTHING = MonitorFilter(status="pending", tag="shop", paused=False, search="shop")
+EVERYTHING = MonitorFilter(status="pending", tags=("shop",), paused=False, search="shop")
 
 
 @pytest.fixture(params=["as new", "analysed"])

@@ -17,8 +17,8 @@ from monitoring.backends.fields import uuid7
 from monitoring.incidents.models import Incident, IncidentNote
 from monitoring.members.models import Invitation, Session, User
 from monitoring.monitors.maintenance.models import MaintenanceWindow
-from monitoring.monitors.models import Monitor
-from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.monitors.models import Monitor, PendingDeletion
+from monitoring.notifications.models import Mute, NotificationChannel, NotificationDelivery
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -81,6 +81,8 @@ async def look_at_what_is_stored(team_id: UUID) -> list[Any]:
     """Return everything stored that requests could change and background tasks do not."""
     rows: list[list[Any]] = [
         await Monitor.filter(team_id=team_id).order_by("id").values_list("id", "version", "name", "paused"),
+        await PendingDeletion.filter(team_id=team_id).order_by("id").values_list("id"),
+        await Mute.filter(team_id=team_id).order_by("id").values_list("id"),
         await ApiKey.filter(team_id=team_id).order_by("id").values_list("id", "name", "revoked_at"),
         await User.filter(team_id=team_id).order_by("id").values_list("id", "role", "name", "password_hash"),
         await Invitation.filter(team_id=team_id).order_by("id").values_list("id", "code_sha256"),

@@ -151,7 +151,7 @@ def create_key(person: Person) -> tuple[str, str]:
 
 
 def look_after_a_monitor(person: Person, program: httpx.Client) -> None:
-    """Create, edit, pause, resume and delete a monitor. The API shows each step."""
+    """Create, edit, pause, resume and delete a monitor, and keep it. The API shows each step."""
     person.open("/monitors")
     person.follow("New monitor")
     person.page.get_by_label("URL").fill("https://shop.acme.example/")
@@ -181,8 +181,10 @@ def look_after_a_monitor(person: Person, program: httpx.Client) -> None:
 
     person.follow("Delete")
     person.press("Delete the monitor")
-    person.page.get_by_text(NOTICES["monitor_deleted"]).wait_for()
-    assert find_monitor(program, "Web shop") == {}
+    person.page.get_by_text("1 monitor will be deleted").wait_for()
+    person.press("Undo")
+    person.page.get_by_text(NOTICES["monitors_kept"]).wait_for()
+    assert find_monitor(program, "Web shop")
 
 
 def find_monitor(program: httpx.Client, name: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from monitoring.monitors.maintenance.covering import due_at_of
 from monitoring.monitors.maintenance.keeping import keep_maintenance
 from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.models import Monitor, StateChange, Watch
-from monitoring.monitors.watch import restart_watch
+from monitoring.monitors.watch import restart_watches
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.service import create_channel
 from temporary_backends import make_settings, temporary_backends
@@ -184,7 +184,7 @@ class World:
         async with transaction():
             monitor = await Monitor.get(id=monitor_id).select_related("watch")
             monitor.paused, monitor.status = paused, rules.status_after(monitor.status, paused=paused)
-            await restart_watch(monitor, moment)
+            await restart_watches([monitor], moment)
             await monitor.save(update_fields=["paused", "status"])
 
 

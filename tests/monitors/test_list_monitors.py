@@ -78,7 +78,7 @@ class TestPages:
             await Monitor.filter(id=monitor_id).update(status_changed_at=checked_at, status="degraded")
 
         async def represent(monitor_id: UUID) -> dict[str, Any]:
-            return represent_monitor(await get_monitor(alice.team_id, monitor_id))
+            return represent_monitor(await get_monitor(alice.team_id, monitor_id), None)
 
         for paused in (False, True):
             service.run(move(create(alice, paused=paused)["id"]))

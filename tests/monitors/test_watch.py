@@ -58,7 +58,7 @@ class TestCreation:
         monitor = await create_monitor(team.id, {"url": URL, "paused": True})
         watch = (await get_monitor(team.id, monitor.id)).watch
         assert (watch.due_at, monitor.status) == (None, "paused")
-        assert represent_monitor(monitor)["next_check_at"] is None
+        assert represent_monitor(monitor, None)["next_check_at"] is None
         assert await _states(monitor) == ["paused"]
 
 

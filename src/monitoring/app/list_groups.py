@@ -36,7 +36,7 @@ def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = 
 
     About `max_rows` of them are shown in all.
 
-    `only` is the tag that a filter has chosen: other tags of the same monitors make no groups.
+    `only` is a tag that all of them have, because a filter has chosen it: others make no groups then.
     """
     members: defaultdict[str | None, list[Outline]] = defaultdict(list)
     for outline in outlines:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from monitoring.app.monitor_filter import echo_filter
+from monitoring.app.monitor_filter import echo_filter, split_tags
 from monitoring.monitors.reading import MonitorOrder
 
 if TYPE_CHECKING:
@@ -35,16 +35,6 @@ COMPACT = Density("compact", 100, has_pictures=False)
 DENSITIES = {each.name: each for each in (ROOMY, COMPACT)}
 
 
-# In hours.
-MUTE_LENGTHS = {
-    "": "until unmuted",
-    "1": "for 1 hour",
-    "8": "for 8 hours",
-    "24": "for a day",
-    "168": "for a week",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class ListView:
     """What a query asks for. `sought` are the fields of the filter as they were typed."""
@@ -60,6 +50,19 @@ class ListView:
         """The query of the same list, from its first page on. What is as usual is left out."""
         kept = {"sort": "" if self.order is MonitorOrder.WORST else self.order.value}
         return {**self.sought, **kept, "group": "tag" if self.is_grouped else ""}
+
+    @property
+    def tags(self) -> list[str]:
+        """The tags of the filter, all of which a monitor has."""
+        return split_tags(self.sought["tag"])
+
+    def with_tag(self, tag: str) -> str:
+        """Name the tags of the filter, and this one."""
+        return ",".join(dict.fromkeys((*self.tags, tag)))
+
+    def without_tag(self, tag: str) -> str:
+        """Name the tags of the filter but this one."""
+        return ",".join(each for each in self.tags if each != tag)
 
     @property
     def is_sought(self) -> bool:

@@ -19,17 +19,27 @@ if TYPE_CHECKING:
 
 _NAMES = ("status", "tag", "search")
 
+# More than a monitor can have.
+MOST_TAGS = 11
+
 
 def read_filter(query: Mapping[str, str]) -> MonitorFilter:
     """Read a filter, ignoring empty fields. Raises Problem for what the document does not allow."""
     given = {name: text for name, text in echo_filter(query).items() if text}
-    judge()(given)
+    tags = split_tags(given.pop("tag", ""))
+    for tag in tags or [""]:
+        judge()(given | ({"tag": tag} if tag else {}))
     return MonitorFilter(
         status=given.get("status"),
-        tag=given.get("tag"),
+        tags=tags,
         search=given.get("search"),
         leaves_out_deleted=True,
     )
+
+
+def split_tags(text: str) -> list[str]:
+    """Return the tags that a filter names, between commas. What has no more than ten tags has not eleven."""
+    return list(dict.fromkeys(tag for each in text.split(",") if (tag := each.strip())))[:MOST_TAGS]
 
 
 def echo_filter(query: Mapping[str, str]) -> dict[str, str]:

@@ -345,7 +345,7 @@ class Visit:
         return self._pages.locate(path, **query)
 
     def redirect(self, path: str, notice: str | None = None, **query: str | int | None) -> Response:
-        """Redirect to another page; `notice="monitor_deleted"` lets it say once what was done.
+        """Redirect to another page; `notice="monitor_paused"` lets it say once what was done.
 
         A stranger gets no cookie here. Browsers send no cookie with another site's form, and a new one would
         then replace the session's.

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from uuid import UUID
 
-UNDO_TIME = timedelta(minutes=5)
+UNDO_MINUTES = 5
+UNDO_TIME = timedelta(minutes=UNDO_MINUTES)
 
 # How many rows one statement inserts, and how many deletions are looked up at once.
 PORTION = 500
@@ -50,6 +51,11 @@ async def schedule_deletion(team_id: UUID, monitor_ids: Collection[UUID], now: d
             await PendingDeletion.bulk_create(pending, ignore_conflicts=True)
         scheduled = PendingDeletion.filter(team_id=team_id, deletion_id=deletion_id)
         return dict(await scheduled.values_list("monitor_id", "monitor__name"))
+
+
+async def find_deletion(monitor_id: UUID) -> PendingDeletion | None:
+    """Return when a monitor will be deleted, if it will."""
+    return await PendingDeletion.get_or_none(monitor_id=monitor_id)
 
 
 async def undo_deletion(team_id: UUID, deletion_id: UUID) -> dict[UUID, str]:

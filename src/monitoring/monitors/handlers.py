@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
-from monitoring.monitors import reading, service
+from monitoring.monitors import muting, reading, service
 from monitoring.monitors.entity_tags import entity_tag
 from monitoring.monitors.reading import MonitorFilter
-from monitoring.monitors.representations import represent_monitor, represent_page
+from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
+from monitoring.notifications.muting import find_mute
 
 if TYPE_CHECKING:
     from monitoring.auth.callers import Caller
     from monitoring.contract.document import Json
     from monitoring.monitors.models import Monitor
+    from monitoring.notifications.models import Mute
 
 
 async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the document
@@ -30,7 +33,7 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
     search: str | None = None,
 ) -> Reply:
     """Answer a page of the team's monitors."""
-    wanted = MonitorFilter(status=status, tag=tag, paused=paused, search=search)
+    wanted = MonitorFilter(status=status, tags=(tag,) if tag else (), paused=paused, search=search)
     after_id = decode_cursor(cursor) if cursor else None
     return Reply(represent_page(await reading.list_monitors(caller.team_id, wanted, limit, after_id)))
 
@@ -40,7 +43,7 @@ async def create_monitor(body: Json, caller: Caller, idempotency_key: str | None
 
     async def create() -> Reply:
         monitor = await service.create_monitor(caller.team_id, body, by=caller.actor)
-        return _reply(monitor, 201, Location=f"/api/monitors/{monitor.id}")
+        return _reply(monitor, None, 201, Location=f"/api/monitors/{monitor.id}")
 
     return await act_once(caller.team_id, idempotency_key, ("create_monitor", body), create)
 
@@ -64,7 +67,7 @@ async def update_monitor(
         monitor = await service.update_monitor(
             caller.team_id, UUID(monitor_id), body, if_match, by=caller.actor
         )
-        return _reply(monitor)
+        return _reply(monitor, await find_mute(monitor.id, datetime.now(UTC)))
 
     request = ("update_monitor", monitor_id, if_match, body)
     return await act_once(caller.team_id, idempotency_key, request, update)
@@ -83,5 +86,19 @@ async def delete_monitor(
     return await act_once(caller.team_id, idempotency_key, request, delete)
 
 
-def _reply(monitor: Monitor, status: int = 200, **headers: str) -> Reply:
-    return Reply(represent_monitor(monitor), status, {"ETag": entity_tag(monitor.version), **headers})
+async def mute_monitor(monitor_id: str, body: Json, caller: Caller) -> Reply:
+    """Mute a monitor. The answer is what the monitor then shows."""
+    mute = await muting.mute_monitor(
+        caller.team_id, UUID(monitor_id), body.get("duration_seconds"), by=caller.actor
+    )
+    return Reply(represent_mute(mute))
+
+
+async def unmute_monitor(monitor_id: str, caller: Caller) -> Reply:
+    """Unmute a monitor."""
+    await muting.unmute_monitor(caller.team_id, UUID(monitor_id), by=caller.actor)
+    return Reply.empty()
+
+
+def _reply(monitor: Monitor, mute: Mute | None, status: int = 200, **headers: str) -> Reply:
+    return Reply(represent_monitor(monitor, mute), status, {"ETag": entity_tag(monitor.version), **headers})

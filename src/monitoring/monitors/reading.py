@@ -19,9 +19,10 @@ from monitoring.contract.configurations import field_names
 from monitoring.contract.problems import Problem
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.request_headers import show_headers
+from monitoring.notifications.models import Mute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 _OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
 
@@ -37,13 +38,13 @@ _WILDCARD = re.compile(r"[\\%_]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFilter:
-    """Which monitors to list. Fields that are None do not filter; the others combine with *and*.
+    """Which monitors to list. Fields that are None do not filter; the others combine with *and*, as tags do.
 
     `leaves_out_deleted` is for those whose deletion can still be undone.
     """
 
     status: str | None = None
-    tag: str | None = None
+    tags: Sequence[str] = ()
     paused: bool | None = None
     search: str | None = None
     leaves_out_deleted: bool = False
@@ -98,9 +99,9 @@ async def list_monitors(
     team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None
 ) -> MonitorPage:
     """Return up to `limit` monitors of a team, newest first, starting after `after_id`."""
-    given = _conditions(team_id, wanted) | ({"monitors.id < {}": str(after_id)} if after_id else {})
+    given = _conditions(team_id, wanted) + ([("monitors.id < {}", str(after_id))] if after_id else [])
     source = f"{_where(given)} ORDER BY {_ORDER} LIMIT ${len(given) + 1}"
-    rows = await _read(source, [*given.values(), limit + 1], _ORDER)
+    rows = await _read(source, [*_values(given), limit + 1], _ORDER)
     found = [_show(row) for row in rows]
     if len(found) <= limit:
         return MonitorPage(found, None)
@@ -116,7 +117,7 @@ async def list_monitors_in_order(
         f"JOIN watches ON watches.monitor_id = monitors.id {_where(given)}"
         f" ORDER BY {ordered} LIMIT ${len(given) + 1} OFFSET ${len(given) + 2}"
     )
-    return [_show(row) for row in await _read(source, [*given.values(), limit, skip], ordered)]
+    return [_show(row) for row in await _read(source, [*_values(given), limit, skip], ordered)]
 
 
 async def outline_monitors(team_id: UUID, wanted: MonitorFilter, order: MonitorOrder) -> list[Outline]:
@@ -128,7 +129,7 @@ async def outline_monitors(team_id: UUID, wanted: MonitorFilter, order: MonitorO
         f" JOIN watches ON watches.monitor_id = monitors.id {_where(given)}"
         f" ORDER BY {_ORDERS[order]} {_ORDER}"
     )
-    _, rows = await connection.execute_query(spell(connection, sql), list(given.values()))
+    _, rows = await connection.execute_query(spell(connection, sql), _values(given))
     return [Outline(UUID(str(id_)), status, orjson.loads(tags)) for id_, status, tags in rows]
 
 
@@ -149,17 +150,17 @@ async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
     given = _conditions(team_id, wanted)
     sql = f"SELECT status, count(*) AS number FROM monitors {_where(given)} GROUP BY status"  # noqa: S608 - ours
     connection = current_backends().database.context.db()
-    rows = await connection.execute_query_dict(spell(connection, sql), list(given.values()))
+    rows = await connection.execute_query_dict(spell(connection, sql), _values(given))
     return Counter({row["status"]: row["number"] for row in rows})
 
 
-async def count_tags(team_id: UUID) -> Counter[str]:
+async def count_tags(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
     """Count a team's monitors by their tags."""
-    given = _conditions(team_id, MonitorFilter(leaves_out_deleted=True))
+    given = _conditions(team_id, wanted)
     sql = f"SELECT tags, count(*) AS number FROM monitors {_where(given)} GROUP BY tags"  # noqa: S608 - ours
     connection = current_backends().database.context.db()
     counts: Counter[str] = Counter()
-    for row in await connection.execute_query_dict(spell(connection, sql), list(given.values())):
+    for row in await connection.execute_query_dict(spell(connection, sql), _values(given)):
         counts.update(dict.fromkeys(orjson.loads(row["tags"]), row["number"]))
     return counts
 
@@ -173,23 +174,27 @@ async def read_monitor(team_id: UUID, monitor_id: UUID) -> WrittenMonitor:
     return WrittenMonitor(_show(rows[0]), rows[0]["version"])
 
 
-def _conditions(team_id: UUID, wanted: MonitorFilter) -> dict[str, Any]:
+def _conditions(team_id: UUID, wanted: MonitorFilter) -> list[tuple[str, Any]]:
     """Write a filter as conditions, each with the value that it needs."""
-    conditions = {
-        **_of_team(team_id),
-        "monitors.status = {}": wanted.status,
+    conditions = [
+        _of_team(team_id),
+        ("monitors.status = {}", wanted.status),
         # The column is JSON text: the quotes keep `shop` from matching `shopping`.
-        "monitors.tags LIKE {} ESCAPE '\\'": wanted.tag and _contains(f'"{wanted.tag}"'),
-        "monitors.paused = {}": wanted.paused,
-        "monitors.search_text LIKE {} ESCAPE '\\'": wanted.search and _contains(wanted.search.casefold()),
-        _IS_KEPT: str(team_id) if wanted.leaves_out_deleted else None,
-    }
-    return {condition: value for condition, value in conditions.items() if value is not None}
+        *(("monitors.tags LIKE {} ESCAPE '\\'", _contains(f'"{tag}"')) for tag in wanted.tags),
+        ("monitors.paused = {}", wanted.paused),
+        ("monitors.search_text LIKE {} ESCAPE '\\'", wanted.search and _contains(wanted.search.casefold())),
+        (_IS_KEPT, str(team_id) if wanted.leaves_out_deleted else None),
+    ]
+    return [(condition, value) for condition, value in conditions if value is not None]
 
 
-def _where(given: Mapping[str, Any]) -> str:
-    numbered = (condition.format(f"${number}") for number, condition in enumerate(given, start=1))
+def _where(given: Sequence[tuple[str, Any]]) -> str:
+    numbered = (condition.format(f"${number}") for number, (condition, _) in enumerate(given, start=1))
     return f"WHERE {' AND '.join(numbered)}"
+
+
+def _values(given: Sequence[tuple[str, Any]]) -> list[Any]:
+    return [value for _, value in given]
 
 
 async def _read(source: str, values: list[Any], order: str) -> list[dict[str, Any]]:
@@ -201,7 +206,9 @@ async def _read(source: str, values: list[Any], order: str) -> list[dict[str, An
 @cache
 def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
     members = {
-        name: write_column(Watch if name in _OF_WATCH else Monitor, name, on_postgres=on_postgres)
+        name: _write_mute(on_postgres=on_postgres)
+        if name == "mute"
+        else write_column(Watch if name in _OF_WATCH else Monitor, name, on_postgres=on_postgres)
         for name in field_names("Monitor")
     }
     members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
@@ -210,8 +217,16 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
         f"SELECT {written} AS written, monitors.version AS version,"  # noqa: S608 - names of our own
         " monitors.encrypted_headers IS NULL AND monitors.request_headers <> '{{}}' AS may_show_credentials"
         " FROM (SELECT monitors.* FROM monitors {source}) AS monitors"
-        " JOIN watches ON watches.monitor_id = monitors.id ORDER BY {order}"
+        " JOIN watches ON watches.monitor_id = monitors.id"
+        " LEFT JOIN mutes ON mutes.monitor_id = monitors.id"
+        " AND (mutes.muted_until IS NULL OR mutes.muted_until > CURRENT_TIMESTAMP) ORDER BY {order}"
     )
+
+
+def _write_mute(*, on_postgres: bool) -> str:
+    columns = {name: write_column(Mute, name, on_postgres=on_postgres) for name in field_names("Mute")}
+    written = f"CASE WHEN mutes.id IS NOT NULL THEN {write_object(columns, on_postgres=on_postgres)} END"
+    return written if on_postgres else f"json({written})"
 
 
 def _show(row: dict[str, Any]) -> str:
@@ -224,15 +239,15 @@ def _show(row: dict[str, Any]) -> str:
     return orjson.dumps(monitor).decode()
 
 
-def _of_team(team_id: UUID) -> dict[str, Any]:
+def _of_team(team_id: UUID) -> tuple[str, Any]:
     """Ask for a team's monitors in a way that uses the index of (team, id), whichever page is read.
 
     With `=`, PostgreSQL would conclude that ordering by id alone is enough, and might walk the primary key,
     past everything that other teams have created since.
     """
     if is_postgres(current_backends().database.context.db()):
-        return {"monitors.team_id = ANY({})": [str(team_id)]}
-    return {"monitors.team_id = {}": str(team_id)}
+        return "monitors.team_id = ANY({})", [str(team_id)]
+    return "monitors.team_id = {}", str(team_id)
 
 
 def _contains(text: str) -> str:

@@ -17,6 +17,7 @@ from monitoring.monitors.models import Monitor
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.routing import REMINDER, route_of
+from monitoring.notifications.rules import MUTED_BEFORE
 from monitoring.notifications.tasks import nudge
 
 if TYPE_CHECKING:
@@ -28,15 +29,16 @@ INCIDENTS_AT_ONCE = 1000
 # No message waits longer than this: neither for its retries nor for a morning.
 LONGEST_WAIT = timedelta(days=2)
 
-# What the channel was told of lately, or will be told of, is left out. The bound by id uses the index of
-# (channel, id), so that a month of old messages is not read.
+# What the channel was told of lately, or will be told of, is left out. So is what it was spared, unless that
+# was by a mute. The bound by id uses the index of (channel, id), so that a month of old messages is not
+# read.
 _DUE = """
     SELECT id, monitor_id FROM incidents
     WHERE team_id = $1 AND resolved_at IS NULL AND acknowledged_at IS NULL AND confirmed_at <= $2
     AND id NOT IN (
         SELECT subject_id FROM notification_deliveries
         WHERE channel_id = $3 AND id >= $4 AND subject_id IS NOT NULL
-        AND (created_at > $2 OR status IN ('pending', 'skipped'))
+        AND (created_at > $2 OR status = 'pending' OR status = 'skipped' AND error_message <> $5)
     )
     ORDER BY id
 """
@@ -83,6 +85,7 @@ async def _find_due(channel: NotificationChannel, before: datetime) -> dict[UUID
             before if is_postgres(connection) else str(before),
             str(channel.id),
             str(first_uuid7_at(before - LONGEST_WAIT)),
+            MUTED_BEFORE,
         ],
     )
     return {UUID(str(row["id"])): UUID(str(row["monitor_id"])) for row in rows}

@@ -12,10 +12,11 @@ from monitoring.monitors.configuration import configuration_of
 if TYPE_CHECKING:
     from monitoring.monitors.models import Monitor
     from monitoring.monitors.reading import MonitorPage
+    from monitoring.notifications.models import Mute
 
 
-def represent_monitor(monitor: Monitor) -> dict[str, Any]:
-    """Write a `Monitor` from a monitor and its watch, with fields in the order of the document."""
+def represent_monitor(monitor: Monitor, mute: Mute | None) -> dict[str, Any]:
+    """Write a `Monitor` from a monitor, its watch and its mute, with fields in the order of the document."""
     watch = monitor.watch
     return {
         "id": str(monitor.id),
@@ -26,9 +27,15 @@ def represent_monitor(monitor: Monitor) -> dict[str, Any]:
         "next_check_at": None if monitor.paused else write_timestamp(watch.next_check_at),
         "last_response_time_ms": watch.last_response_time_ms,
         "last_error": watch.last_error,
+        "mute": represent_mute(mute) if mute else None,
         "created_at": write_timestamp(monitor.created_at),
         "updated_at": write_timestamp(monitor.updated_at),
     }
+
+
+def represent_mute(mute: Mute) -> dict[str, Any]:
+    """Write a `Mute`."""
+    return {"muted_until": write_timestamp(mute.muted_until), "muted_by": mute.muted_by}
 
 
 def represent_page(page: MonitorPage) -> WrittenList:

@@ -28,7 +28,7 @@ from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.recording import record_act, record_change
-from monitoring.monitors.watch import begin_watch, check_changed, restart_watch
+from monitoring.monitors.watch import begin_watch, check_changed, restart_watches
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -145,7 +145,7 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
     monitor.version += 1
     if monitor.paused != before["paused"]:
         monitor.status = rules.status_after(monitor.status, paused=monitor.paused)
-        monitor.status_changed_at = await restart_watch(monitor, now)
+        monitor.status_changed_at = (await restart_watches([monitor], now))[monitor.id]
     elif rules.is_checked_otherwise(before, after):
         await check_changed(monitor.watch, now)
     if not monitor.paused and is_covered(monitor.watch, now):  # a resumed one, too

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from tortoise.functions import Max
+
 from monitoring.backends.inserts import new_row
 from monitoring.incidents.models import Resolution
-from monitoring.incidents.service import resolve_incident
+from monitoring.incidents.service import Ending, resolve_incidents
 from monitoring.monitors.health import Health, State
 from monitoring.monitors.models import StateChange, Watch
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from monitoring.monitors.models import Monitor
 
@@ -26,28 +31,40 @@ _UNKNOWN_HEALTH = Health(State.PENDING)._asdict()
 
 def begin_watch(monitor: Monitor, now: datetime) -> tuple[Watch, StateChange]:
     """Return the rows of a new monitor. Its checks begin at once, unless it is paused."""
-    watch = new_row(Watch, monitor_id=monitor.id, **_beginning(monitor, now, now))
+    watch = new_row(Watch, monitor_id=monitor.id, **_beginning(monitor.paused, now, now))
     monitor.remember(watch)
     return watch, new_row(StateChange, monitor_id=monitor.id, changed_at=now, state=_state_of(monitor))
 
 
-async def restart_watch(monitor: Monitor, now: datetime) -> datetime:
-    """Pause the checks or start them over, as `paused` says now. Return since when that holds.
+async def restart_watches(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:
+    """Pause the checks or start them over, as `paused` says now. Return since when that holds, by monitor.
 
-    The monitor's health starts over, and the result of a check under way is dropped. A monitor resumed before
+    A monitor's health starts over, and the result of a check under way is dropped. A monitor resumed before
     that check's lease ends waits for the end. Pausing resolves an open incident, because no check would.
     """
-    last_change = await StateChange.filter(monitor_id=monitor.id).order_by("-changed_at").first()
-    if last_change:  # written by a machine whose clock may be ahead
-        now = max(now, last_change.changed_at + _MICROSECOND)
-    watch = monitor.watch
-    if watch.seen_until and watch.seen_until < now and not watch.is_blind:
-        await _count_as(State.UNKNOWN, monitor, watch.seen_until)
-    await _update(watch, **_beginning(monitor, _not_before(watch, now), now))
-    if monitor.paused:
-        await resolve_incident(monitor, resolved_at=now, resolution=Resolution.PAUSED)
-    await _count_as(_state_of(monitor), monitor, now)
-    return now
+    since = await _follow_last_changes([monitor.id for monitor in monitors], now)
+    changes: list[StateChange] = []
+    alike: dict[tuple[bool, datetime, datetime], list[Watch]] = defaultdict(list)
+    for monitor in monitors:
+        watch, begins_at = monitor.watch, since[monitor.id]
+        if watch.seen_until and watch.seen_until < begins_at and not watch.is_blind:
+            changes.append(_change(monitor, watch.seen_until, State.UNKNOWN))
+        changes.append(_change(monitor, begins_at, _state_of(monitor)))
+        alike[monitor.paused, _not_before(watch, begins_at), begins_at].append(watch)
+    for beginning, watches in alike.items():
+        columns = _beginning(*beginning)
+        await Watch.filter(id__in=[watch.id for watch in watches]).update(**columns)
+        for watch in watches:
+            watch.update_from_dict(columns)
+    await StateChange.bulk_create(changes, on_conflict=("monitor_id", "changed_at"), update_fields=("state",))
+    await resolve_incidents(
+        [
+            Ending(monitor=monitor, resolved_at=since[monitor.id], resolution=Resolution.PAUSED)
+            for monitor in monitors
+            if monitor.paused
+        ]
+    )
+    return since
 
 
 async def check_changed(watch: Watch, now: datetime) -> None:
@@ -65,10 +82,10 @@ async def _update(watch: Watch, **changes: object) -> None:
     await watch.update_from_dict(changes).save(update_fields=changes)
 
 
-def _beginning(monitor: Monitor, first_at: datetime, now: datetime) -> dict[str, Any]:
+def _beginning(paused: bool, first_at: datetime, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a column
     """Return the columns a watch begins with. If paused, `next_check_at` is the earliest possible check."""
     return {
-        "due_at": None if monitor.paused else first_at,
+        "due_at": None if paused else first_at,
         "next_check_at": first_at,
         "claim": uuid4() if first_at > now else None,
         **_UNKNOWN_HEALTH,
@@ -81,8 +98,20 @@ def _not_before(watch: Watch, now: datetime) -> datetime:
     return max(lease_ends_at or now, now)
 
 
-async def _count_as(state: State, monitor: Monitor, since: datetime) -> None:
-    await StateChange.update_or_create({"state": state}, monitor_id=monitor.id, changed_at=since)
+async def _follow_last_changes(monitor_ids: Sequence[UUID], now: datetime) -> dict[UUID, datetime]:
+    """Return `now`, or just after a monitor's last change, if it was written by a clock that is ahead."""
+    last_changes = (
+        await StateChange.filter(monitor_id__in=list(monitor_ids))
+        .annotate(last=Max("changed_at"))
+        .group_by("monitor_id")
+        .values_list("monitor_id", "last")
+    )
+    after = {monitor_id: changed_at + _MICROSECOND for monitor_id, changed_at in last_changes}
+    return {monitor_id: max(now, after.get(monitor_id, now)) for monitor_id in monitor_ids}
+
+
+def _change(monitor: Monitor, changed_at: datetime, state: State) -> StateChange:
+    return StateChange(monitor_id=monitor.id, changed_at=changed_at, state=state)
 
 
 def _state_of(monitor: Monitor) -> State:

@@ -67,6 +67,8 @@ class Mute(Model):
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField("monitoring.Team", related_name="mutes")
     team_id: UUID
     muted_until: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    # An actor's name. Null if an earlier release muted the monitor.
+    muted_by = fields.CharField(max_length=255, null=True)
 
     class Meta:
         table = "mutes"
@@ -79,7 +81,7 @@ class DeliveryStatus(StrEnum):
     PENDING = auto()
     DELIVERED = auto()
     FAILED = auto()
-    SKIPPED = auto()  # over, or acknowledged, before its channel's delay was
+    SKIPPED = auto()  # over, acknowledged or muted before it was to be sent
 
 
 class NotificationDelivery(Model):

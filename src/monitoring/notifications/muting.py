@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from tortoise.expressions import Q
 
 from monitoring.backends.database import transaction
-from monitoring.notifications.models import Mute, NotificationDelivery
+from monitoring.notifications.models import DeliveryStatus, Mute, NotificationDelivery
 from monitoring.notifications.routing import BEGINNINGS
+from monitoring.notifications.rules import MUTED_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -27,15 +28,45 @@ if TYPE_CHECKING:
 PORTION = 500
 
 
-async def mute_monitors(team_id: UUID, monitor_ids: Sequence[UUID], until: datetime | None) -> None:
-    """Mute monitors of the team until a moment, or until they are unmuted."""
+async def store_mutes(
+    team_id: UUID, monitor_ids: Sequence[UUID], until: datetime | None, by_name: str
+) -> None:
+    """Mute monitors of the team until a moment, or until they are unmuted. A mute replaces an earlier one."""
     async with transaction():
-        await unmute_monitors(team_id, monitor_ids)
-        mutes = [Mute(team_id=team_id, monitor_id=id_, muted_until=until) for id_ in monitor_ids]
+        await remove_mutes(team_id, monitor_ids)
+        mutes = [
+            Mute(team_id=team_id, monitor_id=monitor_id, muted_until=until, muted_by=by_name)
+            for monitor_id in monitor_ids
+        ]
         await Mute.bulk_create(mutes, batch_size=PORTION, ignore_conflicts=True)
 
 
-async def unmute_monitors(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[UUID]:
+async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> None:
+    """Skip what waits and would be sent before `until`, in the caller's transaction.
+
+    `subject_ids` are the muted monitors and their incidents. The end of what a channel was told stays.
+    """
+    for start in range(0, len(subject_ids), PORTION):
+        about = NotificationDelivery.filter(subject_id__in=subject_ids[start : start + PORTION])
+        waiting = NotificationDelivery.filter(
+            id__in=[each.id for each in await about.filter(status=DeliveryStatus.PENDING).only("id")],
+            status=DeliveryStatus.PENDING,
+            attempts=0,
+            claim=None,
+            digest_id=None,
+            hold__isnull=False,
+        )
+        if until:
+            waiting = waiting.filter(due_at__lt=until)
+        found = await waiting.select_for_update().order_by("id")
+        untold = {(each.channel_id, each.subject_id) for each in found if each.event not in BEGINNINGS}
+        skipped = [each.id for each in found if (each.channel_id, each.subject_id) in untold]
+        await NotificationDelivery.filter(id__in=skipped).update(
+            status=DeliveryStatus.SKIPPED, due_at=None, error_message=MUTED_BEFORE
+        )
+
+
+async def remove_mutes(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[UUID]:
     """Tell of monitors again. Return those that were muted."""
     unmuted: list[UUID] = []
     async with transaction():
@@ -45,6 +76,11 @@ async def unmute_monitors(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[UU
             unmuted += [mute.monitor_id for mute in await muted]
             await muted.delete()
     return unmuted
+
+
+async def find_mute(monitor_id: UUID, now: datetime) -> Mute | None:
+    """Return the mute of a monitor, if it is muted."""
+    return await Mute.filter(_holds(now), monitor_id=monitor_id).first()
 
 
 async def list_muted(

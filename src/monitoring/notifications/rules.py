@@ -33,6 +33,7 @@ MOST_JITTER = 0.1
 CHANNEL_DISABLED = "The channel was disabled"
 OVER_BEFORE_THE_DELAY = "It was over before the channel's delay"
 TAKEN_BEFORE_THE_DELAY = "It was acknowledged before the channel's delay"
+MUTED_BEFORE = "The monitor was muted before it was to be sent"
 NOT_CONFIRMED = "The address is not confirmed"
 WORKER_STOPPED = "A worker stopped while sending this"
 

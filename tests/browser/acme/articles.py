@@ -79,7 +79,7 @@ WINTER = {
 def deliver_articles(service: RunningService) -> dict[str, str]:
     """Deliver them and wait for the translations. Return ids by what they show: whole, failed, short."""
     delivered = (("short", WINTER), ("failed", RAIN), ("whole", SHOES))
-    made = {shows: _deliver(service, article) for shows, article in delivered}
+    made = {shows: deliver(service, article) for shows, article in delivered}
     wait_until(lambda: service.run(_count_untranslated()) == 0)
     service.run(_fail_one(made["failed"]))
     service.run(_refuse_one(made["whole"]))
@@ -91,7 +91,8 @@ def is_translated(article: dict[str, Any]) -> bool:
     return all(each["status"] == "translated" for each in article["translations"])
 
 
-def _deliver(service: RunningService, article: dict[str, Any]) -> str:
+def deliver(service: RunningService, article: dict[str, Any]) -> str:
+    """Deliver an article, and return its id."""
     answer = httpx.post(
         f"{service.base_url}/api/webhooks/publisher",
         json={"article": article},

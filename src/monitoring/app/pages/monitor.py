@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from monitoring.app.charts import draw_days
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
+from monitoring.app.mute_lengths import MUTE_LENGTHS
 from monitoring.app.response_chart import HOURS, PHASES, Axis, draw_chart, draw_phases
 from monitoring.app.routing import for_members
 from monitoring.checks.ranges import Range
@@ -18,7 +19,9 @@ from monitoring.incidents.service import list_incidents
 from monitoring.incidents.spans import read_incident_spans
 from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
+from monitoring.monitors.deleting import find_deletion
 from monitoring.monitors.maintenance.reading import is_within, read_spans
+from monitoring.notifications.muting import find_mute
 from monitoring.notifications.service import find_told_channels
 
 if TYPE_CHECKING:
@@ -114,6 +117,9 @@ async def show_monitor(visit: Visit) -> Response:
         incidents=incident_page.rows,
         answered=next((each for each in incident_page.rows if each.answer), None),
         told=await find_told_channels(visit.team.id, monitor.id),
+        mute=await find_mute(monitor.id, now),
+        mute_lengths=MUTE_LENGTHS,
+        deletion=await find_deletion(monitor.id),
     )
 
 

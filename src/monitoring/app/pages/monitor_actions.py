@@ -1,16 +1,19 @@
-"""What one button does with a monitor: pause, resume, check now, delete."""
+"""What one button does with a monitor: pause, resume, mute, check now, delete."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.app.mute_lengths import mute_end
 from monitoring.app.routing import for_members
 from monitoring.audit.actions import Action
-from monitoring.audit.service import record
+from monitoring.audit.service import record, record_many
 from monitoring.auth.limits import count_request
 from monitoring.backends.database import transaction
 from monitoring.checks.requests import request_check
 from monitoring.monitors import service
+from monitoring.monitors.deleting import UNDO_MINUTES, schedule_deletion
+from monitoring.monitors.muting import mute_monitors, unmute_monitors
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -29,6 +32,21 @@ async def resume_monitor(visit: Visit) -> Response:
     return await _set_paused(visit, "monitor_resumed", paused=False)
 
 
+async def mute_monitor(visit: Visit) -> Response:
+    """Tell nobody of the monitor for the chosen time."""
+    form = await visit.read_form()
+    monitor, until = await _get_monitor(visit), mute_end(form.get("mute_hours", ""), visit.now)
+    await mute_monitors(visit.team.id, [monitor.id], until, visit.now, by=visit.actor)
+    return visit.redirect(f"/monitors/{monitor.id}", notice="monitor_muted")
+
+
+async def unmute_monitor(visit: Visit) -> Response:
+    """Tell of the monitor again. Unmuting twice changes nothing more."""
+    monitor = await _get_monitor(visit)
+    await unmute_monitors(visit.team.id, [monitor.id], by=visit.actor)
+    return visit.redirect(f"/monitors/{monitor.id}", notice="monitor_unmuted")
+
+
 async def check_now(visit: Visit) -> Response:
     """Ask for a check, within the rate limit that the team's keys share."""
     monitor = await _get_monitor(visit)
@@ -41,13 +59,16 @@ async def check_now(visit: Visit) -> Response:
 
 async def ask_to_delete(visit: Visit) -> Response:
     """Say what deleting means, and ask before doing it."""
-    return visit.render("monitors/delete.html", monitor=await _get_monitor(visit))
+    return visit.render("monitors/delete.html", monitor=await _get_monitor(visit), undo_minutes=UNDO_MINUTES)
 
 
 async def delete_monitor(visit: Visit) -> Response:
-    """Delete the monitor for good."""
-    await service.delete_monitor(visit.team.id, visit.read_id("monitor_id"), by=visit.actor)
-    return visit.redirect("/monitors", notice="monitor_deleted")
+    """Delete the monitor, in some minutes. The list says so, and offers to undo it."""
+    monitor = await _get_monitor(visit)
+    async with transaction():
+        names = await schedule_deletion(visit.team.id, [monitor.id], visit.now)
+        await record_many(visit.team.id, visit.actor, Action.MONITOR_DELETED, names)
+    return visit.redirect("/monitors")
 
 
 async def _set_paused(visit: Visit, notice: str, *, paused: bool) -> Response:
@@ -63,6 +84,8 @@ async def _get_monitor(visit: Visit) -> Monitor:
 ROUTES = (
     for_members("/monitors/{monitor_id}/pause", post=pause_monitor),
     for_members("/monitors/{monitor_id}/resume", post=resume_monitor),
+    for_members("/monitors/{monitor_id}/mute", post=mute_monitor),
+    for_members("/monitors/{monitor_id}/unmute", post=unmute_monitor),
     for_members("/monitors/{monitor_id}/check", post=check_now),
     for_members("/monitors/{monitor_id}/delete", get=ask_to_delete, post=delete_monitor),
 )

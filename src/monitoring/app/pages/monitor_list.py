@@ -13,10 +13,11 @@ import orjson
 from monitoring.app import cookies
 from monitoring.app.charts import MAX_BARS, draw_bars
 from monitoring.app.list_groups import group_by_tag
-from monitoring.app.list_view import DENSITIES, MUTE_LENGTHS, ORDERS, read_view
+from monitoring.app.list_view import DENSITIES, ORDERS, read_view
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_filter import place_problem, read_filter
 from monitoring.app.monitor_words import STATUSES, UNANSWERED
+from monitoring.app.mute_lengths import MUTE_LENGTHS
 from monitoring.app.routing import for_members
 from monitoring.checks.latest import list_latest
 from monitoring.checks.uptimes import measure_ratios
@@ -88,7 +89,7 @@ async def show_monitors(visit: Visit) -> Response:
     except Problem as problem:
         return await _render_list(visit, view, Listed(), {}, place_problem(problem, visit.catalogue))
     listed = await _find(visit, view, wanted)
-    response = await _render_list(visit, view, listed, await count_tags(team_id), {})
+    response = await _render_list(visit, view, listed, await count_tags(team_id, wanted), {})
     if chosen in DENSITIES:
         cookies.set_density(response, chosen, visit.settings)
     return response
@@ -100,7 +101,7 @@ async def _find(visit: Visit, view: ListView, wanted: MonitorFilter) -> Listed:
     total = counts[wanted.status] if wanted.status else counts.total()
     tiles = _order_tiles(counts, wanted.status)
     if view.is_grouped:
-        groups = group_by_tag(await _outline(visit, view, wanted), size, wanted.tag)
+        groups = group_by_tag(await _outline(visit, view, wanted), size, next(iter(wanted.tags), None))
         shown = list(dict.fromkeys(monitor_id for group in groups for monitor_id in group.shown))
         return Listed(await _read_among(team_id, shown), groups, total=total, tiles=tiles)
     number = min(view.number, max(1, -(-total // size)))
@@ -144,6 +145,7 @@ async def _render_list(
     named = open_page.rows[:OPEN_INCIDENTS_NAMED]
     routes = await list_telling_routes(visit.team.id)
     by_id = {each["id"]: each for each in listed.monitors}
+    most_common = Counter(tags).most_common(TAGS_SHOWN)
     return visit.render_live(
         "monitors/list.html",
         400 if errors else 200,
@@ -152,7 +154,7 @@ async def _render_list(
         by_id=by_id,
         errors=errors,
         tags=tags,
-        common_tags=[tag for tag, _ in Counter(tags).most_common(TAGS_SHOWN)],
+        common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
         uptimes=await measure_ratios([*by_id], visit.now - UPTIME_RANGE, visit.now),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from monitoring.app.list_view import MUTE_LENGTHS, read_view
+from monitoring.app.list_view import read_view
 from monitoring.app.monitor_filter import read_filter
+from monitoring.app.mute_lengths import mute_end
 from monitoring.app.routing import for_members
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record_many
@@ -16,9 +16,10 @@ from monitoring.backends.database import transaction
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.monitors import service
-from monitoring.monitors.deleting import UNDO_TIME, schedule_deletion, undo_deletion
+from monitoring.monitors.deleting import UNDO_MINUTES, schedule_deletion, undo_deletion
+from monitoring.monitors.muting import mute_monitors, unmute_monitors
+from monitoring.monitors.pausing import set_paused
 from monitoring.monitors.reading import outline_monitors
-from monitoring.notifications.muting import mute_monitors, unmute_monitors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 # Browsers and proxies wait a minute at the least.
 LONGEST_ACT_SECONDS = 20.0
 
+# How many monitors one transaction pauses.
+PORTION = 500
+
 NAMED = 20
 
 
@@ -45,9 +49,9 @@ async def act_on_selected(visit: Visit) -> Response:
         return _go_back(visit, "nothing_selected")
     match form.get("act"):
         case "pause":
-            return await _change_all(visit, chosen, _pause, "monitors_paused")
+            return await _set_paused(visit, chosen, "monitors_paused", paused=True)
         case "resume":
-            return await _change_all(visit, chosen, _resume, "monitors_resumed")
+            return await _set_paused(visit, chosen, "monitors_resumed", paused=False)
         case "mute" | "unmute" as act:
             return await _mute(visit, chosen, form.get("mute_hours", ""), is_muted=act == "mute")
         case "tag" | "untag" as act:
@@ -93,9 +97,20 @@ async def _read_selected(visit: Visit) -> Sequence[UUID]:
         raise Problem("not_found") from None
 
 
+async def _set_paused(visit: Visit, chosen: Sequence[UUID], notice: str, *, paused: bool) -> Response:
+    """Pause or resume in portions, so that checks are stored between them."""
+    ends_at = monotonic() + LONGEST_ACT_SECONDS
+    for start in range(0, len(chosen), PORTION):
+        if monotonic() > ends_at:
+            return _go_back(visit, "monitors_unfinished")
+        portion = chosen[start : start + PORTION]
+        await set_paused(visit.team.id, portion, paused=paused, by=visit.actor)
+    return _go_back(visit, notice)
+
+
 async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool) -> Response:
     try:
-        is_tag = bool(read_filter({"tag": tag}).tag)
+        is_tag = read_filter({"tag": tag}).tags == [tag]
     except Problem:
         is_tag = False
     if not is_tag:
@@ -142,18 +157,10 @@ async def _change(visit: Visit, monitor_id: UUID, change: Change) -> None:
 
 
 async def _mute(visit: Visit, chosen: Sequence[UUID], hours: str, *, is_muted: bool) -> Response:
-    if hours not in MUTE_LENGTHS:
-        raise Problem("not_found")
-    team_id, until = visit.team.id, visit.now + timedelta(hours=int(hours)) if hours else None
-    async with transaction():
-        names = await service.name_monitors(team_id, chosen)
-        if is_muted:
-            await mute_monitors(team_id, [*names], until)
-            await record_many(team_id, visit.actor, Action.MONITOR_MUTED, names)
-        else:
-            unmuted = await unmute_monitors(team_id, [*names])
-            subjects = {monitor_id: names[monitor_id] for monitor_id in unmuted}
-            await record_many(team_id, visit.actor, Action.MONITOR_UNMUTED, subjects)
+    if is_muted:
+        await mute_monitors(visit.team.id, chosen, mute_end(hours, visit.now), visit.now, by=visit.actor)
+    else:
+        await unmute_monitors(visit.team.id, chosen, by=visit.actor)
     return _go_back(visit, "monitors_muted" if is_muted else "monitors_unmuted")
 
 
@@ -164,7 +171,7 @@ async def _ask_to_delete(visit: Visit, chosen: Sequence[UUID]) -> Response:
         monitors=await service.name_monitors(visit.team.id, chosen),
         all=bool(form.get("all")),
         named=NAMED,
-        undo_minutes=UNDO_TIME.seconds // 60,
+        undo_minutes=UNDO_MINUTES,
         view=view,
         place=visit.locate("/monitors", **view.query),
     )
@@ -172,14 +179,6 @@ async def _ask_to_delete(visit: Visit, chosen: Sequence[UUID]) -> Response:
 
 def _go_back(visit: Visit, notice: str | None = None) -> Response:
     return visit.redirect("/monitors", notice=notice, **read_view(visit.query, "").query)
-
-
-def _pause(_: Monitor) -> Mapping[str, Json]:
-    return {"paused": True}
-
-
-def _resume(_: Monitor) -> Mapping[str, Json]:
-    return {"paused": False}
 
 
 def _max_tags() -> int:

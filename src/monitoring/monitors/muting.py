@@ -1,0 +1,69 @@
+"""What people and keys do so that nobody is told of a monitor, one transaction a function."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from tortoise.expressions import Q
+
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record_many
+from monitoring.backends.database import transaction
+from monitoring.contract.problems import Problem
+from monitoring.incidents.models import Incident
+from monitoring.monitors.reminders import LONGEST_WAIT
+from monitoring.monitors.service import name_monitors
+from monitoring.notifications.models import Mute
+from monitoring.notifications.muting import remove_mutes, skip_waiting, store_mutes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from uuid import UUID
+
+    from monitoring.audit.actors import Actor
+
+
+async def mute_monitor(team_id: UUID, monitor_id: UUID, duration_seconds: int | None, *, by: Actor) -> Mute:
+    """Mute a monitor for some time, or until it is unmuted. Raises Problem if the team has none such."""
+    now = datetime.now(UTC)
+    until = None if duration_seconds is None else now + timedelta(seconds=duration_seconds)
+    async with transaction():
+        await mute_monitors(team_id, [monitor_id], until, now, by=by)
+        mute = await Mute.get_or_none(team_id=team_id, monitor_id=monitor_id)
+    if mute is None:
+        raise Problem("monitor_not_found")
+    return mute
+
+
+async def unmute_monitor(team_id: UUID, monitor_id: UUID, *, by: Actor) -> None:
+    """Unmute a monitor, if it is muted. Raises Problem if the team has none such."""
+    if not await unmute_monitors(team_id, [monitor_id], by=by):
+        raise Problem("monitor_not_found")
+
+
+async def mute_monitors(
+    team_id: UUID, monitor_ids: Collection[UUID], until: datetime | None, now: datetime, *, by: Actor
+) -> None:
+    """Tell nobody of these monitors of the team until a moment, or until they are unmuted.
+
+    What waits to be sent before that moment is skipped. Monitors that are not the team's are passed over.
+    """
+    async with transaction():
+        names = await name_monitors(team_id, monitor_ids)
+        await store_mutes(team_id, [*names], until, by.name)
+        is_recent = Q(resolved_at=None) | Q(confirmed_at__gt=now - LONGEST_WAIT)
+        incidents = Incident.filter(is_recent, monitor_id__in=[*names])
+        incident_ids = [each.id for each in await incidents.only("id")] if names else []
+        await skip_waiting([*names, *incident_ids], until)
+        await record_many(team_id, by, Action.MONITOR_MUTED, names)
+
+
+async def unmute_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, by: Actor) -> Collection[UUID]:
+    """Tell of these monitors again. Return those that are the team's, muted before or not."""
+    async with transaction():
+        names = await name_monitors(team_id, monitor_ids)
+        unmuted = await remove_mutes(team_id, [*names])
+        subjects = {monitor_id: names[monitor_id] for monitor_id in unmuted}
+        await record_many(team_id, by, Action.MONITOR_UNMUTED, subjects)
+        return names.keys()
