@@ -4,7 +4,7 @@ from tortoise import fields
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0018_pending_deletions_and_mutes")]
+    dependencies = [("monitoring", "0019_histories_refusals_and_kept_answers")]
 
     initial = False
 
