@@ -14,7 +14,7 @@ import orjson
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.backends.written_json import write_column, write_object
+from monitoring.backends.written_json import KeptMembers, write_column, write_object
 from monitoring.contract.configurations import field_names
 from monitoring.contract.problems import Problem
 from monitoring.monitors.models import Monitor, Watch
@@ -24,6 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
+
+# PostgreSQL keeps these written (migration 0021): configurations are read much more often than changed. A
+# field that comes later is written with each answer, until a migration makes that column anew.
+_KEPT = KeptMembers(
+    "monitors.written_configuration",
+    (
+        *("name", "url", "method", "request_headers", "request_body", "expected_status_codes"),
+        *("required_keyword", "forbidden_keyword", "interval_seconds", "timeout_seconds"),
+        *("follow_redirects", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),
+        *("failure_threshold", "recovery_threshold", "paused", "tags"),
+    ),
+)
 
 _ORDER = "monitors.team_id DESC, monitors.id DESC"
 
@@ -205,7 +217,7 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
         for name in field_names("Monitor")
     }
     members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
-    written = write_object(members, on_postgres=on_postgres).replace("{", "{{").replace("}", "}}")
+    written = write_object(members, on_postgres=on_postgres, kept=_KEPT).replace("{", "{{").replace("}", "}}")
     return (
         f"SELECT {written} AS written, monitors.version AS version,"  # noqa: S608 - names of our own
         " monitors.encrypted_headers IS NULL AND monitors.request_headers <> '{{}}' AS may_show_credentials"
