@@ -1,6 +1,6 @@
-"""Keeps the configuration of each monitor as JSON too."""
+"""Keeps the configuration of each monitor as JSON too, and notes which teams have maintenance to come."""
 
-from tortoise import migrations
+from tortoise import fields, migrations
 from tortoise.migrations import operations as ops
 from tortoise.migrations.schema_editor.base import BaseSchemaEditor
 
@@ -47,4 +47,10 @@ class Migration(migrations.Migration):
 
     operations = [
         ops.RunPython(write_configurations, ops.RunPython.noop),
+        # True until somebody looks: teams may have windows already.
+        ops.AddField(
+            model_name="Team",
+            name="may_have_maintenance",
+            field=fields.BooleanField(default=True, db_default=True),
+        ),
     ]
