@@ -204,10 +204,11 @@ def _where(given: Mapping[str, Any]) -> str:
     return f"WHERE {' AND '.join(numbered)}"
 
 
-async def _read(source: str, values: list[Any], order: str) -> list[dict[str, Any]]:
+async def _read(source: str, values: list[Any], order: str) -> Sequence[Mapping[str, Any]]:
     connection = current_backends().database.context.db()
     sql = _select(is_postgres(connection)).format(source=source, order=order)
-    return await connection.execute_query_dict(spell(connection, sql), values)
+    _, rows = await connection.execute_query(spell(connection, sql), values)  # no dictionary for each
+    return rows
 
 
 @cache
@@ -226,7 +227,7 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
     )
 
 
-def _show(row: dict[str, Any]) -> str:
+def _show(row: Mapping[str, Any]) -> str:
     """Return the JSON of a monitor, and mask credentials that an earlier release stored plain."""
     written: str = row["written"]
     if not row["may_show_credentials"]:
