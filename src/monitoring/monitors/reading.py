@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 
 _OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
 
-# PostgreSQL keeps these written (migration 0021): configurations are read much more often than changed. A
-# field that comes later is written with each answer, until a migration makes that column anew.
-_KEPT = KeptMembers(
-    "monitors.written_configuration",
-    (
-        *("name", "url", "method", "request_headers", "request_body", "expected_status_codes"),
-        *("required_keyword", "forbidden_keyword", "interval_seconds", "timeout_seconds"),
-        *("follow_redirects", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),
-        *("failure_threshold", "recovery_threshold", "paused", "tags"),
-    ),
-)
-
 _ORDER = "monitors.team_id DESC, monitors.id DESC"
 
 # What needs somebody comes first.
@@ -217,8 +205,11 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
         name: write_column(Watch if name in _OF_WATCH else Monitor, name, on_postgres=on_postgres)
         for name in field_names("Monitor")
     }
+    names = list(members)
+    configured = names[names.index("name") : names.index("tags") + 1]  # as migration 0021 has them
+    kept = KeptMembers("monitors.written_configuration", configured)
     members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
-    written = write_object(members, on_postgres=on_postgres, kept=_KEPT).replace("{", "{{").replace("}", "}}")
+    written = write_object(members, on_postgres=on_postgres, kept=kept).replace("{", "{{").replace("}", "}}")
     return (
         f"SELECT {written} AS written, monitors.version AS version,"  # noqa: S608 - names of our own
         " monitors.encrypted_headers IS NULL AND monitors.request_headers <> '{{}}' AS may_show_credentials"
