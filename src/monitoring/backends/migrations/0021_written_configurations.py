@@ -43,7 +43,7 @@ async def write_configurations(_apps: object, editor: BaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0018_pending_deletions_and_mutes")]
+    dependencies = [("monitoring", "0019_histories_refusals_and_kept_answers")]
 
     operations = [
         ops.RunPython(write_configurations, ops.RunPython.noop),
