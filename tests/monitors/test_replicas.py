@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from backends.recorded_statements import recorded_statements
 from cast import Player, form_team
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import COMMAND_LINE
@@ -20,6 +21,7 @@ from monitoring.backends.database import transaction
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors import service
+from monitoring.monitors.maintenance.service import create_window
 from monitors.conversations import MONITORS, URL, list_ids
 from running_service import running_service
 from temporary_backends import temporary_backends
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 REQUESTS = 40
+
+SOMEBODY_WAITS = """
+    SELECT 1 FROM pg_locks WHERE NOT granted AND pid IN (
+        SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database
+        WHERE datname = current_database()
+    )
+"""
 
 
 @contextmanager
@@ -72,6 +81,32 @@ async def test_a_write_done_once_and_an_audited_one_do_not_wait_for_each_other(
         await asyncio.gather(pause_as_in_the_app(), rename_once())
         renamed = await service.get_monitor(team.id, monitor.id)
         assert (renamed.name, renamed.paused) == ("Shop", True)
+
+
+@pytest.mark.production("SQLite has one writer at a time")
+@pytest.mark.anyio
+async def test_a_monitor_takes_one_statement_and_misses_no_maintenance_that_is_planned_meanwhile(
+    tmp_path: Path,
+) -> None:
+    is_planning = asyncio.Event()
+    async with temporary_backends(tmp_path):
+        team = await create_team("Acme", "free", 10)
+        await service.create_monitor(team.id, {"url": URL})  # finds that the team has no maintenance
+        with recorded_statements() as statements:
+            await service.create_monitor(team.id, {"url": URL}, by=COMMAND_LINE)
+        assert len(statements) == 1
+
+        async def create() -> str:
+            await is_planning.wait()
+            return (await service.create_monitor(team.id, {"url": URL})).status
+
+        creating = asyncio.create_task(create())  # outside of the transaction
+        async with transaction() as connection:
+            await create_window(team.id, {"duration_seconds": 600})
+            is_planning.set()
+            while not await connection.execute_query_dict(SOMEBODY_WAITS):  # noqa: ASYNC110 - no event says so
+                await asyncio.sleep(0.01)
+        assert await creating == "maintenance"
 
 
 def create_at_once(players: list[httpx.Client], **headers: str) -> list[httpx.Response]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.audit.filters import EVERYTHING
 from monitoring.audit.models import MAX_CHARACTERS, AuditEntry
+from monitoring.backends.inserts import new_row
 from monitoring.backends.pages import Page, read_page
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ async def record(  # noqa: PLR0913, PLR0917 - who did what to what
     changes: Sequence[Change] = (),
 ) -> None:
     """Record an action, in the caller's transaction. `subject` is cut to 255 characters."""
-    await _entry(team_id, actor, action, subject, subject_id, changes).save()
+    await make_entry(team_id, actor, action, subject, subject_id, changes).save()
 
 
 async def record_many(team_id: UUID, actor: Actor, action: Action, subjects: Mapping[UUID, str]) -> None:
     """Record an action on many subjects, whose names are given by their ids, in the caller's transaction."""
-    entries = [_entry(team_id, actor, action, name, id_) for id_, name in subjects.items()]
+    entries = [make_entry(team_id, actor, action, name, id_) for id_, name in subjects.items()]
     await AuditEntry.bulk_create(entries, batch_size=INSERTED_AT_ONCE)
 
 
@@ -53,7 +54,7 @@ async def list_entries_about(team_id: UUID, subject_id: object, limit: int) -> l
     return await about.order_by("-id").limit(limit)
 
 
-def _entry(  # noqa: PLR0913, PLR0917 - who did what to what
+def make_entry(  # noqa: PLR0913, PLR0917 - as above
     team_id: UUID,
     actor: Actor,
     action: Action,
@@ -61,7 +62,9 @@ def _entry(  # noqa: PLR0913, PLR0917 - who did what to what
     subject_id: object,
     changes: Sequence[Change] = (),
 ) -> AuditEntry:
-    return AuditEntry(
+    """Make the row of an action, for those who insert it in one statement with the rows of the act."""
+    return new_row(
+        AuditEntry,
         team_id=team_id,
         happened_at=datetime.now(UTC),
         actor=actor.name[:MAX_CHARACTERS],

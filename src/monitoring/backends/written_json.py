@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tortoise.fields import BooleanField, DatetimeField, IntField, UUIDField
 
@@ -10,7 +10,7 @@ from monitoring.backends.fields import JsonTextField
 from monitoring.backends.tortoise_bridge import field_of, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tortoise.fields.base import Field
     from tortoise.models import Model
@@ -24,22 +24,33 @@ _MOMENT_ON_SQLITE = (
 )
 
 
+class KeptMembers(NamedTuple):
+    """Members of an object in a row, which a column of PostgreSQL keeps as JSON, without braces."""
+
+    column: str
+    names: Sequence[str]
+
+
 def write_column(model: type[Model], name: str, *, on_postgres: bool) -> str:
     """Write a column as a member of `write_object`."""
     pattern = (_on_postgres if on_postgres else _on_sqlite)(field_of(model, name))
     return pattern.format(f"{table_of(model)}.{name}")
 
 
-def write_object(members: Mapping[str, str], *, on_postgres: bool) -> str:
+def write_object(members: Mapping[str, str], *, on_postgres: bool, kept: KeptMembers | None = None) -> str:
     """Write an expression whose value is an object as text, made of SQL expressions by name, in their order.
 
-    It is byte for byte what orjson would write, for text, integers and what `write_column` writes.
+    It is byte for byte what orjson would write, for text, integers and what `write_column` writes. PostgreSQL
+    takes `kept` members as they are.
     """
     if on_postgres:  # a fifth less than `row_to_json`, which parses what is JSON already
-        written = ", ',".join(
-            f"""\"{name}":', coalesce({expression}, 'null')""" for name, expression in members.items()
+        first, *later = kept.names if kept else [""]
+        written = ", ',', ".join(
+            kept.column if kept and name == first else f"""'"{name}":', coalesce({expression}, 'null')"""
+            for name, expression in members.items()
+            if name not in later
         )
-        return f"concat('{{{written}, '}}')"
+        return f"concat('{{', {written}, '}}')"
     pairs = ", ".join(f"'{name}', {expression}" for name, expression in members.items())
     return f"json_object({pairs})"
 

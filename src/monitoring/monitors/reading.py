@@ -14,7 +14,7 @@ import orjson
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.backends.written_json import write_column, write_object
+from monitoring.backends.written_json import KeptMembers, write_column, write_object
 from monitoring.contract.configurations import field_names
 from monitoring.contract.problems import Problem
 from monitoring.monitors.models import Monitor, Watch
@@ -22,7 +22,7 @@ from monitoring.monitors.request_headers import show_headers
 from monitoring.notifications.models import Mute
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
 
@@ -197,10 +197,11 @@ def _values(given: Sequence[tuple[str, Any]]) -> list[Any]:
     return [value for _, value in given]
 
 
-async def _read(source: str, values: list[Any], order: str) -> list[dict[str, Any]]:
+async def _read(source: str, values: list[Any], order: str) -> Sequence[Mapping[str, Any]]:
     connection = current_backends().database.context.db()
     sql = _select(is_postgres(connection)).format(source=source, order=order)
-    return await connection.execute_query_dict(spell(connection, sql), values)
+    _, rows = await connection.execute_query(spell(connection, sql), values)  # no dictionary for each
+    return rows
 
 
 @cache
@@ -211,8 +212,11 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
         else write_column(Watch if name in _OF_WATCH else Monitor, name, on_postgres=on_postgres)
         for name in field_names("Monitor")
     }
+    names = list(members)
+    configured = names[names.index("name") : names.index("tags") + 1]  # as migration 0021 has them
+    kept = KeptMembers("monitors.written_configuration", configured)
     members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
-    written = write_object(members, on_postgres=on_postgres).replace("{", "{{").replace("}", "}}")
+    written = write_object(members, on_postgres=on_postgres, kept=kept).replace("{", "{{").replace("}", "}}")
     return (
         f"SELECT {written} AS written, monitors.version AS version,"  # noqa: S608 - names of our own
         " monitors.encrypted_headers IS NULL AND monitors.request_headers <> '{{}}' AS may_show_credentials"
@@ -229,7 +233,7 @@ def _write_mute(*, on_postgres: bool) -> str:
     return written if on_postgres else f"json({written})"
 
 
-def _show(row: dict[str, Any]) -> str:
+def _show(row: Mapping[str, Any]) -> str:
     """Return the JSON of a monitor, and mask credentials that an earlier release stored plain."""
     written: str = row["written"]
     if not row["may_show_credentials"]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.audit.actions import Action
 from monitoring.audit.changes import find_changed_fields, find_changes
-from monitoring.audit.service import record
+from monitoring.audit.service import make_entry, record
 from monitoring.backends.encryption import MASK
 from monitoring.monitors.request_headers import show_headers
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from monitoring.audit.actors import Actor
+    from monitoring.audit.models import AuditEntry
     from monitoring.contract.document import Json
     from monitoring.monitors.configuration import Configuration
     from monitoring.monitors.models import Monitor
@@ -23,6 +24,11 @@ async def record_act(monitor: Monitor, action: Action, by: Actor | None) -> None
     """Record what somebody did with a monitor; nothing if nobody did."""
     if by:
         await record(monitor.team_id, by, action, monitor.name, monitor.id)
+
+
+def entries_of(monitor: Monitor, action: Action, by: Actor | None) -> list[AuditEntry]:
+    """Make the row that `record_act` would insert; none if nobody did it."""
+    return [make_entry(monitor.team_id, by, action, monitor.name, monitor.id)] if by else []
 
 
 async def record_change(

@@ -27,7 +27,7 @@ from monitoring.monitors.entity_tags import is_current
 from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
 from monitoring.monitors.models import Monitor, Watch
-from monitoring.monitors.recording import record_act, record_change
+from monitoring.monitors.recording import entries_of, record_act, record_change
 from monitoring.monitors.watch import begin_watch, check_changed, restart_watches
 
 if TYPE_CHECKING:
@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Json
     from monitoring.monitors.configuration import Configuration
 
+# The second value says whether a team with maintenance windows may take one: then more is to be done.
 _TAKE_PLACE = """
-    UPDATE teams SET monitors_count = monitors_count + 1 WHERE id = $1 AND monitors_count < max_monitors
+    UPDATE teams SET monitors_count = monitors_count + 1
+    WHERE id = $1 AND monitors_count < max_monitors AND ($2 OR NOT may_have_maintenance)
     RETURNING id
 """
 
@@ -58,13 +60,15 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
         search_text=_search_text(configuration),
         **store_configuration(configuration),
     )
-    place = Guard(_TAKE_PLACE, [str(team_id)])
+    rows = [monitor, *begin_watch(monitor, now), *entries_of(monitor, Action.MONITOR_CREATED, by)]
+    if await insert_guarded(Guard(_TAKE_PLACE, [str(team_id), False]), *rows):
+        return monitor
     async with transaction():
-        if not await insert_guarded(place, monitor, *begin_watch(monitor, now)):
+        if not await insert_guarded(Guard(_TAKE_PLACE, [str(team_id), True]), *rows):
             team = await Team.get(id=team_id)
             raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
-        await cover_monitor(monitor, now)
-        await record_act(monitor, Action.MONITOR_CREATED, by)
+        if not await cover_monitor(monitor, now):
+            await Team.filter(id=team_id).update(may_have_maintenance=False)
     return monitor
 
 
