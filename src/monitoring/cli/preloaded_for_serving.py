@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 
 from monitoring.cli.loading import loading
+from monitoring.contract.document import published_document
 
 with loading():
+    operations = published_document().operations.values()  # first, as in `web_server`
     import_module("monitoring.asgi")
-    from monitoring.contract.document import published_document
-
-    for room in {operation.room for operation in published_document().operations.values()}:
+    for room in {operation.room for operation in operations}:
         import_module(f"monitoring.{room}.handlers")
