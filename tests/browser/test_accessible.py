@@ -30,6 +30,24 @@ LOOKS = {
     "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]},
 }
 
+# Notes which elements the focus has yet to reach, and which did not show that they have it.
+WATCH_FOCUS = """
+() => {
+  const wanted = 'a[href], button, input:not([type=hidden]), select, textarea, summary';
+  window.left = new Set([...document.querySelectorAll(wanted)].filter(
+    element => !element.disabled && element.checkVisibility() && element.tabIndex >= 0
+  ));
+  window.unseen = [];
+  document.activeElement.blur();
+  document.addEventListener('focusin', ({ target }) => {
+    const style = getComputedStyle(target);
+    const shows = style.outlineStyle !== 'none' || style.boxShadow !== 'none';
+    if (window.left.delete(target) && !shows) window.unseen.push('focus unseen: ' + target.outerHTML);
+  });
+  return window.left.size;
+}
+"""
+
 # Addresses that always redirect, and forms whose answer always does.
 LEADING_ELSEWHERE = {"/settings", "/monitors/selected"}
 ANSWERED_ELSEWHERE = {
@@ -103,32 +121,11 @@ def find_objections(page: Page) -> list[str]:
 
 def walk_by_keyboard(page: Page) -> list[str]:
     """Press Tab through the whole page. Name elements that were left out or did not show their focus."""
-    expected: int = page.evaluate(
-        """() => {
-          const wanted = 'a[href], button, input:not([type=hidden]), select, textarea, summary';
-          window.left = new Set([...document.querySelectorAll(wanted)].filter(
-            element => !element.disabled && element.checkVisibility() && element.tabIndex >= 0
-          ));
-          window.unseen = [];
-          return window.left.size;
-        }"""
-    )
-    page.evaluate("document.activeElement.blur()")
-    for _ in range(2 * expected + 5):
-        page.keyboard.press("Tab")
-        if (
-            page.evaluate(
-                """() => {
-              const element = document.activeElement;
-              const style = getComputedStyle(element);
-              const shows = style.outlineStyle !== 'none' || style.boxShadow !== 'none';
-              if (window.left.delete(element) && !shows)
-                window.unseen.push('focus unseen: ' + element.outerHTML);
-              return window.left.size;
-            }"""
-            )
-            == 0
-        ):
+    expected: int = page.evaluate(WATCH_FOCUS)
+    for _ in range(2):  # a page may keep the focus for a while
+        for _ in range(expected + 2):
+            page.keyboard.down("Tab")
+        if page.evaluate("window.left.size") == 0:
             break
     found: list[str] = page.evaluate(
         "[...window.unseen, ...[...window.left].map(element => 'not reached: ' + element.outerHTML)]"
