@@ -26,6 +26,7 @@ KINDS = ("embedded", "production")
 _kind = "embedded"
 _running = ExitStack()
 _backends: dict[Path, dict[str, str]] = {}
+_made_databases: set[str] = set()
 _furnishing = RLock()  # tests start services in threads
 _times_asked = 0
 
@@ -53,21 +54,33 @@ def is_production() -> bool:
 
 
 def settings_for(folder: Path) -> dict[str, str]:
-    """Name the backends of the installation in a folder: empty ones at first, the same ones ever after."""
+    """Name the backends of the installation in a folder: the same ones ever after.
+
+    On PostgreSQL, somebody has yet to make the database.
+    """
     if not is_production():
         return {"blog_storage_url": f"file://{quote(str(folder))}/blog"}  # the rest follows from DATA_DIR
     with _furnishing:
         if folder not in _backends:
             _backends[folder] = {
-                "database_url": postgres().create_database(),
+                "database_url": postgres().name_database(),
                 "redis_url": redis().new_database(),
                 "blog_storage_url": s3().new_location(),
             }
         return _backends[folder]
 
 
+def make_database(database_url: str, template_url: str | None = None) -> None:
+    """Make the database of an installation on PostgreSQL unless it is there: empty, or a copy of another."""
+    with _furnishing:
+        if is_of_installation(database_url) and database_url not in _made_databases:
+            postgres().make_database(database_url, template_url)
+            _made_databases.add(database_url)
+
+
 def environment_for(folder: Path) -> dict[str, str]:
-    """Name the backends of a folder to a process."""
+    """Name the backends of a folder to a process. Its database is empty at first."""
+    make_database(settings_for(folder).get("database_url", ""))
     named = {name.upper(): value for name, value in settings_for(folder).items()} | {"DATA_DIR": str(folder)}
     return named | (s3().environment if is_production() else {})
 
@@ -111,9 +124,14 @@ def clear_out(folder: Path) -> None:
         postgres().drop_database(_backends.pop(place)["database_url"])
 
 
-def has_created(database_url: str) -> bool:
-    """Say whether it is the PostgreSQL database of an installation here, which was empty at first."""
+def is_of_installation(database_url: str) -> bool:
+    """Say whether it is the PostgreSQL database of an installation here."""
     return any(backends["database_url"] == database_url for backends in _backends.values())
+
+
+def is_made(database_url: str) -> bool:
+    """Say whether the database of an installation was made, empty or not."""
+    return database_url in _made_databases
 
 
 @cache

@@ -29,7 +29,9 @@ def make_tables(settings: Settings) -> None:
     with _making:
         if url in _made:
             return
-        if chosen_backends.has_created(url) and chosen_backends.postgres().is_empty(url):
+        if chosen_backends.is_of_installation(url) and not chosen_backends.is_made(url):
+            chosen_backends.make_database(url, _original(settings, "postgresql"))
+        elif chosen_backends.is_of_installation(url) and chosen_backends.postgres().is_empty(url):
             chosen_backends.postgres().replace_by_copy(url, _original(settings, "postgresql"))
         elif url.startswith("sqlite://") and not _file(url).exists():
             shutil.copyfile(_file(_original(settings, "sqlite")), _file(url))

@@ -87,11 +87,20 @@ class PostgresServer:
     def stop(self) -> None:
         self._run("pg_ctl", "-D", str(self.folder / "cluster"), "-w", "-m", "immediate", "stop")
 
+    def name_database(self) -> str:
+        """Return the URL of a database that has yet to be made."""
+        return f"postgresql://tests@127.0.0.1:{self.port}/test_{next(self._numbers)}?sslmode=disable"
+
+    def make_database(self, url: str, template_url: str | None = None) -> None:
+        """Make a database: an empty one, or a copy of one to which nobody is connected."""
+        template = ["--template", urlsplit(template_url).path[1:]] if template_url else []
+        self._ask_for("createdb", *template, urlsplit(url).path[1:])
+
     def create_database(self) -> str:
         """Create an empty database and return its URL."""
-        name = f"test_{next(self._numbers)}"
-        self._ask_for("createdb", name)
-        return f"postgresql://tests@127.0.0.1:{self.port}/{name}?sslmode=disable"
+        url = self.name_database()
+        self.make_database(url)
+        return url
 
     def is_empty(self, url: str) -> bool:
         """Say whether a database has no tables."""
@@ -103,7 +112,7 @@ class PostgresServer:
     def replace_by_copy(self, url: str, source_url: str) -> None:
         """Make a database a copy of another. Nobody is connected to either."""
         self.drop_database(url)
-        self._ask_for("createdb", "--template", urlsplit(source_url).path[1:], urlsplit(url).path[1:])
+        self.make_database(url, source_url)
 
     def drop_database(self, url: str) -> None:
         """Drop a database that was created here, whoever is still connected to it."""

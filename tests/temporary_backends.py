@@ -25,16 +25,10 @@ NO_CHECKS = {"checks_at_once": 0, "dns_servers": ("127.0.0.1:1",)}
 
 
 def make_settings(folder: Path, **settings: Any) -> Settings:
-    """Describe a service with the backends of the folder. The environment is not read."""
-    unread = {"_env_prefix": "NOT_READ_BY_TESTS_"}
-    backends = chosen_backends.settings_for(folder)
-    defaults = {
-        "data_dir": folder,
-        "signing_keys": SIGNING_KEY,
-        "encryption_keys": ENCRYPTION_KEY,
-        **NO_CHECKS,
-    }
-    return Settings(**{**defaults, **unread, **backends, **settings})
+    """Describe a service with the backends of the folder, which are empty. The environment is not read."""
+    described = _describe(folder, **settings)
+    chosen_backends.make_database(described.database_url.get_secret_value())
+    return described
 
 
 @asynccontextmanager
@@ -46,11 +40,25 @@ async def temporary_backends(
     **settings: Any,
 ) -> AsyncIterator[Backends]:
     """Open and activate migrated backends. Models of a test's own get their tables without migrations."""
-    described = make_settings(folder, **settings)
     if model_modules is MODEL_MODULES:
+        described = _describe(folder, **settings)
         make_tables(described)
+    else:
+        described = make_settings(folder, **settings)
     async with open_backends(described, model_modules=model_modules, tasks=tasks) as backends:
         with backends.activate():
             if model_modules is not MODEL_MODULES:
                 await backends.database.context.generate_schemas()
             yield backends
+
+
+def _describe(folder: Path, **settings: Any) -> Settings:
+    unread = {"_env_prefix": "NOT_READ_BY_TESTS_"}
+    backends = chosen_backends.settings_for(folder)
+    defaults = {
+        "data_dir": folder,
+        "signing_keys": SIGNING_KEY,
+        "encryption_keys": ENCRYPTION_KEY,
+        **NO_CHECKS,
+    }
+    return Settings(**{**defaults, **unread, **backends, **settings})

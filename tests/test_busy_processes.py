@@ -83,7 +83,7 @@ async def read_what_is_stored(folder: Path, team_id: str) -> dict[str, object]:
 
 def test_three_processes_at_once_lose_nothing_and_do_nothing_twice(tmp_path: Path) -> None:
     installation = Installation(tmp_path)
-    installation.run("migrate")
+    installation.make_tables()
     team_id, due = asyncio.run(furnish(tmp_path))
     done, complaints = work_at_once(installation, team_id)
     assert complaints == []

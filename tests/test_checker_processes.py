@@ -114,7 +114,7 @@ def test_a_checker_that_is_killed_delays_its_checks_and_nobody_checks_twice(tmp_
         "CHECKS_PER_HOST": "200",
         "ALLOWED_NETWORKS": "127.0.0.0/8",
     }
-    installation.run("migrate")
+    installation.make_tables()
     with site.running():
         installation.environment["REFERENCE_URLS"] = f"http://127.0.0.1:{site.port}{REFERENCE}"
         asyncio.run(make_monitors(tmp_path, site))
@@ -159,7 +159,7 @@ class TestCommand:
 
     def test_starts_as_many_processes_as_it_is_told_and_stops_them_all(self, tmp_path: Path) -> None:
         installation = Installation(tmp_path)
-        installation.run("migrate")
+        installation.make_tables()
         with running_command(installation, "checker", "--processes", "2", CHECKS_AT_ONCE="10") as checker:
             wait_until(lambda: len(checker.children) == 2)
             children = checker.children

@@ -19,6 +19,7 @@ from monitoring.backends.repeating import repeat
 from monitoring.checks.backlog import measure_checks
 from monitoring.checks.upkeep import keep_up
 from monitoring.idempotency.service import delete_expired_keys
+from monitoring.members.kept_answers import delete_old_answers
 from monitoring.members.password_links import delete_expired_links
 from monitoring.metrics import BACKLOG_MEASUREMENTS, forget_the_service
 from monitoring.monitors.deleting import carry_out_deletions
@@ -122,6 +123,7 @@ async def _keep_up() -> None:
     await delete_ended_windows(now)
     await delete_expired_revocations(now)
     await delete_expired_links(now)
+    await delete_old_answers(now)
 
 
 async def _measure() -> None:

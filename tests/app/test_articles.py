@@ -14,14 +14,20 @@ import pytest
 import chosen_backends
 from app.visitor import Visitor, read_text
 from cast import form_team
-from monitoring.app.pages import articles
+from monitoring.app.article_words import FAULTS
+from monitoring.app.pages import articles, corrections
 from monitoring.app.sentences import NOTICES, REFUSALS
+from monitoring.articles.history import forget_history
 from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.refusals import store_refusals
 from monitoring.articles.storage import find_versions, page_transaction, put_page
+from monitoring.articles.translation.judgement import Fault
+from monitoring.articles.translation.translated_segments import segment_hash
 from monitoring.articles.usage import count_waiting_for_budget, list_usage, this_month
 from monitoring.audit.service import list_entries
 from monitoring.auth.service import create_team
 from monitoring.contract.cursors import encode_cursor
+from monitoring.notifications.service import create_channel
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 from service_process import wait_until
 
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
 WEBHOOK = "/api/webhooks/publisher"
 WITHDRAWN = {"unpublish": "unpublished", "delete": "deleted"}
 PAYLOAD = "<img src=https://evil.example/x onerror=alert(1)><script>alert(1)</script>\"'&"
+PAGER = {"type": "webhook", "name": "Pager", "url": "https://127.0.0.1/", "events": ["article.translated"]}
 REASON = f"The engine said {PAYLOAD}"
 
 
@@ -238,6 +245,32 @@ class TestArticle:
             assert editor.open(f"/articles/{article_id}").status_code == 404
         assert sentence(service, "article_not_found") in read_text(editor.open(f"/articles/{uuid4()}").text)
 
+    def test_tells_what_happened_newest_first(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor, team: Team
+    ) -> None:
+        service.run(create_channel(team.id, PAGER))
+        identity = str(uuid4())
+        article_id = deliver_translated(service, publisher, "Fit", id=identity)
+        page = f"/articles/{article_id}"
+        # One that an earlier release translated is known by its row.
+        service.run(forget_history(UUID(article_id)))
+        deliver_translated(service, publisher, "Fit first", id=identity)
+        [form] = re.findall(rf'href="/app({page}/es/segments/\w+)"', editor.open(f"{page}/es/segments").text)
+        editor.submit(form, form, text="Un título")
+        editor.submit(f"{page}/unpublish", f"{page}/unpublish")
+        publisher.post(WEBHOOK, json={"article": {"id": identity, "status": "published"}}).raise_for_status()
+        told = re.findall(r"<strong><bdi>(.*?)</bdi></strong>", editor.open(page).text)
+        of_pager = [title for title in told if title.startswith("Pager ")]
+        assert of_pager
+        assert [title for title in told if title not in of_pager and "Translated" not in title] == [
+            "Published",
+            f"{editor.email} unpublished it",
+            f"{editor.email} corrected es",
+            "Revision 2 received from the publisher",
+            "Received from the publisher",
+        ]
+        assert "Translated into es, pt" in told
+
     def test_without_a_title_goes_by_its_folder(self, publisher: httpx.Client, editor: Visitor) -> None:
         slug = f"untitled-{uuid4()}"
         article_id = deliver(publisher, None, slug=slug, content="Fit first.")
@@ -362,6 +395,39 @@ class TestCorrecting:
             assert "&amp;amp;" not in editor.open(page).text
         assert "<h1><bdi>Fit &amp; fun</bdi></h1>" in editor.open(pages[0]).text
 
+    def test_shows_what_was_refused_and_why_until_somebody_corrects_it(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver_translated(service, publisher, "Fit first", content="Then shine.")
+        refuse(service, article_id, Fault.NUMBERS, "Then shine.")
+        refused = f"/articles/{article_id}/es/segments?show=refused"
+        assert refused in editor.open(f"/articles/{article_id}").text
+        page = editor.open(refused)
+        assert f"It stays in English: {FAULTS[Fault.NUMBERS]}" in read_text(page.text)
+        assert "All (2) Refused (1)" in read_text(page.text)
+        [form] = re.findall(rf'href="/app(/articles/{article_id}/es/segments/\w+)"', page.text)
+        assert FAULTS[Fault.NUMBERS] in editor.open(form).text
+        editor.submit(form, form, text="Luego brilla.")
+        assert "None was refused." in read_text(editor.open(refused).text)
+
+    def test_goes_on_to_the_next_page_of_what_is_shown(
+        self,
+        service: RunningService,
+        publisher: httpx.Client,
+        editor: Visitor,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(corrections, "SEGMENTS_A_PAGE", 1)
+        article_id = deliver_translated(service, publisher, "Fit first", content="Then shine.")
+        page = editor.open(f"/articles/{article_id}/es/segments")
+        assert "segments?from=1" in page.text
+        refuse(service, article_id, Fault.NUMBERS, "Fit first", "Then shine.")
+        refused = editor.open(f"/articles/{article_id}/es/segments?show=refused")
+        assert "segments?show=refused&amp;from=1" in refused.text
+
+    def test_has_words_for_every_fault(self) -> None:
+        assert FAULTS.keys() == set(Fault)
+
     def test_of_a_segment_that_is_gone_is_not_found(
         self, service: RunningService, publisher: httpx.Client, editor: Visitor
     ) -> None:
@@ -369,6 +435,15 @@ class TestCorrecting:
         assert editor.open(f"/articles/{article_id}/es/segments/0").status_code == 404
         assert editor.open(f"/articles/{article_id}/tlh/segments").status_code == 404
         assert "none here" in read_text(editor.open(f"/articles/{article_id}/es/segments?from=500").text)
+
+
+def refuse(service: RunningService, article_id: str, fault: Fault, *segments: str) -> None:
+    async def store_fault() -> None:
+        row = await Translation.get(article_id=article_id, locale="es")
+        await store_refusals(row.id, dict.fromkeys(map(segment_hash, segments), fault))
+        await Translation.filter(id=row.id).update(untranslated_segments=len(segments))
+
+    service.run(store_fault())
 
 
 def asked_of_the_engine(service: RunningService) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -198,22 +199,45 @@ class TestChanging:
         assert (after.json(), after.headers["etag"]) == (before.json(), before.headers["etag"])
         assert _acts_of(service, owner) == []
 
-    def test_keeps_credentials_that_the_form_does_not_show(
+    def test_keeps_replaces_and_removes_credentials_that_the_form_does_not_show(
         self, service: RunningService, owner: Visitor, alice: Player
     ) -> None:
         secret = "Bearer a-secret-of-this-test"
-        monitor = create(alice, request_headers={"Accept": "a", "Authorization": secret})
+        old = {"Cookie": "old=1", "Accept": "a", "Authorization": secret, "X-Key": "old"}
+        monitor = create(alice, request_headers=old)
         opened = owner.open(_form_page(monitor))
         assert secret not in opened.text
         form = read_forms(opened.text)[f"/app{_form_page(monitor)}"]
-        assert str(form["request_headers"]).splitlines() == ["Accept: a", f"Authorization: {MASK}"]
-        typed = f"Accept: b\r\nAuthorization: {MASK}\r\nX-Key: another"
-        assert _says(
-            owner.post(_form_page(monitor), data=form | {"request_headers": typed}),
-            NOTICES["monitor_updated"],
+        assert form["request_headers"] == "Accept: a"
+        assert re.findall(r"<bdi>([\w-]+)</bdi>: <span[^>]*>\*+ is kept", opened.text) == [
+            "Cookie",
+            "Authorization",
+            "X-Key",
+        ]
+        typed: dict[str, Any] = form | {
+            "kept_header": ["Cookie", "Authorization", "X-Key"],
+            "request_headers": "Accept: b",
+            "removed_header_0": "on",
+            "new_header_2": "new",
+        }
+        wrong = owner.post(_form_page(monitor), data=typed | {"interval_seconds": "soon"})
+        again = read_forms(wrong.text)[f"/app{_form_page(monitor)}"]
+        assert (again["removed_header_0"], again["new_header_1"], again["new_header_2"]) == (
+            ["on"],
+            "",
+            "new",
         )
+        assert _says(owner.post(_form_page(monitor), data=typed), NOTICES["monitor_updated"])
         row = service.run(get_monitor(alice.team_id, UUID(monitor["id"])))
-        assert service.run(_read_sent(row)) == {"Accept": "b", "Authorization": secret, "X-Key": "another"}
+        assert service.run(_read_sent(row)) == {"Accept": "b", "Authorization": secret, "X-Key": "new"}
+
+    def test_takes_a_credential_that_is_typed_as_a_line(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        monitor = create(alice, request_headers={"Authorization": "Bearer old"})
+        owner.submit(_form_page(monitor), request_headers="Authorization: Bearer new")
+        row = service.run(get_monitor(alice.team_id, UUID(monitor["id"])))
+        assert service.run(_read_sent(row)) == {"Authorization": "Bearer new"}
 
     def test_refuses_a_mask_for_a_header_that_has_no_value_yet(self, owner: Visitor, alice: Player) -> None:
         monitor = create(alice)

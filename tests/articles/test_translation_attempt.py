@@ -26,6 +26,7 @@ from monitoring.articles import claims
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.models import Translation, TranslationMemory
+from monitoring.articles.refusals import find_refusals
 from monitoring.articles.representations import represent_state
 from monitoring.articles.service import retry_failed
 from monitoring.articles.tasks import translate_article
@@ -35,6 +36,7 @@ from monitoring.articles.translation.engines import (
     PermanentEngineError,
     TransientEngineError,
 )
+from monitoring.articles.translation.translated_segments import segment_hash
 from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
@@ -89,6 +91,8 @@ class TestTranslation:
         assert (spanish["untranslated_segments"], portuguese["untranslated_segments"]) == (1, 0)
         rows = [await translation_of(article, locale) for locale in LOCALES]
         assert [row.untranslated_segments for row in rows] == [1, 0]
+        refused = [await find_refusals(row.id) for row in rows]
+        assert refused == [{segment_hash("Fit beats shine."): "empty"}, {}]
         assert (await read_page("running-shoes/en.json"))["untranslated_segments"] == 0
         [record] = own_log.records
         assert record.args == ("es", 1)
@@ -113,6 +117,7 @@ class TestTranslation:
             "failed",
             "2 of 3 segments stayed in English, no answer being acceptable (chatter)",
         )
+        assert list((await find_refusals(row.id)).values()) == ["chatter", "chatter"]
         assert await read_page("shoes/es.json") is None
         assert await retry_failed(article.id, "es") == 1
         willing = ObedientEngine()
@@ -123,6 +128,7 @@ class TestTranslation:
         }
         row = await translation_of(article)
         assert (row.status, row.untranslated_segments) == ("translated", 0)
+        assert await find_refusals(row.id) == {}
 
     async def test_replaces_a_refusal_that_was_remembered(self) -> None:
         article = await deliver("Running shoes")

@@ -23,6 +23,9 @@ INSERT INTO sessions (id, user_id, token_sha256, created_at, expires_at, last_se
 SELECT id_of(n), id_of(1 + n % 20000), lpad(to_hex(n), 64, '0'), now(), now() + interval '1 day', now(), ''
 FROM generate_series(1, 40000) n;
 
+INSERT INTO kept_answers (id, session_id, status, page, created_at)
+SELECT id_of(n), id_of(n), 400, '', now() + n * interval '1 second' FROM generate_series(1, 20000) n;
+
 INSERT INTO invitations (id, team_id, email, role, code_sha256, invited_by, created_at, expires_at)
 SELECT
     id_of(n), id_of(1 + n % 2000), 'new-' || n || '@example.com', 'member', lpad(to_hex(n), 64, '0'), '-', now(),
@@ -153,6 +156,12 @@ SELECT to_char(now() - n * interval '1 month', 'YYYY-MM'), engine, locale, 1000,
 FROM generate_series(0, 1200) n, unnest('{pseudo,deepl}'::text[]) engine, unnest('{es,pt,fr,it,ca}'::text[]) locale;
 
 -- Each segment is in six articles, and two of an article are in no other.
+INSERT INTO article_history (id, article_id, happened_at, event, revision, locale)
+SELECT id_of(n), id_of(1 + n % 20000), now(), 'translated', 1, 'es' FROM generate_series(1, 40000) n;
+
+INSERT INTO refused_segments (translation_id, segment_hash, fault)
+SELECT id, 'a', 'numbers' FROM translations LIMIT 20000;
+
 INSERT INTO memory_uses (article_id, segment_hash)
 SELECT id_of(n), lpad(to_hex(segment), 64, '0')
 FROM generate_series(1, 30000) n, unnest(ARRAY[n % 5000, (n + 1) % 5000, 10000 + n, 50000 + n]) segment;

@@ -23,15 +23,17 @@ from backends.recorded_statements import Statement, recorded_statements
 from monitoring.articles import service as articles
 from monitoring.articles.backlog import measure_translations
 from monitoring.articles.claims import claim_translation
+from monitoring.articles.history import list_history
 from monitoring.articles.memory import recall_segments
 from monitoring.articles.models import Article, PublicationStatus, TranslationStatus
 from monitoring.articles.reading import ArticleFilter, demand_reader, list_articles
+from monitoring.articles.refusals import find_refusals
 from monitoring.articles.retranslation import Choice, retranslate
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, sweep
 from monitoring.articles.withdrawal import PUBLISHER, sweep_removals, withdraw_article
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.filters import EntryFilter
-from monitoring.audit.service import list_entries
+from monitoring.audit.service import list_entries, list_entries_about
 from monitoring.auth import service as auth
 from monitoring.auth.callers import Caller
 from monitoring.auth.revocations import delete_expired_revocations
@@ -50,6 +52,7 @@ from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once, delete_expired_keys
 from monitoring.incidents import service as incidents
 from monitoring.members.invitations import invite, list_invitations
+from monitoring.members.kept_answers import Answer, delete_old_answers, find_answer, keep_answer
 from monitoring.members.models import Role
 from monitoring.members.service import find_user, list_members, remove_member
 from monitoring.members.sessions import end_sessions, find_session
@@ -61,7 +64,7 @@ from monitoring.monitors.maintenance.keeping import keep_maintenance
 from monitoring.monitors.reading import MonitorFilter, MonitorOrder
 from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
-from monitoring.notifications.deliveries import list_deliveries
+from monitoring.notifications.deliveries import list_deliveries, list_told
 from monitoring.notifications.muting import list_muted
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
 from temporary_backends import make_settings
@@ -196,6 +199,12 @@ async def claim_and_give_back() -> None:
     await claim.give_back()
 
 
+async def tell_what_happened() -> None:
+    await list_history(ARTICLE, 50)
+    await list_entries_about(CROWDED_TEAM, ARTICLE, 50)
+    await list_told(CROWDED_TEAM, ARTICLE, newest_first=True)
+
+
 async def translate_due_article() -> None:
     await translate(await Article.get(id=ANOTHER_DUE_ARTICLE))
 
@@ -318,6 +327,9 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "revoke a key": lambda: auth.revoke_key("mon_live_8"),
     "list a team's keys": lambda: auth.list_keys(SMALL_TEAM),
     "find a session": lambda: find_session("token"),
+    "keep an answer": lambda: keep_answer(UUID(int=9_999), Answer(400, "")),
+    "find an answer": lambda: find_answer(UUID(int=9), UUID(int=9)),
+    "delete old answers": lambda: delete_old_answers(datetime.now(UTC)),
     "end sessions": lambda: end_sessions(UUID(int=9)),
     "find a user": lambda: find_user("7@example.com"),
     "list members": lambda: list_members(SMALL_TEAM),
@@ -335,6 +347,8 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "receive an article again": lambda: articles.receive_submission(make_submission(id="12345")),
     "find an article": lambda: articles.find_article(ARTICLE),
     "list articles": lambda: articles.list_articles(50),
+    "tell what happened to an article": tell_what_happened,
+    "find what was refused": lambda: find_refusals(ARTICLE),
     "list articles further": lambda: articles.list_articles(50, after_id=ARTICLE),
     "list articles that failed": lambda: articles.list_articles(50, TranslationStatus.FAILED),
     "list articles that are translated": lambda: articles.list_articles(50, TranslationStatus.TRANSLATED),

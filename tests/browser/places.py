@@ -83,6 +83,7 @@ PLACES = {
     "article-retranslate": Place("/articles/{acme.articles[whole]}/retranslate"),
     "article-translation": Place("/articles/{acme.articles[whole]}/es"),
     "article-segments": Place("/articles/{acme.articles[whole]}/es/segments"),
+    "article-segments-refused": Place("/articles/{acme.articles[whole]}/es/segments?show=refused"),
     "article-segment": Place(_SEGMENT),
     "api-keys": Place("/settings/api-keys"),
     "api-key-new": Place("/settings/api-keys/new"),

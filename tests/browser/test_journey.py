@@ -53,7 +53,7 @@ class Place:
 def place(tmp_path: Path) -> Iterator[Place]:
     installation = Installation(tmp_path)
     installation.environment["SESSION_COOKIE_SECURE"] = "false"
-    installation.run("migrate")
+    installation.make_tables()
     installation.run("teams", "create", "Acme")
     with installation.serve() as serving:
         yield Place(installation, serving.base_url)

@@ -138,7 +138,7 @@ class TestCookies:
         self, tmp_path: Path, arrive: Arrive
     ) -> None:
         installation = Installation(tmp_path)
-        installation.run("migrate")
+        installation.make_tables()
         with installation.serve() as serving:
             # Browsers trust their own machine like HTTPS.
             person = arrive(base_url=serving.base_url)

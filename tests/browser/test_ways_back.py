@@ -61,14 +61,23 @@ class TestErrors:
 
 
 class TestTheBrowsersBack:
-    def test_leads_past_a_form_that_was_wrong(self, acme: Acme, arrive: Arrive) -> None:
-        owner = arrive(acme.owner)
-        owner.open("/settings/members/invite")
-        assert owner.fill_in({"email": acme.member.email}).status == 400
-        owner.follow("Monitors")
-        owner.page.get_by_role("heading", name="Monitors").wait_for()
+    @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no script"])
+    def test_leads_to_a_form_that_was_wrong_and_to_what_was_typed(
+        self, options: dict[str, Any], acme: Acme, arrive: Arrive
+    ) -> None:
+        owner = arrive(acme.owner, **options)
+        owner.open("/monitors/new")
+        owner.page.get_by_label("URL").fill("https://typed.acme.example/")
+        owner.page.get_by_label("Interval in seconds").fill("soon")
+        owner.press("Create the monitor")
+        owner.page.get_by_text("Nothing is saved yet").wait_for()
+        owner.follow("Incidents")
+        owner.page.get_by_role("heading", name="Incidents").wait_for()
         owner.page.go_back()
-        owner.page.get_by_role("heading", name="Invite somebody").wait_for()
+        owner.page.get_by_text("Nothing is saved yet").wait_for()
+        assert owner.page.get_by_label("URL").input_value() == "https://typed.acme.example/"
+        owner.page.go_back()
+        assert owner.page.get_by_role("heading", name="New monitor").is_visible()
 
     def test_leads_from_a_new_secret_to_the_list(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner)

@@ -31,7 +31,7 @@ def tell_incident(
     entries = [
         Entry(incident.started_at, "The first check failed", f"{incident.error_message}."),
         Entry(incident.confirmed_at, "The failure was confirmed, and the incident opened"),
-        *(_tell_delivery(delivery) for delivery in deliveries),
+        *(tell_delivery(delivery) for delivery in deliveries),
         *(Entry(note.created_at, f"{note.author} wrote", note.text) for note in notes),
     ]
     if incident.acknowledged_at:
@@ -50,7 +50,8 @@ def is_nobody_told(incident: Incident, deliveries: Sequence[NotificationDelivery
     return incident.resolved_at is None and not any(each.status in reached for each in deliveries)
 
 
-def _tell_delivery(delivery: NotificationDelivery) -> Entry:
+def tell_delivery(delivery: NotificationDelivery) -> Entry:
+    """Tell what became of a message."""
     what = "Sum of several events" if delivery.event == DIGEST else EVENTS[delivery.event]
     name, reason = delivery.channel.name, delivery.error_message
     if delivery.status == DeliveryStatus.DELIVERED:

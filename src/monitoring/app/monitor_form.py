@@ -181,7 +181,11 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
     "integer": lambda number: "" if number is None else str(number),
     "boolean": lambda is_so: CHECKED if is_so else "",
     "array": lambda entries: ", ".join(entries or ()),
-    "object": lambda headers: "\n".join(f"{name}: {value}" for name, value in (headers or {}).items()),
+    # Credentials come last, where `kept_headers.put_together` puts them.
+    "object": lambda headers: "\n".join(
+        f"{name}: {value}"
+        for name, value in sorted((headers or {}).items(), key=lambda each: each[1] == MASK)
+    ),
 }
 
 

@@ -37,7 +37,7 @@ HINTS: Mapping[str, str] = {
     "tags": "Separated by commas or spaces. At most {maxItems}, in lower case.",
     "paused": "A paused monitor is not checked.",
     "request_headers": "One per line, such as “Accept: application/json”. At most {maxProperties}. "
-    "Credentials are saved and not shown again: leave ******** to keep one.",
+    "Credentials are saved and not shown again.",
     "request_body": "Not with GET and HEAD.",
     "timeout_seconds": "{minimum} to {maximum}, and below the interval.",
     "verify_tls": "An invalid certificate is a failure.",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.routing import Route
 
+from monitoring.app.coming_back import come_back, lead_to
 from monitoring.app.rendering import ROOT
 from monitoring.app.sentences import NOTICES, Declined
 
@@ -72,7 +73,9 @@ def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -
             return turned_away
         if is_form:
             await visit.demand_own_form()
-        return await handlers["POST" if is_form else "GET"](visit)
+            visit.keeps_answers = get is not None and guard is not _let_in
+            return await lead_to(await handlers["POST"](visit), visit)
+        return await come_back(visit) or await handlers["GET"](visit)
 
     return Route(ROOT + path, serve, methods=list(handlers))
 

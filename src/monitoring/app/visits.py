@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import UTC, datetime
+from http import HTTPStatus
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
@@ -60,6 +61,7 @@ class Visit:
     """One request. `session` is None for strangers, who have no `user`, `team` or `actor`.
 
     `is_of_team` says that the page is about the team's things, and not about a person's own account.
+    `keeps_answers` says that an answer to the page's form may be kept; `place_of_answer`, where it belongs.
     """
 
     def __init__(self, request: Request, pages: Pages, catalogue: Catalogue, changes: Changes) -> None:
@@ -71,6 +73,8 @@ class Visit:
         self.zone = read_zone(request)
         self.session: Session | None = None
         self.is_of_team = False
+        self.keeps_answers = False
+        self.place_of_answer: str | None = None
         self._pages = pages
         self._form: Form | None = None
         sent = cookies.read_token(request, self.settings)
@@ -211,15 +215,21 @@ class Visit:
             await count_request(self.request, self.settings.rate_limit_api, f"user:{self.user.id}")
 
     def render(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
-        """Answer with a page. Its template gets the visit, and the notice of the redirect that led here."""
+        """Answer with a page. Its template gets the visit, and the notice of the redirect that led here.
+
+        What says that a form is wrong is kept for the browser's Back, and so is what says `is_kept=True`.
+        """
         # A page that renews itself in another tab would take the notice away from the page it is for.
         is_for_script = self.request.headers.get("sec-fetch-dest") == "empty"
+        # A browser cannot come back to the answer of a form, but to a page.
+        place = context.pop("place", None) or (self._pages.locate(self.path) if self._is_form else None)
+        is_kept = context.pop("is_kept", status >= HTTPStatus.BAD_REQUEST)
+        self.place_of_answer = place if is_kept and self.keeps_answers else None
         notice = None if is_for_script else cookies.read_notice(self.request, self.settings, self.path)
         given = {
             "csrf_token": cookies.csrf_token_of(self._token),
             "notice": NOTICES.get(notice) if notice else None,
-            # A browser cannot come back to the answer of a form, but to a page.
-            "place": self._pages.locate(self.path) if self._is_form else None,
+            "place": None if self.place_of_answer else place,
             "visit": self,
         }
         response = self._with_cookie(self._pages.render(template, status, given | context))

@@ -17,6 +17,7 @@ from monitoring.articles.memory import (
     remember_segments,
 )
 from monitoring.articles.models import Article, Translation
+from monitoring.articles.refusals import find_refusals, forget_refusals
 from monitoring.articles.service import NEVER, queue_again
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.codes import accepted
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from monitoring.articles.translation.article import SourceArticle
+    from monitoring.articles.translation.judgement import Fault
     from monitoring.audit.actors import Actor
 
 
@@ -48,13 +50,15 @@ class BrokenCodes(Exception):  # noqa: N818 - what the caller wrote
 class TranslatedSegment:
     """A segment of an article, and its text in a locale, with codes such as `<g1>` in both.
 
-    `text` is None if the segment is in English, or its translation is no longer remembered.
+    `text` is None if the segment is in English, or its translation is no longer remembered. `fault` says why
+    it is in English. A text that does not fit the article's markup is remembered: it fits elsewhere.
     """
 
     hash: str
     source: str
     text: str | None
     is_corrected: bool
+    fault: Fault | None = None
 
 
 async def list_segments(article: Article, locale: str) -> list[TranslatedSegment]:
@@ -64,8 +68,15 @@ async def list_segments(article: Article, locale: str) -> list[TranslatedSegment
     engine = row.engine if row and row.engine else ""
     texts = await recall_segments(engine, locale, list(sources))
     corrections = await recall_corrections(locale, list(sources))
+    faults = await find_refusals(row.id) if row else {}
     return [
-        TranslatedSegment(hash_, source, corrections.get(hash_, texts.get(hash_)), hash_ in corrections)
+        TranslatedSegment(
+            hash_,
+            source,
+            corrections.get(hash_, texts.get(hash_)),
+            is_corrected=hash_ in corrections,
+            fault=faults.get(hash_),
+        )
         for hash_, source in sources.items()
     ]
 
@@ -98,6 +109,7 @@ async def correct(article: Article, locale: str, texts: Mapping[str, str], actor
             await note_uses(article.id, list(changed))
             await remember_segments(article.id, PEOPLE, locale, changed)
             await _queue_again(article, locale, actor)
+            await forget_refusals(article.id, locale, list(changed))  # as workers do, after their translation
     return len(changed)
 
 

@@ -32,6 +32,15 @@ class TranslationStatus(StrEnum):
     FAILED = "failed"
 
 
+class Happening(StrEnum):
+    """What a `HistoryEntry` tells of."""
+
+    REVISED = "revised"
+    PUBLISHED = "published"  # after it was not
+    TRANSLATED = "translated"
+    FAILED = "failed"
+
+
 OPEN_STATUSES = (TranslationStatus.QUEUED, TranslationStatus.TRANSLATING)
 
 
@@ -98,6 +107,38 @@ class Translation(Model):
         table = "translations"
         unique_together = (("article_id", "locale"),)
         indexes = (("status", "due_at"), ("translated_at",), ("article_id", "translated_at"))
+
+
+class RefusedSegment(Model):
+    """A segment that a translation left in English, and what was wrong with the answer."""
+
+    id = fields.BigIntField(primary_key=True)
+    translation: fields.ForeignKeyRelation[Translation] = fields.ForeignKeyField("monitoring.Translation")
+    translation_id: UUID
+    segment_hash = fields.CharField(max_length=64)
+    fault = fields.CharField(max_length=20)
+
+    class Meta:
+        table = "refused_segments"
+        unique_together = (("translation_id", "segment_hash"),)
+
+
+class HistoryEntry(Model):
+    """What became of an article, where neither its rows nor the audit log keep it."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    # No foreign key: it would lock the article's row after a translation's, and whoever takes an article back
+    # locks them the other way round. The row of a deleted article stays anyway.
+    article_id = fields.UUIDField()
+    happened_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    event = fields.CharField(max_length=10)
+    revision = fields.IntField()
+    locale = fields.CharField(max_length=35, null=True)
+    reason = fields.CharField(max_length=500, null=True)
+
+    class Meta:
+        table = "article_history"
+        indexes = (("article_id", "id"),)
 
 
 class TranslationMemory(Model):

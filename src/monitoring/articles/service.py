@@ -14,6 +14,7 @@ from uuid import UUID
 from tortoise.exceptions import IntegrityError
 from tortoise.expressions import Q, Subquery
 
+from monitoring.articles.history import note_revision
 from monitoring.articles.intake import (
     choose_folder,
     find_taken_folders,
@@ -22,7 +23,13 @@ from monitoring.articles.intake import (
     make_article,
     take_in_by_the_round,
 )
-from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
+from monitoring.articles.models import (
+    Article,
+    Happening,
+    PublicationStatus,
+    Translation,
+    TranslationStatus,
+)
 from monitoring.articles.rules import (
     KINDS,
     WITHDRAWALS,
@@ -172,7 +179,7 @@ async def _publish_again(submission: Submission, taken_folders: Collection[str],
     has_old_files = article.remove_at is not None
     if kind is SubmissionKind.NEW_REVISION:
         _demand_words(submission)
-        _revise(article, submission, now)
+        await _revise(article, submission, now)
         article.withdrawn_at = article.remove_at = None
         article.nudged_at = now
         if article.slug == private_folder(article.identity):
@@ -196,7 +203,7 @@ async def _withdraw(submission: Submission, _: Collection[str], now: datetime) -
     article, submission, kind = await _find_kept(submission)
     if kind in WITHDRAWALS:
         if kind is SubmissionKind.UNPUBLISHED and submission.content_hash != article.content_hash:  # a draft
-            _revise(article, submission, now)
+            await _revise(article, submission, now)
         await take_back(article, submission.status, now)
     elif kind is SubmissionKind.DUPLICATE:  # a publication that failed may have left files
         mark_files(article, now)
@@ -214,8 +221,9 @@ async def _find_kept(submission: Submission) -> tuple[Article, Submission, Submi
     return article, submission, kind
 
 
-def _revise(article: Article, submission: Submission, now: datetime) -> None:
+async def _revise(article: Article, submission: Submission, now: datetime) -> None:
     """Take the submission's content. What is sent again with another status is no new revision."""
+    is_published_again = article.status != submission.status == PublicationStatus.PUBLISHED
     article.status = submission.status
     article.payload, article.tags = submission.payload, read_tags(submission.payload)
     article.updated_at = now
@@ -223,6 +231,9 @@ def _revise(article: Article, submission: Submission, now: datetime) -> None:
         article.revision += 1
         article.title = submission.payload["article"].get("title")
         article.content_hash = submission.content_hash
+        await note_revision(article, Happening.REVISED, now)
+    if is_published_again:
+        await note_revision(article, Happening.PUBLISHED, now)
 
 
 async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:

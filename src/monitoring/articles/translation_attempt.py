@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from monitoring.articles.announcements import announce_translation
 from monitoring.articles.claims import lease
+from monitoring.articles.history import note_translation
 from monitoring.articles.memory import note_uses, recall_corrections, recall_segments, remember_segments
-from monitoring.articles.models import TranslationStatus
+from monitoring.articles.models import Happening, TranslationStatus
+from monitoring.articles.refusals import store_refusals
 from monitoring.articles.rules import (
     STORAGE_AWAY,
     UNEXPECTED,
@@ -33,6 +35,8 @@ from monitoring.backends.outage import note_refusal
 from monitoring.metrics import SEGMENTS_LEFT_IN_ENGLISH, TRANSLATIONS_FINISHED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from monitoring.articles.claims import TranslationClaim
     from monitoring.articles.engine_runner import EngineRunner
     from monitoring.articles.models import Article
@@ -42,6 +46,14 @@ if TYPE_CHECKING:
 BUDGET_INTERVAL = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
+
+
+class TooMuchInEnglishError(PermanentEngineError):
+    """More of an article stayed in English than `TRANSLATION_MAX_ENGLISH_PERCENT` allows."""
+
+    def __init__(self, message: str, refused: Mapping[str, str]) -> None:
+        super().__init__(message)
+        self.refused = refused
 
 
 class SharedReading:
@@ -79,6 +91,8 @@ async def attempt_translation(
     except asyncio.CancelledError:
         await claim.give_back()
         raise
+    except TooMuchInEnglishError as error:
+        await _fail(claim, str(error), error.refused)
     except PermanentEngineError as error:
         await _fail(claim, shorten_reason(str(error)))
     except BudgetUsedUp as error:
@@ -116,13 +130,14 @@ async def _translate(
 
 
 def _demand_enough(translated: TranslatedArticle) -> None:
-    """Raise `PermanentEngineError` if too much stayed in English."""
+    """Raise `TooMuchInEnglishError` if too much stayed in English."""
     most = current_backends().settings.translation_max_english_percent
     refused, count = translated.refused_count, translated.segment_count
     if refused * 100 > most * count:
         faults = ", ".join(sorted(translated.faults))
-        raise PermanentEngineError(
-            f"{refused} of {count} segments stayed in English, no answer being acceptable ({faults})"
+        raise TooMuchInEnglishError(
+            f"{refused} of {count} segments stayed in English, no answer being acceptable ({faults})",
+            translated.refused,
         )
 
 
@@ -151,6 +166,8 @@ async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner:
                 corrected_segments=translated.corrected_count,
                 translated_at=now,
             )
+            await store_refusals(claim.row.id, translated.refused)
+            await note_translation(claim.row, Happening.TRANSLATED, now=now)
             await announce_translation(claim.article, claim.row.id)
     if is_ours:
         TRANSLATIONS_FINISHED.labels(locale, TranslationStatus.TRANSLATED).inc()
@@ -180,10 +197,13 @@ async def _try_later(
     return delay_seconds if is_ours else None
 
 
-async def _fail(claim: TranslationClaim, reason: str) -> None:
+async def _fail(claim: TranslationClaim, reason: str, refused: Mapping[str, str] | None = None) -> None:
     async with transaction():
         is_ours = await claim.end(status=TranslationStatus.FAILED, reason=reason)
         if is_ours:
+            if refused is not None:
+                await store_refusals(claim.row.id, refused)
+            await note_translation(claim.row, Happening.FAILED, reason=reason)
             await announce_translation(claim.article, claim.row.id)
     if is_ours:
         TRANSLATIONS_FINISHED.labels(claim.row.locale, TranslationStatus.FAILED).inc()

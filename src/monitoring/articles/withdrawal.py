@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tortoise.expressions import Subquery
 
 from monitoring.articles.announcements import announce_withdrawal, find_readers
+from monitoring.articles.history import forget_history
 from monitoring.articles.memory import forget_segments
 from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.rules import SENT_FIELD
@@ -76,6 +77,7 @@ async def take_back(
     await article.translations.all().delete()
     if status is PublicationStatus.DELETED:
         await forget_segments(article)
+        await forget_history(article.id)
         erase_content(article)
     log.info("The article is %s by %s", status, actor.name)
     await announce_withdrawal(article)

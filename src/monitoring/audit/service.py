@@ -47,6 +47,12 @@ async def list_entries(
     return await read_page(wanted.apply(AuditEntry.filter(team_id=team_id)), limit, after_id)
 
 
+async def list_entries_about(team_id: UUID, subject_id: object, limit: int) -> list[AuditEntry]:
+    """Return the newest entries of a team about one thing, newest first."""
+    about = AuditEntry.filter(subject_id=str(subject_id), team_id=team_id)
+    return await about.order_by("-id").limit(limit)
+
+
 def _entry(  # noqa: PLR0913, PLR0917 - who did what to what
     team_id: UUID,
     actor: Actor,

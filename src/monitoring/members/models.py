@@ -67,6 +67,21 @@ class Session(Model):
         indexes = (("user_id", "id"),)
 
 
+class KeptAnswer(Model):
+    """The page that tells what is wrong with a form, for a browser that comes back to it. Encrypted."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    session: fields.ForeignKeyRelation[Session] = fields.ForeignKeyField("monitoring.Session")
+    session_id: UUID
+    status = fields.IntField()
+    page = fields.TextField()
+    created_at: UtcDatetimeField[datetime] = UtcDatetimeField(db_index=True)
+
+    class Meta:
+        table = "kept_answers"
+        indexes = (("session_id", "id"),)
+
+
 class PasswordLink(Model):
     """A link by email for one new password: the row is the job of sending it, until it is used or too old."""
 

@@ -71,13 +71,15 @@ async def list_deliveries(
     return await read_page(deliveries.filter(status=status) if status else deliveries, limit, after_id)
 
 
-async def list_told(team_id: UUID, subject_id: UUID) -> list[NotificationDelivery]:
+async def list_told(
+    team_id: UUID, subject_id: UUID, *, newest_first: bool = False
+) -> list[NotificationDelivery]:
     """Return the deliveries of the last 30 days about an incident or another subject, oldest first.
 
-    Each has its channel. There are at most MOST_TOLD, the oldest.
+    Each has its channel. There are at most MOST_TOLD, the first in the order.
     """
     about = NotificationDelivery.filter(subject_id=subject_id, channel__team_id=team_id)
-    return await about.order_by("id").limit(MOST_TOLD).select_related("channel")
+    return await about.order_by("-id" if newest_first else "id").limit(MOST_TOLD).select_related("channel")
 
 
 async def redeliver(

@@ -48,7 +48,7 @@ class TestTranslateSegments:
 
     def test_a_segment_with_no_acceptable_answer_is_refused_and_not_learned(self) -> None:
         translations = translate_segments(["one <x1/>", "two"], FunctionEngine(lambda _: ""), "en", "es", {})
-        assert translations.refused == {"one <x1/>", "two"}
+        assert translations.refused == {"one <x1/>": "empty", "two": "empty"}
         assert not translations.learned
 
     def test_a_wrong_number_of_answers_is_an_error_of_the_engine(self) -> None:
@@ -79,7 +79,7 @@ class TestJudgement:
     def test_there_is_no_third_question(self) -> None:
         translations, asked = self.translate(["sorry", "sorry"], {})
         assert asked == ["one"] * 2
-        assert translations.refused == {"one"}
+        assert translations.refused == {"one": "chatter"}
         assert not translations.texts
         assert not translations.learned
 
@@ -91,7 +91,7 @@ class TestJudgement:
         engine = FunctionEngine(lambda segment: "DOS" if segment == "two" else "sorry")
         translations = translate_segments(["one <x1/> two"], engine, "en", "es", {}, self.find_fault)
         assert not translations.learned
-        assert translations.refused == {"one <x1/> two"}
+        assert translations.refused == {"one <x1/> two": "chatter"}
 
     def test_what_was_put_together_from_runs_is_judged_as_a_whole(self) -> None:
         def find_fault(segment: str, answer: str, target: str) -> str | None:  # noqa: ARG001
@@ -99,15 +99,15 @@ class TestJudgement:
 
         engine = FunctionEngine(lambda _: "DOS")
         translations = translate_segments(["one <x1/> two"], engine, "en", "es", {}, find_fault)
-        assert translations.refused == {"one <x1/> two"}
+        assert translations.refused == {"one <x1/> two": "repetition"}
 
     def test_what_is_wrong_with_all_texts_of_a_request_is_wrong_with_the_short_ones(self) -> None:
         def find_fault(segment: str, answer: str, target: str) -> str | None:  # noqa: ARG001
             return "language" if len(answer) > 3 and answer.count("X") * 2 > len(answer) else None
 
-        def refused(*segments: str) -> frozenset[str]:
+        def refused(*segments: str) -> set[str]:
             engine = FunctionEngine(str.upper)
-            return translate_segments(segments, engine, "en", "es", {}, find_fault).refused
+            return set(translate_segments(segments, engine, "en", "es", {}, find_fault).refused)
 
         assert refused("xxxx", "xxxxx", "one") == {"xxxx", "xxxxx", "one"}
         assert refused("xxxx", "three", "seven") == {"xxxx"}

@@ -1,4 +1,4 @@
-"""Articles on Acme's blog, delivered as by a publisher. One translation of them failed."""
+"""Articles on Acme's blog, delivered as by a publisher. A translation failed, and a segment was refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.refusals import store_refusals
 from monitoring.articles.translation.article import read_article
+from monitoring.articles.translation.judgement import Fault
 from running_service import WEBHOOK_SECRET
 from service_process import wait_until
 
@@ -80,6 +82,7 @@ def deliver_articles(service: RunningService) -> dict[str, str]:
     made = {shows: _deliver(service, article) for shows, article in delivered}
     wait_until(lambda: service.run(_count_untranslated()) == 0)
     service.run(_fail_one(made["failed"]))
+    service.run(_refuse_one(made["whole"]))
     return made
 
 
@@ -101,6 +104,12 @@ def _deliver(service: RunningService, article: dict[str, Any]) -> str:
 
 async def _count_untranslated() -> int:
     return await Translation.exclude(status=TranslationStatus.TRANSLATED).count()
+
+
+async def _refuse_one(article_id: str) -> None:
+    translation = await Translation.get(article_id=article_id, locale="es")
+    await store_refusals(translation.id, {MARKED: Fault.NUMBERS})
+    await Translation.filter(id=translation.id).update(untranslated_segments=1)
 
 
 async def _fail_one(article_id: str) -> None:

@@ -31,7 +31,7 @@ CHECKOUT = {
     "name": "Checkout API",
     "url": "https://api.acme.example/v2/checkout/health",
     "method": "POST",
-    "request_headers": {"Accept": "application/json", "X-Probe": "monitoring"},
+    "request_headers": {"Accept": "application/json", "Authorization": "Bearer a-probes-token"},
     "request_body": '{"dry_run": true}',
     "expected_status_codes": ["200", "202"],
     "interval_seconds": 120,

@@ -7,9 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from monitoring.app.article_timeline import tell_article
 from monitoring.app.article_view import direction_of, lay_side_by_side
 from monitoring.app.routing import for_members
+from monitoring.articles.history import list_history
 from monitoring.articles.models import PublicationStatus, TranslationStatus
+from monitoring.articles.refusals import count_refusals
 from monitoring.articles.retranslation import FINISHED, Choice, retranslate
 from monitoring.articles.service import find_article, list_articles, retry_failed
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
@@ -17,12 +20,13 @@ from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.article import read_article as read_article_source
 from monitoring.articles.withdrawal import withdraw_article
 from monitoring.audit.actions import Action
-from monitoring.audit.service import record
+from monitoring.audit.service import list_entries_about, record
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
+from monitoring.notifications.deliveries import MOST_TOLD, list_told
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -32,6 +36,9 @@ if TYPE_CHECKING:
 
 ARTICLES_A_PAGE = 25
 MAX_SEARCH_CHARACTERS = 100
+# Of each kind, before those that are alike are put together.
+MOST_HAPPENINGS = 500
+MOST_ENTRIES = 100
 
 # A hostile article takes seconds. It gets its own threads: the shared ones store files and resolve names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
@@ -56,15 +63,22 @@ async def show_articles(visit: Visit) -> Response:
 
 
 async def show_article(visit: Visit) -> Response:
-    """Show an article's translations, and what can be done about those that failed."""
+    """Show an article's translations, what can be done about those that failed, and what happened to it."""
     article = await find_article_of(visit)
     translations = _in_order(article)
+    history = await list_history(article.id, MOST_HAPPENINGS)
+    acts = await list_entries_about(visit.team.id, article.id, MOST_HAPPENINGS)
+    told = await list_told(visit.team.id, article.id, newest_first=True)
+    timeline = tell_article(article, history, acts, told)
+    is_cut = len(timeline) > MOST_ENTRIES or max(len(history), len(acts)) == MOST_HAPPENINGS
     return visit.render(
         "articles/show.html",
         article=article,
         translations=translations,
         failed_count=sum(row.status == TranslationStatus.FAILED for row in translations),
         is_translating=_is_translating(visit),
+        timeline=timeline[:MOST_ENTRIES],
+        is_timeline_cut=is_cut or len(told) == MOST_TOLD,
     )
 
 
@@ -150,6 +164,7 @@ async def read_article(visit: Visit) -> Response:
         page=stored.page,
         problem=stored.problem,
         reading=reading,
+        refused_count=await count_refusals(translation.id),
         source_locale=SOURCE_LOCALE,
         direction=direction_of(translation.locale),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitoring.app.article_view import direction_of
+from monitoring.app.article_words import FAULTS
 from monitoring.app.pages.articles import find_article_of, find_translation_of
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
@@ -24,19 +25,25 @@ SEGMENTS_A_PAGE = 100
 
 
 async def show_segments(visit: Visit) -> Response:
-    """List segments from the one numbered `from`, with their translations."""
+    """List segments, all or those that were refused, from the one numbered `from`."""
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
     segments = await list_segments(article, translation.locale)
+    refused = [segment for segment in segments if segment.fault]
+    is_refused_only = visit.query.get("show") == "refused"
+    shown = refused if is_refused_only else segments
     asked = visit.query.get("from", "")
     start = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < len(str(2**31)) else 0
     return visit.render(
         "articles/segments.html",
         article=article,
         translation=translation,
-        segments=segments[start : start + SEGMENTS_A_PAGE],
-        count=len(segments),
-        next_start=start + SEGMENTS_A_PAGE if len(segments) > start + SEGMENTS_A_PAGE else None,
+        segments=shown[start : start + SEGMENTS_A_PAGE],
+        is_refused_only=is_refused_only,
+        all_count=len(segments),
+        refused_count=len(refused),
+        faults=FAULTS,
+        next_start=start + SEGMENTS_A_PAGE if len(shown) > start + SEGMENTS_A_PAGE else None,
         direction=direction_of(translation.locale),
     )
 
@@ -83,6 +90,7 @@ def _render_form(  # noqa: PLR0913, PLR0917 - what the form shows
         translation=translation,
         segment=segment,
         text=text,
+        faults=FAULTS,
         error=error,
         direction=direction_of(translation.locale),
     )

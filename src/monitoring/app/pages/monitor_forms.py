@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from monitoring.app import monitor_form
+from monitoring.app.kept_headers import FIELD, ShownHeaders, put_together, take_apart
 from monitoring.app.monitor_form import WHOLE_FORM
 from monitoring.app.monitor_words import ERRORS, GROUPS, INTERVALS, LABELS
 from monitoring.app.routing import for_members
@@ -112,7 +113,7 @@ async def show_edit(visit: Visit) -> Response:
 
 async def change_monitor(visit: Visit) -> Response:
     """Change the monitor. If somebody else did since the form was opened, show both versions instead."""
-    form = await visit.read_form()
+    form = put_together(await visit.read_form())
     monitor_id, version = visit.read_id("monitor_id"), _read_version(form)
     monitor = await service.get_monitor(visit.team.id, monitor_id)
     saved = configuration_of(monitor)
@@ -153,7 +154,8 @@ def _render_new(
     status: int = 200,
     **context: object,
 ) -> Response:
-    context |= {"values": values, "errors": errors or {}, "form_id": form_id}
+    headers = ShownHeaders(values[FIELD])
+    context |= {"values": values, "headers": headers, "errors": errors or {}, "form_id": form_id}
     if status != HTTPStatus.OK or context.get("finding"):
         context["place"] = visit.locate("/monitors/new", form=form_id)
     return _render(visit, "monitors/new.html", status, **context)
@@ -182,6 +184,7 @@ async def _render_edit(
         "monitors/edit.html",
         status,
         monitor=monitor,
+        headers=take_apart(values[FIELD], configuration_of(monitor)[FIELD]),
         values=values,
         errors=errors or {},
         version=version,
@@ -203,6 +206,7 @@ def _render(visit: Visit, template: str, status: int, **context: object) -> Resp
         intervals=INTERVALS,
         error_words=ERRORS,
         whole_form=WHOLE_FORM,
+        is_kept=status != HTTPStatus.OK or "finding" in context,
         **{"finding": None} | context,
     )
 

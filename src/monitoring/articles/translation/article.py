@@ -71,9 +71,16 @@ class TranslatedArticle:
     learned: Mapping[str, str]  # segment hash -> text, for segments the engine translated this time
     segment_count: int
     corrected_count: int  # segments that people have the last word on, and that are in the payload
-    refused_count: int  # segments left in the source language: no answer was acceptable, or fits the markup
+    # What was wrong, by the hashes of segments left in the source language: no answer was acceptable, or fits
+    # the markup.
+    refused: Mapping[str, str]
     faults: Mapping[str, int]  # what was wrong with answers
     is_demonstration: bool
+
+    @property
+    def refused_count(self) -> int:
+        """How many segments are left in the source language."""
+        return len(self.refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +135,13 @@ class SourceArticle:
             learned=translations.learned,
             segment_count=len(translations.texts) + len(translations.refused),
             corrected_count=len(translations.corrected - left_alone),
-            refused_count=len(translations.refused) + len(left_alone),
+            refused={
+                self.hashes[segment]: fault
+                for segment, fault in {
+                    **translations.refused,
+                    **dict.fromkeys(left_alone, Fault.MARKUP),
+                }.items()
+            },
             faults=translations.faults + Counter({Fault.MARKUP: len(left_alone)}),
             is_demonstration=engine.is_demonstration,
         )

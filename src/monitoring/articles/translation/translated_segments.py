@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass
@@ -33,11 +33,14 @@ Submit = Callable[[Callable[[], Any]], Future[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """Texts by segment. `learned` has the new ones by hash. `refused` segments stay untranslated."""
+    """Texts by segment. `learned` has the new ones by hash. `refused` segments stay untranslated.
+
+    `refused` says of each what was wrong with the last answer.
+    """
 
     texts: Mapping[str, str]
     learned: Mapping[str, str]
-    refused: frozenset[str]
+    refused: Mapping[str, str]
     corrected: frozenset[str]
     faults: Counter[str]  # what was wrong with answers, those to second questions included
 
@@ -97,7 +100,7 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
     if asking.error:
         asking.error.learned = by_hash
         raise asking.error
-    refused = frozenset(unknown) - learned.keys()
+    refused = {each: asking.last_faults[each] for each in unknown if each not in learned}
     return Translations(texts | learned, by_hash, refused, frozenset(corrected), asking.faults)
 
 
@@ -112,6 +115,7 @@ class _Asking:
         self, engine: Engine, source: str, target: str, find_fault: FindFault | None, submit: Submit
     ) -> None:
         self.faults: Counter[str] = Counter()
+        self.last_faults: dict[str, str] = defaultdict(lambda: Fault.EMPTY)  # by segment
         self.error: EngineError | None = None  # the first
         self._engine = engine
         self._source = source
@@ -153,7 +157,7 @@ class _Asking:
         if self._find_fault is None:
             return frozenset()
         wrong = find_short_in_another_language(answers, self._target)
-        self.faults.update([Fault.LANGUAGE] * len(wrong))
+        self._note(dict.fromkeys(wrong, Fault.LANGUAGE))
         return wrong
 
     def take(self, segment: str, answer: object) -> str | None:
@@ -165,9 +169,8 @@ class _Asking:
 
     def _cleaned(self, answers: Mapping[str, object]) -> dict[str, str | None]:
         cleaned = {segment: accepted(segment, answer) for segment, answer in answers.items()}
-        for segment, text in cleaned.items():
-            if text is None:
-                self.faults[Fault.MARKUP if has_words(str(answers[segment])) else Fault.EMPTY] += 1
+        unclean = [segment for segment, text in cleaned.items() if text is None]
+        self._note({each: Fault.MARKUP if has_words(str(answers[each])) else Fault.EMPTY for each in unclean})
         return cleaned
 
     def _without_faults(self, cleaned: Mapping[str, str | None]) -> dict[str, str]:
@@ -180,8 +183,12 @@ class _Asking:
             whole = self._find_fault(" ".join(texts), " ".join(texts.values()), self._target)
             if whole in _OF_WHOLE_ANSWERS:
                 found = {segment: fault or whole for segment, fault in found.items()}
-        self.faults.update(filter(None, found.values()))
+        self._note({segment: fault for segment, fault in found.items() if fault})
         return {segment: text for segment, text in texts.items() if not found[segment]}
+
+    def _note(self, found: Mapping[str, str]) -> None:
+        self.faults.update(found.values())
+        self.last_faults |= found
 
     def _ask_for_runs(self, segments: Sequence[str]) -> "_Runs":
         """Ask for each run of words between codes by itself."""
@@ -192,13 +199,15 @@ class _Asking:
     def _put_together(self, runs: "_Runs") -> dict[str, str]:
         """Put segments together from translated runs. Leave out those with a run that fails."""
         taken = self._take_all(self._answers(runs.request))
-        rebuilt = {
-            segment: "".join(
+        rebuilt = {}
+        for segment, parts in runs.pieces.items():
+            failed = [part.strip() for part in parts if has_words(part) and part.strip() not in taken]
+            if failed:
+                self.last_faults[segment] = self.last_faults[failed[0]]
+                continue
+            rebuilt[segment] = "".join(
                 part.replace(part.strip(), taken[part.strip()]) if has_words(part) else part for part in parts
             )
-            for segment, parts in runs.pieces.items()
-            if all(part.strip() in taken for part in parts if has_words(part))
-        }
         return self._take_all(rebuilt)
 
     def _ask(self, segments: Sequence[str]) -> Future[dict[str, str]]:

@@ -1,0 +1,64 @@
+"""Saved credentials among the request headers of a monitor's form: kept, replaced or removed. Pure.
+
+The form shows other headers as lines of text, and each credential by itself, without its value. What the form
+sends is put together again as all lines, where a mask stands for a credential that is kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from monitoring.backends.encryption import MASK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from monitoring.app.visits import Form
+
+FIELD = "request_headers"
+
+
+class KeptHeader(NamedTuple):
+    """A saved credential. `value` is what is typed in its place; if empty, it is kept."""
+
+    name: str
+    value: str = ""
+    is_removed: bool = False
+
+
+class ShownHeaders(NamedTuple):
+    """The headers of a form: those that can be read, line by line, and credentials."""
+
+    lines: str
+    kept: Sequence[KeptHeader] = ()
+
+
+def put_together(form: Form) -> dict[str, str]:
+    """Return the form with all its headers in one text. A line that somebody typed wins over a credential."""
+    lines = list(filter(None, form.get(FIELD, "").split("\n")))
+    typed = {_name_of(line).lower() for line in lines}
+    for number, name in enumerate(form.getlist("kept_header")):
+        if name.lower() not in typed and not form.get(f"removed_header_{number}"):
+            lines.append(f"{name}: {form.get(f'new_header_{number}', '').strip() or MASK}")
+    return {**form, FIELD: "\n".join(lines)}
+
+
+def take_apart(text: str, saved: Mapping[str, str]) -> ShownHeaders:
+    """Divide the headers of a form. `saved` are those of the monitor, its credentials masked."""
+    values: dict[str, str] = {}
+    lines = []
+    for line in text.split("\n"):
+        if saved.get(name := _name_of(line)) == MASK:
+            values[name] = line.partition(":")[2].strip()
+        else:
+            lines.append(line)
+    kept = [
+        KeptHeader(name, values.get(name, "").removeprefix(MASK), is_removed=name not in values)
+        for name, value in saved.items()
+        if value == MASK
+    ]
+    return ShownHeaders("\n".join(lines), kept)
+
+
+def _name_of(line: str) -> str:
+    return line.partition(":")[0].strip(" \t")

@@ -1,0 +1,49 @@
+"""What became of an article: kept where neither its rows nor the audit log tell it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from monitoring.articles.models import Happening, HistoryEntry
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from monitoring.articles.models import Article, Translation
+
+# So that an article that its publisher saves every minute has no endless history.
+KEPT_REVISIONS = 20
+
+
+async def note_revision(article: Article, happening: Happening, now: datetime) -> None:
+    """Note that a revision came, or that the article is public now, within the caller's transaction."""
+    old = HistoryEntry.filter(article_id=article.id, revision__lte=article.revision - KEPT_REVISIONS)
+    await old.delete()
+    await HistoryEntry.create(
+        article_id=article.id, happened_at=now, event=happening.value, revision=article.revision
+    )
+
+
+async def note_translation(
+    row: Translation, happening: Happening, *, reason: str | None = None, now: datetime | None = None
+) -> None:
+    """Note that a translation is stored, or was given up, within the caller's transaction."""
+    await HistoryEntry.create(
+        article_id=row.article_id,
+        happened_at=now or datetime.now(UTC),
+        event=happening.value,
+        revision=row.revision,
+        locale=row.locale,
+        reason=reason,
+    )
+
+
+async def list_history(article_id: UUID, limit: int) -> list[HistoryEntry]:
+    """List the newest entries of an article, newest first."""
+    return await HistoryEntry.filter(article_id=article_id).order_by("-id").limit(limit)
+
+
+async def forget_history(article_id: UUID) -> None:
+    """Forget a deleted article's history, which may quote it, within the caller's transaction."""
+    await HistoryEntry.filter(article_id=article_id).delete()

@@ -1,0 +1,59 @@
+"""Pages that tell what is wrong with a form, kept for an hour: a browser that goes back asks for them again.
+
+They show what was typed, secrets too, so they are stored encrypted, and only their session gets them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from tortoise.exceptions import IntegrityError
+
+from monitoring.backends.database import transaction
+from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt
+from monitoring.members.models import KeptAnswer
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+LIFETIME = timedelta(hours=1)
+KEPT_A_SESSION = 5
+
+
+class Answer(NamedTuple):
+    """A page, and the status that it had."""
+
+    status: int
+    page: str
+
+
+async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
+    """Keep an answer, and forget all but the newest of the session. Returns its id; None if it has ended."""
+    now, of_session = datetime.now(UTC), KeptAnswer.filter(session_id=session_id)
+    page = encrypt(answer.page)
+    try:
+        async with transaction():
+            kept = await KeptAnswer.create(
+                session_id=session_id, status=answer.status, page=page, created_at=now
+            )
+            newest = await of_session.order_by("-id").limit(KEPT_A_SESSION).values_list("id", flat=True)
+            await of_session.filter(id__lt=min(newest)).delete()
+    except IntegrityError:
+        return None
+    return kept.id
+
+
+async def find_answer(session_id: UUID, answer_id: UUID) -> Answer | None:
+    """Return an answer that the session got within the last hour; None if it is no longer kept."""
+    recent = KeptAnswer.filter(session_id=session_id, created_at__gt=datetime.now(UTC) - LIFETIME)
+    kept = await recent.get_or_none(id=answer_id)
+    try:
+        return Answer(kept.status, decrypt(kept.page)) if kept else None
+    except UndecryptableError:
+        return None
+
+
+async def delete_old_answers(now: datetime) -> int:
+    """Delete what is no longer kept, and return how much it was."""
+    return await KeptAnswer.filter(created_at__lte=now - LIFETIME).delete()
