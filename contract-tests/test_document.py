@@ -15,8 +15,11 @@ import yaml
 from connexion.spec import Specification
 from openapi_spec_validator import validate
 
+from monitoring.contract.bodies import RequestBody
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Json, Node, Operation, load_document
+from monitoring.contract.parameters import Parameters
+from monitoring.contract.responses import Responses
 from monitoring.contract.schemas import types_of, without_null
 from monitoring.contract.skeleton import make_skeleton
 from monitoring.contract.validation import Validation
@@ -318,6 +321,14 @@ class TestErrors:
             if f'"{sentence}' in source
         ]
         assert typed_again == []
+
+    def test_every_schema_that_requests_and_answers_are_held_to_compiles(self) -> None:
+        """A process compiles each when it first needs it, so a start would not tell."""
+        validation = Validation(DOCUMENT)
+        for operation in OPERATIONS:
+            for part in (Parameters, RequestBody, Responses):
+                part(operation, DOCUMENT, validation)
+        assert len([rule.validator for rule in validation.rules.values()]) > len(OPERATIONS)
 
     @pytest.mark.parametrize(("name", "example", "schema"), error_examples())
     def test_an_error_example_is_what_its_schema_allows(self, name: str, example: Node, schema: Node) -> None:

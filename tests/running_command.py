@@ -38,8 +38,10 @@ class RunningCommand:
     @property
     def children(self) -> set[int]:
         """The ids of the processes that do its work, if it does not do it itself."""
-        children = Path(f"/proc/{self._popen.pid}/task/{self._popen.pid}/children").read_text().split()
-        return {int(child) for child in children if b"spawn_main" in _read_command_line(int(child))}
+        forking = [
+            child for child in _children_of(self._popen.pid) if b"forkserver" in _read_command_line(child)
+        ]
+        return {child for parent in forking for child in _children_of(parent)}
 
     @property
     def base_url(self) -> str:
@@ -105,6 +107,10 @@ def is_alive(process_id: int) -> bool:
 
 def kill(process_id: int, number: Signals) -> None:
     os.kill(process_id, number)
+
+
+def _children_of(process_id: int) -> list[int]:
+    return list(map(int, Path(f"/proc/{process_id}/task/{process_id}/children").read_text().split()))
 
 
 def _read_command_line(process_id: int) -> bytes:

@@ -42,8 +42,6 @@ def _gauge_of_the_service(name: str, meaning: str, labels: Sequence[str] = ()) -
         multiprocess_mode=SHARED,
     )
     _OF_THE_SERVICE.append(gauge)
-    if not labels:
-        gauge.set(UNKNOWN)
     return gauge
 
 
@@ -53,8 +51,6 @@ BUILD = Gauge(
     ["version", "python"],
     multiprocess_mode="max",
 )
-BUILD.labels(version("monitoring-service"), platform.python_version()).set(1)
-
 ANSWERS = Counter(
     "monitoring_http_requests",
     "Requests answered. Operation is none for those that reached no operation of the document.",
@@ -205,6 +201,12 @@ DATABASE_POOL_WAIT_SECONDS = Counter(
 )
 
 
+def set_first_values() -> None:
+    """Set the gauges that say something before anything is counted: at the start, and again after a fork."""
+    BUILD.labels(version("monitoring-service"), platform.python_version()).set(1)
+    forget_the_service()
+
+
 def forget_the_service() -> None:
     """Make all gauges of the whole service unknown, as they are while the database is away."""
     for gauge in _OF_THE_SERVICE:
@@ -255,3 +257,6 @@ def _answers_of(operation: str, status: int) -> Counter:
 @cache
 def _answer_seconds_of(operation: str) -> Histogram:
     return ANSWER_SECONDS.labels(operation)
+
+
+set_first_values()

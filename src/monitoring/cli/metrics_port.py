@@ -114,8 +114,8 @@ def share_metrics(
 
     `children` returns the ids of those that run, by their names.
 
-    They find the folder for their figures in the environment when they import prometheus_client. So they must
-    be new interpreters, not forks.
+    They find the folder for their figures in the environment when they, or the process that they are forked
+    from, import prometheus_client. So this one must not fork them itself.
     """
     if settings.metrics_port is None:
         yield SharedMetrics(None, None)

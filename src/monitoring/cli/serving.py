@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
     from monitoring.backends.assembly import Backends
 
+# Modules that children share the memory of.
+PRELOADED = "monitoring.cli.preloaded"
+PRELOADED_FOR_SERVING = "monitoring.cli.preloaded_for_serving"
+
 log = logging.getLogger(__name__)
 
 
@@ -76,6 +80,7 @@ def serve(
             listener,
             name="api",
             finishing_seconds=settings.drain_seconds + settings.shutdown_timeout_seconds,
+            preload=[PRELOADED, PRELOADED_FOR_SERVING],
         )
         _supervise(settings, supervisor, lambda: _log_listening(base_url_of(listener)), listener.close)
     _end_as_told(supervisor.signal_number)
@@ -108,6 +113,7 @@ def worker(
         threads,
         name="worker",
         finishing_seconds=settings.shutdown_timeout_seconds,
+        preload=[PRELOADED],
     )
     _supervise(settings, supervisor)
 
@@ -134,6 +140,7 @@ def checker(
         _check_as_child,
         name="checker",
         finishing_seconds=settings.shutdown_timeout_seconds,
+        preload=[PRELOADED],
     )
     _supervise(settings, supervisor)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from monitoring.cli.stopping import DROPPING_SECONDS, SIGNALS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from multiprocessing.connection import Connection
 
 STEADY_SECONDS = 10.0
@@ -27,7 +27,7 @@ REACTION_SECONDS = 3.0
 
 log = logging.getLogger(__name__)
 
-_spawning = multiprocessing.get_context("spawn")
+_forking = multiprocessing.get_context("forkserver")
 
 
 def say_ready(lifeline: Connection) -> None:
@@ -42,14 +42,24 @@ class Supervisor:
     A child is `work(lifeline, *args)` in a process of its own. Over the lifeline the child reports that it is
     ready, and the parent tells it to stop. The lifeline breaks when the parent ends, however that happens, so
     that no child outlives its parent.
+
+    Children are forked from one process that has imported the modules in `preload` and done nothing else. It
+    has no loop, thread or connection. So they start at once, and share the memory of what is loaded.
     """
 
     signal_number: int | None = None
     status = 0
 
     def __init__(
-        self, count: int, work: Callable[..., None], *args: object, name: str, finishing_seconds: float
+        self,
+        count: int,
+        work: Callable[..., None],
+        *args: object,
+        name: str,
+        finishing_seconds: float,
+        preload: Sequence[str] = (),
     ) -> None:
+        _forking.set_forkserver_preload(list(preload))
         self._count = count
         self._work = work
         self._args = args
@@ -127,8 +137,8 @@ class _Child:
     """One process and the lifeline to it."""
 
     def __init__(self, work: Callable[..., None], args: tuple[Any, ...]) -> None:
-        self._lifeline, its_end = _spawning.Pipe()
-        self.process = _spawning.Process(target=_run_child, args=(work, its_end, *args))
+        self._lifeline, its_end = _forking.Pipe()
+        self.process = _forking.Process(target=_run_child, args=(work, its_end, *args))
         self._began_at = time.monotonic()
         with _signals_held_back():
             self.process.start()

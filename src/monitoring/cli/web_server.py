@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfig]:
     """Make the application, and say how it is served."""
     with loading():  # so many modules that commands which serve nothing do without them
+        document = published_document()  # first: the modules then fill the memory that parsing frees
         from monitoring.asgi import MonitoringService  # noqa: PLC0415
         from monitoring.contract.traced_requests import TracedRequests  # noqa: PLC0415
 
@@ -38,7 +39,7 @@ def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfi
         )
         app = MonitoringService(settings)
         config = uvicorn_bridge.configure_server(
-            TracedRequests(app, published_document()) if is_tracing() else app,
+            TracedRequests(app, document) if is_tracing() else app,
             app.contract.catalogue,
             host=settings.host,
             port=settings.port,

@@ -1,6 +1,7 @@
 """The published document: loaded once, followed by the code, served as it was written."""
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -136,12 +137,12 @@ class _JsonCompatibleLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # t
 
 
 def _with_text_keys(node: Json) -> Json:
-    """YAML reads an unquoted status as a number; JSON knows only text keys."""
+    """YAML reads an unquoted status as a number; JSON knows only text keys. Equal texts become one."""
     if isinstance(node, dict):
-        return {str(key): _with_text_keys(value) for key, value in node.items()}
+        return {sys.intern(str(key)): _with_text_keys(value) for key, value in node.items()}
     if isinstance(node, list):
         return [_with_text_keys(item) for item in node]
-    return node
+    return sys.intern(node) if isinstance(node, str) else node
 
 
 def _path_pattern(template: str) -> re.Pattern[str]:

@@ -1,7 +1,7 @@
-"""Validators for every schema of the document, compiled once (jsonschema-rs)."""
+"""Validators for the schemas of the document, each compiled when it is first asked (jsonschema-rs)."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import jsonschema_rs
 import orjson
@@ -20,25 +20,45 @@ class BrokenPromise(Exception):  # noqa: N818 - named after what it means for th
     """An answer of ours that the document does not allow."""
 
 
+class Rule:
+    """A schema, compiled when something is first held to it: that takes 4 ms, and up to 1.5 MiB."""
+
+    def __init__(self, schema: Node, registry: Registry) -> None:
+        self._schema = schema
+        self._registry = registry
+
+    @cached_property
+    def validator(self) -> Draft202012Validator:
+        """What the schema is compiled to."""
+        return Draft202012Validator(
+            with_absolute_references(self._schema),
+            registry=self._registry,
+            validate_formats=True,
+            pattern_options=RegexOptions(),  # linear time, whatever the text
+            mask="value",
+            offline=True,
+        )
+
+
 class Validation:
-    """Compiles schemas as the document writes them into checks."""
+    """Makes checks of schemas as the document writes them. `rules` has those it made so far."""
 
     def __init__(self, document: Document) -> None:
         self.sentences = Sentences(document)
+        self.rules: dict[bytes, Rule] = {}
         self._document = document
         self._registry = Registry([(DOCUMENT_URI, dict(document.root))], draft=jsonschema_rs.Draft202012)
-        self._compiled: dict[bytes, Draft202012Validator] = {}
         self._written_checks: dict[bytes, WrittenCheck] = {}
 
     def request_check(self, schema: Node, root_field: str) -> Check:
         """Return a check that raises `invalid_field` for the first thing wrong."""
         if "discriminator" in (union := self._document.follow(schema)):
             return self._union_check(union, root_field)
-        validator = self._compile(schema)
+        rule = self._rule_of(schema)
 
         def check(value: Json) -> None:
             try:
-                validator.validate(value)
+                rule.validator.validate(value)
             except ValidationError as error:
                 raise self.sentences.explain(error, schema, root_field) from None
 
@@ -70,10 +90,10 @@ class Validation:
 
     def form_check(self, schema: Node, root_field: str) -> Check:
         """Return a check like `request_check`, with whatever else is wrong in `others`."""
-        validator = self._compile(schema)
+        rule = self._rule_of(schema)
 
         def check(value: Json) -> None:
-            errors = list(validator.iter_errors(value))
+            errors = list(rule.validator.iter_errors(value))
             if errors:
                 problem, *others = [self.sentences.explain(error, schema, root_field) for error in errors]
                 problem.others = others
@@ -83,11 +103,11 @@ class Validation:
 
     def response_check(self, schema: Node) -> Check:
         """Return a check that raises BrokenPromise; its text is for the log and holds no values."""
-        validator = self._compile(schema)
+        rule = self._rule_of(schema)
 
         def check(value: Json) -> None:
             try:
-                validator.validate(value)
+                rule.validator.validate(value)
             # Any other error means that JSON cannot carry the value.
             except (ValueError, TypeError) as error:
                 where = ".".join(map(str, getattr(error, "instance_path", ())))
@@ -120,19 +140,9 @@ class Validation:
 
         return check
 
-    def _compile(self, schema: Node) -> Draft202012Validator:
-        """Compile a schema. Operations share schemas, so most of them were compiled before."""
-        written = orjson.dumps(schema)
-        if written not in self._compiled:
-            self._compiled[written] = Draft202012Validator(
-                with_absolute_references(schema),
-                registry=self._registry,
-                validate_formats=True,
-                pattern_options=RegexOptions(),  # linear time, whatever the text
-                mask="value",
-                offline=True,
-            )
-        return self._compiled[written]
+    def _rule_of(self, schema: Node) -> Rule:
+        """Return the rule of a schema. Operations share schemas, and so their rules."""
+        return self.rules.setdefault(orjson.dumps(schema), Rule(schema, self._registry))
 
 
 @lru_cache(maxsize=1)

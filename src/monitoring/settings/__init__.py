@@ -42,7 +42,12 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True, validate_default=True
+        frozen=True,
+        extra="ignore",
+        env_ignore_empty=True,
+        hide_input_in_errors=True,
+        validate_default=True,
+        defer_build=True,  # a process needs the validators of one kind of settings
     )
 
     # Where the service listens, and what it calls itself

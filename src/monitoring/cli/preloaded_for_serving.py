@@ -1,0 +1,14 @@
+"""What children that serve need beside `preloaded`: the application, its handlers and the document."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from monitoring.cli.loading import loading
+from monitoring.contract.document import published_document
+
+with loading():
+    operations = published_document().operations.values()  # first, as in `web_server`
+    import_module("monitoring.asgi")
+    for room in {operation.room for operation in operations}:
+        import_module(f"monitoring.{room}.handlers")
