@@ -157,6 +157,18 @@ class TestCommand:
             (line,) = checker.lines
             assert line.startswith(sentence)
 
+    def test_says_that_the_folder_for_temporary_files_takes_no_socket(self, tmp_path: Path) -> None:
+        installation = Installation(tmp_path)
+        installation.make_tables()
+        folder = tmp_path / ("long" * 25)
+        folder.mkdir()
+        with running_command(
+            installation, "checker", "--processes", "2", CHECKS_AT_ONCE="10", TMPDIR=str(folder)
+        ) as checker:
+            assert checker.wait() == 1
+            *_, line = checker.lines
+            assert line.startswith(f"There can be no socket in the folder for temporary files, {folder}: ")
+
     def test_starts_as_many_processes_as_it_is_told_and_stops_them_all(self, tmp_path: Path) -> None:
         installation = Installation(tmp_path)
         installation.make_tables()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -252,7 +253,11 @@ def _supervise(
 ) -> None:
     """Run children until they are stopped. If one cannot start, it has said why, and its status is ours."""
     demand_packages(settings)  # here, once: a child could not say so in one sentence
-    with share_metrics(settings, supervisor.process_ids) as metrics:
+    with share_metrics(settings, supervisor.process_ids) as metrics, ExitStack() as stack:
+        try:
+            stack.enter_context(supervisor.forking())
+        except OSError as error:
+            fail(f"There can be no socket in the folder for temporary files, {gettempdir()}: {error}")
         asyncio.run(supervisor.run(on_ready, on_stop, metrics.forget_process))
     if supervisor.status:
         raise typer.Exit(supervisor.status)

@@ -10,9 +10,11 @@ import asyncio
 import logging
 import multiprocessing
 import signal
+import tempfile
 import time
 from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from multiprocessing import forkserver, resource_tracker
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from monitoring.cli.stopping import DROPPING_SECONDS, SIGNALS
@@ -68,6 +70,23 @@ class Supervisor:
         self._children: dict[str, _Child] = {}
         self._is_ready = False
         self._stopping = asyncio.Event()
+
+    @contextmanager
+    def forking(self) -> Iterator[None]:
+        """Run the process that children are forked from until the block ends.
+
+        Its socket has a folder of its own, which would stay behind: commands that a signal stops end by it.
+        Raises OSError if the folder for temporary files takes no socket: because of its rights, or because a
+        socket's path has a hundred characters at most.
+        """
+        with TemporaryDirectory(prefix="monitoring-") as folder:
+            tempfile.tempdir = folder
+            try:
+                with _signals_held_back():
+                    forkserver.ensure_running()
+            finally:
+                tempfile.tempdir = None
+            yield
 
     async def run(
         self, on_ready: Callable[[], None], on_stop: Callable[[], None], on_end: Callable[[int], None]
