@@ -10,7 +10,6 @@ import asyncio
 import logging
 import multiprocessing
 import signal
-import tempfile
 import time
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
@@ -75,17 +74,14 @@ class Supervisor:
     def forking(self) -> Iterator[None]:
         """Run the process that children are forked from until the block ends.
 
-        Its socket has a folder of its own, which would stay behind: commands that a signal stops end by it.
+        Its socket is in a folder of ours. That of `multiprocessing` would stay behind when a signal ends us.
         Raises OSError if the folder for temporary files takes no socket: because of its rights, or because a
         socket's path has a hundred characters at most.
         """
         with TemporaryDirectory(prefix="monitoring-") as folder:
-            tempfile.tempdir = folder
-            try:
-                with _signals_held_back():
-                    forkserver.ensure_running()
-            finally:
-                tempfile.tempdir = None
+            multiprocessing.current_process()._config["tempdir"] = folder  # type: ignore[attr-defined]  # noqa: SLF001
+            with _signals_held_back():
+                forkserver.ensure_running()
             yield
 
     async def run(
