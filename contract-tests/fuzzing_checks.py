@@ -103,6 +103,7 @@ TAKE_OVER_BY_ID = {
     "channel_id": {"type": "webhook", "name": "Mine"},
     "incident_id": {"text": "It is mine"},
 }
+TAKE_OVER_BY_OPERATION = {"mute_monitor": {"duration_seconds": 3600}}
 
 # What an HTTP client says about the message itself. A made-up one breaks it, whatever the schemas say.
 FRAMING_HEADERS = ("Connection", "Content-Length", "Expect", "Host", "Transfer-Encoding", "Upgrade")
@@ -293,7 +294,8 @@ def _answer_about_nobodys(operation_id: str) -> tuple[int, bytes]:
 
 
 def _ask_as_stranger(operation: Operation, ids: Mapping[str, str]) -> httpx.Response:
-    body = next((TAKE_OVER_BY_ID[name] for name in ids if name in TAKE_OVER_BY_ID), TAKE_OVER)
+    by_id = next((TAKE_OVER_BY_ID[name] for name in ids if name in TAKE_OVER_BY_ID), TAKE_OVER)
+    body = TAKE_OVER_BY_OPERATION.get(operation.operation_id, by_id)
     return STRANGER.request(operation.method, operation.path.format_map(ids), json=body)
 
 
