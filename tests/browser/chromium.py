@@ -91,13 +91,6 @@ class Arrive(Protocol):
         """Open the browser. The options are those of Playwright's contexts."""
 
 
-class ComeBack(Protocol):
-    """Opens the browser that somebody has already, with an empty window."""
-
-    def __call__(self, who: Member) -> Person:
-        """Open the browser, signed in."""
-
-
 class Person:
     """Somebody with their own browser and a fresh profile. All of its requests are recorded."""
 
@@ -176,15 +169,6 @@ class Person:
     def forgive(self) -> None:
         """Ignore past and future faults, because pages of another site were open."""
         self._is_forgiven = True
-
-    def forget(self) -> None:
-        """Forget requests and faults, and leave an empty window of the first size."""
-        self.asked.clear()
-        self.complaints.clear()
-        self._opened.clear()
-        self.page.goto("about:blank")
-        self.page.set_viewport_size(DESKTOP)
-        self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
 
     def _note_request(self, request: Request) -> None:
         self.asked.append(request.url)

@@ -20,13 +20,12 @@ from running_service import RunningService, running_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from uuid import UUID
 
     from playwright.sync_api import Browser
 
     from browser.acme.people import Member
     from browser.acme.team import Acme
-    from browser.chromium import Arrive, ComeBack
+    from browser.chromium import Arrive
 
 
 @pytest.fixture(scope="session")
@@ -67,37 +66,6 @@ def outsider(app_service: RunningService, acme: Acme) -> Member:
     return app_service.run(form())
 
 
-@pytest.fixture(scope="module")
-def residents(chromium: Browser) -> Iterator[dict[UUID, Person]]:
-    """Keep the browsers of those who `come_back`, by their user's id."""
-    del chromium  # must be closed later
-    people: dict[UUID, Person] = {}
-    yield people
-    for person in people.values():
-        person.context.close()
-
-
-@pytest.fixture
-def come_back(
-    chromium: Browser, app_service: RunningService, residents: dict[UUID, Person]
-) -> Iterator[ComeBack]:
-    """Let somebody use one browser for all tests of a module, which takes half the time of a new one."""
-    here: list[Person] = []
-
-    def come(who: Member) -> Person:
-        if who.user.id not in residents:
-            state = _sign_in(app_service, who)
-            residents[who.user.id] = Person(chromium, app_service.base_url, storage_state=state)
-        here.append(residents[who.user.id])
-        return here[-1]
-
-    yield come
-    faults = [fault for person in here for fault in person.find_fault()]
-    for person in here:
-        person.forget()
-    assert faults == []
-
-
 @pytest.fixture
 def arrive(chromium: Browser, app_service: RunningService) -> Iterator[Arrive]:
     """Open a browser for each person. Any fault of their pages fails the test."""
@@ -105,7 +73,8 @@ def arrive(chromium: Browser, app_service: RunningService) -> Iterator[Arrive]:
 
     def arrive_at(who: Member | None = None, base_url: str | None = None, **options: Any) -> Person:
         if who:
-            options["storage_state"] = _sign_in(app_service, who)
+            token = app_service.run(begin_session(who.user, FIREFOX, address=ADDRESS))
+            options["storage_state"] = write_storage_state(token)
         people.append(Person(chromium, base_url or app_service.base_url, **options))
         return people[-1]
 
@@ -113,8 +82,3 @@ def arrive(chromium: Browser, app_service: RunningService) -> Iterator[Arrive]:
     for person in people:
         person.context.close()
     assert [fault for person in people for fault in person.find_fault()] == []
-
-
-def _sign_in(app_service: RunningService, who: Member) -> dict[str, Any]:
-    token = app_service.run(begin_session(who.user, FIREFOX, address=ADDRESS))
-    return write_storage_state(token)

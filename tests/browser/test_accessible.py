@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from browser.acme.team import Acme
-    from browser.chromium import Arrive, ComeBack
+    from browser.chromium import Arrive
 
 pytestmark = pytest.mark.embedded("pages are the same on every backend")
 
@@ -81,10 +81,9 @@ ANSWERED_ELSEWHERE = {
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_everybody_can_use_the_page(name: str, acme: Acme, arrive: Arrive, come_back: ComeBack) -> None:
+def test_everybody_can_use_the_page(name: str, acme: Acme, arrive: Arrive) -> None:
     place = PLACES[name]
-    who = {"stranger": None, "member": acme.member, "owner": acme.owner}[place.who]
-    visitor = come_back(who) if who else arrive()
+    visitor = arrive({"stranger": None, "member": acme.member, "owner": acme.owner}[place.who])
     place.visit(visitor, acme)
     page = visitor.page
     unfold(page)
@@ -127,7 +126,7 @@ def walk_by_keyboard(page: Page) -> list[str]:
     expected: int = page.evaluate(WATCH_FOCUS)
     for _ in range(2):  # a page may keep the focus for a while
         for _ in range(expected + 2):
-            page.keyboard.down("Tab")  # and never up, which would take as long again
+            page.keyboard.down("Tab")
         if page.evaluate("window.left.size") == 0:
             break
     found: list[str] = page.evaluate(

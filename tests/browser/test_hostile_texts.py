@@ -19,7 +19,7 @@ from service_process import wait_until
 
 if TYPE_CHECKING:
     from browser.acme.team import Acme
-    from browser.chromium import Arrive, ComeBack, Person
+    from browser.chromium import Arrive, Person
     from running_service import RunningService
 
 pytestmark = pytest.mark.embedded("pages are the same on every backend")
@@ -133,17 +133,17 @@ def hostile(app_service: RunningService) -> OddTeam:
 
 
 @pytest.mark.parametrize("address", [*ADDRESSES, *QUERIES])
-def test_hostile_names_are_text(address: str, hostile: OddTeam, come_back: ComeBack) -> None:
+def test_hostile_names_are_text(address: str, hostile: OddTeam, arrive: Arrive) -> None:
     for path in hostile.list_paths(address):
-        person = come_back(hostile.owner)
+        person = arrive(hostile.owner)
         assert person.open(path).status == (400 if "status=" in path else 200)
         assert_nothing_ran(person)
         assert_it_is_told(person, about="main" if has_id(address) else "body")
 
 
 @pytest.mark.parametrize("address", FORMS)
-def test_hostile_answers_are_text(address: str, hostile: OddTeam, come_back: ComeBack) -> None:
-    person = come_back(hostile.owner)
+def test_hostile_answers_are_text(address: str, hostile: OddTeam, arrive: Arrive) -> None:
+    person = arrive(hostile.owner)
     person.open(hostile.fill_in(address))
     person.fill_in(FORMS[address])
     assert_nothing_ran(person)
@@ -155,7 +155,7 @@ def test_a_hostile_article_is_text(
     article: dict[str, Any],
     app_service: RunningService,
     acme: Acme,
-    come_back: ComeBack,
+    arrive: Arrive,
 ) -> None:
     assert acme.team.name == TEAM_NAME
     headers = {"X-Webhook-Secret": WEBHOOK_SECRET}
@@ -164,7 +164,7 @@ def test_a_hostile_article_is_text(
         article_id = answer.raise_for_status().json()["article_id"]
         wait_until(lambda: is_translated(publisher.get(f"/api/articles/{article_id}").json()))
     for path in ("/articles", f"/articles/{article_id}", f"/articles/{article_id}/es"):
-        person = come_back(acme.owner)
+        person = arrive(acme.owner)
         assert person.open(path).status == 200
         assert_nothing_ran(person)
         assert person.page.locator("main img, main iframe, main object, main style, main svg").count() == 0
