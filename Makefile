@@ -9,8 +9,9 @@ ROLE ?= full key
 BACKENDS ?= embedded
 BIN = $(VENV)/bin
 REPORTS = build/contract
-SHARED_OUT = $(BIN)/pytest -n auto --dist=worksteal
-CONTRACT = $(SHARED_OUT) contract-tests
+# Many tests wait for processes, servers and browsers, so two workers a core are quicker than one. Fuzzing never waits.
+SHARED_OUT = $(BIN)/pytest -n $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist=worksteal
+CONTRACT = $(BIN)/pytest -n auto --dist=worksteal contract-tests
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
 # Modules are compiled once, whatever the caller's environment says: pytest compiles its tests for 6 s of CPU a worker.
