@@ -9,8 +9,8 @@ ROLE ?= full key
 BACKENDS ?= embedded
 BIN = $(VENV)/bin
 REPORTS = build/contract
-# Many tests wait for processes, servers and browsers, so two workers a core are quicker than one. Fuzzing never waits.
-SHARED_OUT = $(BIN)/pytest -n $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist=worksteal
+# Many tests wait for processes, servers and browsers, so three workers for two cores are quicker. Fuzzing never waits.
+SHARED_OUT = $(BIN)/pytest -n $$(((3 * $$(getconf _NPROCESSORS_ONLN) + 1) / 2)) --dist=worksteal
 CONTRACT = $(BIN)/pytest -n auto --dist=worksteal contract-tests
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
