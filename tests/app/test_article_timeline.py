@@ -17,13 +17,22 @@ def failed(after: timedelta, locale: str) -> HistoryEntry:
     )
 
 
-def test_a_burst_is_one_entry_with_its_last_moment() -> None:
+def test_what_is_alike_is_one_entry_until_something_else_happens() -> None:
     article = Article(received_at=NOW)
     article.translations._set_result_for_query([])  # noqa: SLF001 - as if they had been fetched
-    second = timedelta(seconds=1)
-    history = [failed(BURST, "es"), failed(timedelta(), "pt"), failed(2 * BURST + second, "es")]
+    minute = timedelta(minutes=1)
+    history = [
+        failed(minute, "pt"),
+        failed(2 * minute, "es"),
+        HistoryEntry(happened_at=NOW + 3 * minute, event=Happening.REVISED, revision=2),
+        failed(4 * minute, "es"),
+        failed(4 * minute + BURST, "pt"),
+        failed(5 * minute + BURST, "fr"),
+    ]
     assert tell_article(article, history, [], []) == [
-        Entry(NOW + 2 * BURST + second, "Given up: es", "No words"),
-        Entry(NOW + BURST, "Given up: es, pt", "No words"),
+        Entry(NOW + 5 * minute + BURST, "Given up: fr", "No words"),
+        Entry(NOW + 4 * minute + BURST, "Given up: es, pt", "No words"),
+        Entry(NOW + 3 * minute, "Revision 2 received from the publisher", ""),
+        Entry(NOW + 2 * minute, "Given up: es, pt", "No words"),
         Entry(NOW, "Received from the publisher"),
     ]

@@ -219,6 +219,7 @@ class TestChanging:
             "request_headers": "Accept: b",
             "removed_header_0": "on",
             "new_header_2": "new",
+            "removed_header_2": "on",  # the new value wins
         }
         wrong = owner.post(_form_page(monitor), data=typed | {"interval_seconds": "soon"})
         again = read_forms(wrong.text)[f"/app{_form_page(monitor)}"]

@@ -88,15 +88,14 @@ def _tell_act(entry: AuditEntry) -> _Deed:
 
 
 def _find_bursts(deeds: Iterable[_Deed]) -> list[list[_Deed]]:
-    """Put together what is alike and follows within `BURST`."""
+    """Put together what is alike and happened within `BURST`, with nothing else in between."""
     bursts: list[list[_Deed]] = []
-    current: dict[tuple[str, str], list[_Deed]] = {}
     for deed in deeds:
-        burst = current.get((deed.title, deed.text))
-        if burst is None or deed.happened_at - burst[-1].happened_at > BURST:
-            current[deed.title, deed.text] = burst = []
-            bursts.append(burst)
-        burst.append(deed)
+        first = bursts[-1][0] if bursts else None
+        is_alike = first is not None and (first.title, first.text) == (deed.title, deed.text)
+        if first is None or not is_alike or deed.happened_at - first.happened_at > BURST:
+            bursts.append([])
+        bursts[-1].append(deed)
     return bursts
 
 

@@ -34,12 +34,16 @@ class ShownHeaders(NamedTuple):
 
 
 def put_together(form: Form) -> dict[str, str]:
-    """Return the form with all its headers in one text. A line that somebody typed wins over a credential."""
+    """Return the form with all its headers in one text.
+
+    A line that somebody typed wins over a credential, and a new value over its removal.
+    """
     lines = list(filter(None, form.get(FIELD, "").split("\n")))
     typed = {_name_of(line).lower() for line in lines}
     for number, name in enumerate(form.getlist("kept_header")):
-        if name.lower() not in typed and not form.get(f"removed_header_{number}"):
-            lines.append(f"{name}: {form.get(f'new_header_{number}', '').strip() or MASK}")
+        value = form.get(f"new_header_{number}", "").strip()
+        if name.lower() not in typed and (value or not form.get(f"removed_header_{number}")):
+            lines.append(f"{name}: {value or MASK}")
     return {**form, FIELD: "\n".join(lines)}
 
 

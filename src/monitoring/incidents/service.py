@@ -139,6 +139,11 @@ async def list_incidents(
     return await read_page(incidents, limit, after_id)
 
 
+async def count_open(team_id: UUID) -> int:
+    """Count the incidents of a team that are not over."""
+    return await Incident.filter(team_id=team_id, resolved_at=None).count()
+
+
 async def get_incident(team_id: UUID, incident_id: UUID) -> Incident:
     """Return an incident of the team. Raises Problem if there is none, or if it is another team's."""
     incident = await Incident.get_or_none(id=incident_id, team_id=team_id)

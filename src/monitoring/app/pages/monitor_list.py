@@ -24,7 +24,7 @@ from monitoring.checks.uptimes import measure_ratios
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.incidents.models import IncidentState
-from monitoring.incidents.service import list_incidents
+from monitoring.incidents.service import count_open, list_incidents
 from monitoring.monitors import service
 from monitoring.monitors.deleting import list_deletions
 from monitoring.monitors.reading import (
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from monitoring.monitors.reading import MonitorFilter, Outline
 
 OPEN_INCIDENTS_NAMED = 5
-OPEN_INCIDENTS_COUNTED = 100
 TAGS_SHOWN = 12
 
 # Bars reach no further back, so that a list reads few partitions.
@@ -141,8 +140,7 @@ def _order_tiles(counts: Counter[str], sought: str | None) -> list[tuple[str, in
 async def _render_list(
     visit: Visit, view: ListView, listed: Listed, tags: Mapping[str, int], errors: Mapping[str, str]
 ) -> Response:
-    open_page = await list_incidents(visit.team.id, None, IncidentState.OPEN, OPEN_INCIDENTS_COUNTED, None)
-    named = open_page.rows[:OPEN_INCIDENTS_NAMED]
+    newest = await list_incidents(visit.team.id, None, IncidentState.OPEN, OPEN_INCIDENTS_NAMED, None)
     routes = await list_telling_routes(visit.team.id)
     by_id = {each["id"]: each for each in listed.monitors}
     most_common = Counter(tags).most_common(TAGS_SHOWN)
@@ -164,10 +162,9 @@ async def _render_list(
         mute_lengths=MUTE_LENGTHS,
         deletions=await list_deletions(visit.team.id),
         order_options=list(ORDERS.items()),
-        open_count=len(open_page.rows),
-        are_more_open=open_page.continues_after is not None,
-        open_incidents=named,
-        names=await service.name_monitors(visit.team.id, {incident.monitor_id for incident in named}),
+        open_count=await count_open(visit.team.id),
+        open_incidents=newest.rows,
+        names=await service.name_monitors(visit.team.id, {incident.monitor_id for incident in newest.rows}),
     )
 
 
