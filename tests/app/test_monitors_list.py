@@ -58,6 +58,11 @@ async def _live(monitor: dict[str, Any], hours_down: int | None) -> None:
     await StateChange.create(monitor_id=monitor["id"], changed_at=down_at, state="down")
     await StateChange.filter(monitor_id=monitor["id"], state="pending").delete()
     await Watch.filter(monitor_id=monitor["id"]).update(seen_until=now + HOUR)
+    await Monitor.filter(id=monitor["id"]).update(created_at=now - 48 * HOUR)
+
+
+async def _rejuvenate(monitor: dict[str, Any]) -> None:
+    await Monitor.filter(id=monitor["id"]).update(created_at=datetime.now(UTC) - 59 * MINUTE)
 
 
 class TestTheList:
@@ -204,6 +209,15 @@ class TestUptime:
             "100 %",
             "no data",
         ]
+
+    def test_says_nothing_of_a_monitor_that_is_younger_than_an_hour(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        monitor = create(alice)
+        service.run(_live(monitor, 12))
+        service.run(_rejuvenate(monitor))
+        _, uptime = owner.open("/monitors").text.split('data-label="Uptime" class="number">')
+        assert read_text(uptime).startswith("no data")
 
     def test_leaves_time_in_maintenance_out(
         self, service: RunningService, owner: Visitor, alice: Player

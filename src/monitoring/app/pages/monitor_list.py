@@ -18,6 +18,7 @@ from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_filter import place_problem, read_filter
 from monitoring.app.monitor_words import STATUSES, UNANSWERED
 from monitoring.app.mute_lengths import MUTE_LENGTHS
+from monitoring.app.pages.monitor import MIN_COUNTED
 from monitoring.app.routing import for_members
 from monitoring.checks.latest import list_latest
 from monitoring.checks.uptimes import measure_ratios
@@ -143,6 +144,7 @@ async def _render_list(
     newest = await list_incidents(visit.team.id, None, IncidentState.OPEN, OPEN_INCIDENTS_NAMED, None)
     routes = await list_telling_routes(visit.team.id)
     by_id = {each["id"]: each for each in listed.monitors}
+    old_enough = [id_ for id_, each in by_id.items() if each["created_at"] <= visit.now - MIN_COUNTED]
     most_common = Counter(tags).most_common(TAGS_SHOWN)
     return visit.render_live(
         "monitors/list.html",
@@ -155,7 +157,7 @@ async def _render_list(
         common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
-        uptimes=await measure_ratios([*by_id], visit.now - UPTIME_RANGE, visit.now),
+        uptimes=await measure_ratios(old_enough, visit.now - UPTIME_RANGE, visit.now),
         untold={id_ for id_, monitor in by_id.items() if not is_told(routes, id_, monitor["tags"])},
         tells_somebody=bool(routes),
         muted=await list_muted(visit.team.id, by_id, visit.now),
@@ -174,11 +176,12 @@ async def _draw_bars(now: datetime, listed: Listed) -> dict[UUID, Any]:
 
 
 def _read_written(written: str) -> dict[str, Any]:
-    """Read a `Monitor` of the document; its id becomes a UUID, the time of its last check a datetime."""
+    """Read a `Monitor` of the document; its id becomes a UUID, its birth and its last check datetimes."""
     monitor: dict[str, Any] = orjson.loads(written)
     checked_at = monitor["last_checked_at"]
     return monitor | {
         "id": UUID(monitor["id"]),
+        "created_at": read_timestamp(monitor["created_at"]),
         "last_checked_at": read_timestamp(checked_at) if checked_at else None,
     }
 
