@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 ARTICLE_ID = "019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12"
 
 
-def deliver_two_editions() -> Manuscript:
+def deliver(editions: int) -> Manuscript:
     manuscript = Manuscript("p1-0", "shoes-0", article_id=ARTICLE_ID)
-    for _ in range(2):
+    for _ in range(editions):
         manuscript.replace_by(manuscript.write(Random(1)))
     manuscript.corrections["es"] = "Correction 1 of Reason p1-0.1.0 "
     return manuscript
@@ -64,7 +64,7 @@ def keep(manuscript: Manuscript) -> Kept:
     )
 
 
-MANUSCRIPT = deliver_two_editions()
+MANUSCRIPT = deliver(2)
 KEPT = keep(MANUSCRIPT)
 
 
@@ -85,7 +85,8 @@ def change_page(path: str, **fields: Any) -> Kept:
 
 
 OLD, NEW = MANUSCRIPT.superseded[0], MANUSCRIPT.newest
-OTHER_ID = "019a9c41-0000-7f55-8a3b-6d1f9e4b7a12"
+OTHER_ID = "019a9c42-0000-7f55-8a3b-6d1f9e4b7a12"
+EARLIER_ID = "019a9c40-0000-7f55-8a3b-6d1f9e4b7a12"
 
 SPOILT = {
     "an article lost": (replace(KEPT, articles=[]), f"p1-0: article {ARTICLE_ID} is not stored"),
@@ -199,6 +200,17 @@ def test_what_is_left_of_a_deleted_article_is_named(what: str) -> None:
 
 def test_what_was_promised_and_kept_is_no_violation() -> None:
     assert list(judge([MANUSCRIPT], KEPT, ["es"])) == []
+
+
+@pytest.mark.parametrize(("article_id", "violations"), [(EARLIER_ID, 0), (OTHER_ID, 1)])
+def test_a_first_page_may_be_that_of_an_attempt_whose_process_was_killed(
+    article_id: str, violations: int
+) -> None:
+    manuscript = deliver(1)
+    kept = keep(manuscript)
+    page = orjson.loads(kept.objects["shoes-0/en.json"]) | {"article_id": article_id}
+    spoilt = replace(kept, objects={**kept.objects, "shoes-0/en.json": orjson.dumps(page)})
+    assert len(list(judge([manuscript], spoilt, ["es"]))) == violations
 
 
 @pytest.mark.parametrize("what", SPOILT)
