@@ -60,8 +60,7 @@ def tell_article(
     deeds += map(_tell_act, acts)
     deeds += (_Deed(*tell_delivery(delivery)) for delivery in told)
     deeds.sort(key=lambda deed: deed.happened_at)
-    entries = [_sum_up(burst) for burst in _find_bursts(deeds)]
-    return sorted(entries, key=lambda entry: entry.happened_at, reverse=True)
+    return [_sum_up(burst) for burst in reversed(_find_bursts(deeds))]
 
 
 def _tell_history(entry: HistoryEntry) -> _Deed:

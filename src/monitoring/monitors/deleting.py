@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tortoise.functions import Count, Min
 
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record_many
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7
 from monitoring.contract.problems import Problem
@@ -16,6 +18,8 @@ from monitoring.monitors.service import delete_monitor
 if TYPE_CHECKING:
     from collections.abc import Collection
     from uuid import UUID
+
+    from monitoring.audit.actors import Actor
 
 UNDO_MINUTES = 5
 UNDO_TIME = timedelta(minutes=UNDO_MINUTES)
@@ -32,10 +36,12 @@ class Deletion(NamedTuple):
     delete_at: datetime
 
 
-async def schedule_deletion(team_id: UUID, monitor_ids: Collection[UUID], now: datetime) -> dict[UUID, str]:
-    """Delete these monitors of the team after `UNDO_TIME`. Return their names.
+async def schedule_deletion(
+    team_id: UUID, monitor_ids: Collection[UUID], now: datetime, *, by: Actor
+) -> None:
+    """Delete these monitors of the team after `UNDO_TIME`. Each is in the audit log now.
 
-    Monitors that are being deleted already stay with that deletion, and are not returned.
+    Monitors that are being deleted already stay with that deletion.
     """
     deletion_id, delete_at = uuid7(), now + UNDO_TIME
     chosen = list(monitor_ids)
@@ -50,7 +56,8 @@ async def schedule_deletion(team_id: UUID, monitor_ids: Collection[UUID], now: d
             ]
             await PendingDeletion.bulk_create(pending, ignore_conflicts=True)
         scheduled = PendingDeletion.filter(team_id=team_id, deletion_id=deletion_id)
-        return dict(await scheduled.values_list("monitor_id", "monitor__name"))
+        names = dict(await scheduled.values_list("monitor_id", "monitor__name"))
+        await record_many(team_id, by, Action.MONITOR_DELETED, names)
 
 
 async def find_deletion(monitor_id: UUID) -> PendingDeletion | None:
@@ -58,13 +65,14 @@ async def find_deletion(monitor_id: UUID) -> PendingDeletion | None:
     return await PendingDeletion.get_or_none(monitor_id=monitor_id)
 
 
-async def undo_deletion(team_id: UUID, deletion_id: UUID) -> dict[UUID, str]:
-    """Keep the monitors of a deletion that are not deleted yet. Return their names."""
+async def undo_deletion(team_id: UUID, deletion_id: UUID, *, by: Actor) -> Collection[UUID]:
+    """Keep the monitors of a deletion that are not deleted yet, and return them."""
     async with transaction():
         pending = PendingDeletion.filter(team_id=team_id, deletion_id=deletion_id)
         kept = dict(await pending.select_for_update().values_list("monitor_id", "monitor__name"))
         await PendingDeletion.filter(team_id=team_id, deletion_id=deletion_id).delete()
-    return kept
+        await record_many(team_id, by, Action.MONITOR_KEPT, kept)
+    return kept.keys()
 
 
 async def list_deletions(team_id: UUID) -> list[Deletion]:

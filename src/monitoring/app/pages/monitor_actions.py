@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from monitoring.app.mute_lengths import mute_end
 from monitoring.app.routing import for_members
 from monitoring.audit.actions import Action
-from monitoring.audit.service import record, record_many
+from monitoring.audit.service import record
 from monitoring.auth.limits import count_request
 from monitoring.backends.database import transaction
 from monitoring.checks.requests import request_check
@@ -65,9 +65,7 @@ async def ask_to_delete(visit: Visit) -> Response:
 async def delete_monitor(visit: Visit) -> Response:
     """Delete the monitor, in some minutes. The list says so, and offers to undo it."""
     monitor = await _get_monitor(visit)
-    async with transaction():
-        names = await schedule_deletion(visit.team.id, [monitor.id], visit.now)
-        await record_many(visit.team.id, visit.actor, Action.MONITOR_DELETED, names)
+    await schedule_deletion(visit.team.id, [monitor.id], visit.now, by=visit.actor)
     return visit.redirect("/monitors")
 
 

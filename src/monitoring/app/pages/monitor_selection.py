@@ -10,9 +10,6 @@ from monitoring.app.list_view import read_view
 from monitoring.app.monitor_filter import read_filter
 from monitoring.app.mute_lengths import mute_end
 from monitoring.app.routing import for_members
-from monitoring.audit.actions import Action
-from monitoring.audit.service import record_many
-from monitoring.backends.database import transaction
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.monitors import service
@@ -67,20 +64,15 @@ async def show_list_again(visit: Visit) -> Response:
 
 
 async def delete_selected(visit: Visit) -> Response:
-    """Delete the monitors, in some minutes. Each is in the audit log now."""
-    chosen = await _read_selected(visit)
-    async with transaction():
-        names = await schedule_deletion(visit.team.id, chosen, visit.now)
-        await record_many(visit.team.id, visit.actor, Action.MONITOR_DELETED, names)
+    """Delete the monitors, in some minutes."""
+    await schedule_deletion(visit.team.id, await _read_selected(visit), visit.now, by=visit.actor)
     return _go_back(visit)
 
 
 async def keep_monitors(visit: Visit) -> Response:
     """Undo a deletion."""
-    async with transaction():
-        names = await undo_deletion(visit.team.id, visit.read_id("deletion_id"))
-        await record_many(visit.team.id, visit.actor, Action.MONITOR_KEPT, names)
-    return visit.redirect("/monitors", notice="monitors_kept" if names else "too_late_to_undo")
+    kept = await undo_deletion(visit.team.id, visit.read_id("deletion_id"), by=visit.actor)
+    return visit.redirect("/monitors", notice="monitors_kept" if kept else "too_late_to_undo")
 
 
 async def _read_selected(visit: Visit) -> Sequence[UUID]:
