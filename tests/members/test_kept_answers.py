@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import gather
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,13 @@ async def test_a_session_keeps_its_newest_answers_for_an_hour(alice: User) -> No
     await KeptAnswer.filter(id=others[0]).update(created_at=datetime.now(UTC) - LIFETIME)
     assert await find_answer(session_id, others[0]) is None
     assert await delete_old_answers(datetime.now(UTC) + timedelta(seconds=1)) == 1
+
+
+async def test_answers_of_the_same_moment_are_all_kept(alice: User) -> None:
+    for _ in range(20):
+        session_id = await begin(alice)
+        kept = await gather(*(keep(session_id) for _ in range(KEPT_A_SESSION)))
+        assert [await find_answer(session_id, each) for each in kept] == [ANSWER] * KEPT_A_SESSION
 
 
 async def test_nothing_is_kept_for_a_session_that_has_ended(alice: User) -> None:

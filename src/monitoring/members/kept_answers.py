@@ -37,8 +37,10 @@ async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
             kept = await KeptAnswer.create(
                 session_id=session_id, status=answer.status, page=page, created_at=now
             )
+            # The deletion sees answers that were committed after the newest were read: none of them is old.
             newest = await of_session.order_by("-id").limit(KEPT_A_SESSION).values_list("id", flat=True)
-            await of_session.filter(id__lt=min(newest)).delete()
+            if len(newest) == KEPT_A_SESSION:
+                await of_session.filter(id__lt=newest[-1]).delete()
     except IntegrityError:
         return None
     return kept.id
