@@ -1,8 +1,6 @@
-"""What pages cost that people keep open: 500 of them, in one team and in fifty, while nothing happens.
+"""What pages cost that people keep open: 500 lists, each in a session of its own, asking as `live.js` does.
 
-They ask as `live.js` does: "held" with `Prefer: wait`, and as it did: "asked" every 2.5 seconds without it.
-
-    .venv/bin/python benchmarks/open_pages.py --seconds 30
+.venv/bin/python benchmarks/open_pages.py --seconds 30
 """
 
 from __future__ import annotations
@@ -14,34 +12,72 @@ import re
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 from pydantic import SecretStr
 
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import open_backends
-from monitoring.backends.database import migrate
+from monitoring.backends.database import migrate, transaction
+from monitoring.checks.claims import claim_due
+from monitoring.checks.probes.protocol import Finding
+from monitoring.checks.requests import request_check
+from monitoring.checks.results import CheckResult, insert_results
+from monitoring.checks.storing import Checked, store
 from monitoring.members.invitations import accept_invitation, invite
 from monitoring.members.sessions import begin_session
+from monitoring.monitors.health import Outcome
 from monitoring.monitors.service import create_monitor
+from monitoring.outbound.stopwatch import Timings
 from monitoring.settings import Settings
 from postgres_and_redis import running_backends
 from servers import ENCRYPTION_KEY, SIGNING_KEY, running, service
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
     from servers import Server
 
 PAGES = 500
-TEAMS = (1, 50)
 MONITORS_A_TEAM = 20
+CHECKS_SHOWN = 40
+MINUTE = timedelta(minutes=1)
+UP = Finding(Outcome.UP, status_code=200, timings=Timings(total_ms=95.6))
 BETWEEN_SECONDS = 2.5
+COMING_SECONDS = 15
 WAIT_SECONDS = 25
 ETAG = re.compile(rb"\r\netag: ([^\r]+)", re.IGNORECASE)
 LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
+
+
+class Case(NamedTuple):
+    """How many teams have the pages open, and how often a check happens in each; None for never."""
+
+    title: str
+    teams: int
+    seconds_between_checks: float | None
+
+
+CASES = (
+    Case("nothing happens", 25, None),
+    Case("each monitor is checked once a minute", 25, 3.0),
+    Case("one team, a check a second", 1, 1.0),
+)
+
+
+class Team(NamedTuple):
+    """A team's monitors, and the tokens of the sessions that its people have open."""
+
+    monitor_ids: Sequence[UUID]
+    tokens: Sequence[str]
 
 
 def settings_for(url: str) -> Settings:
@@ -50,84 +86,125 @@ def settings_for(url: str) -> Settings:
     return Settings(database_url=SecretStr(url), **values)
 
 
-async def sow(url: str, teams: int) -> list[str]:
-    """Make teams with monitors, and a session for each page. Return the sessions' tokens."""
-    settings = settings_for(url)
-    tokens = []
-    async with open_backends(settings) as backends:
-        with backends.activate():
-            for number in range(teams):
-                team = await create_team(f"Team {teams}.{number}", "free", 1000)
-                for each in range(MONITORS_A_TEAM):
-                    await create_monitor(team.id, {"url": f"https://{each}.example.com/", "name": f"{each}"})
-                email = f"{teams}.{number}@example.com"
-                invited = await invite(team.id, email, "owner", by=COMMAND_LINE)
-                user = await accept_invitation(invited.code, "Alice", "correct horse battery staple")
-                tokens += [await begin_session(user, "benchmark") for _ in range(PAGES // teams)]
-    return tokens
+async def sow(case: Case) -> list[Team]:
+    """Make teams with monitors that were checked, and a session for each page."""
+    teams = []
+    for number in range(case.teams):
+        team = await create_team(f"Team {case.title} {number}", "free", 1000)
+        given = [
+            {"url": f"https://{each}.example.com/", "name": f"{each}"} for each in range(MONITORS_A_TEAM)
+        ]
+        ids = [(await create_monitor(team.id, each)).id for each in given]
+        async with transaction() as connection:
+            await insert_results(connection, [found for id_ in ids for found in find_checks(id_)])
+        email = f"{uuid4()}@example.com"
+        invited = await invite(team.id, email, "owner", by=COMMAND_LINE)
+        user = await accept_invitation(invited.code, "Alice", "correct horse battery staple")
+        sessions = PAGES // case.teams
+        teams.append(Team(ids, [await begin_session(user, "benchmark") for _ in range(sessions)]))
+    await check([id_ for team in teams for id_ in team.monitor_ids])
+    return teams
 
 
-async def keep_open(port: int, token: str, until: float, *, is_held: bool) -> int:
-    """Keep a page open. Return how many answers came."""
-    answers, known = 0, b""
-    prefer = f"Prefer: wait={WAIT_SECONDS}\r\n" if is_held else ""
-    await asyncio.sleep(random.uniform(0, BETWEEN_SECONDS))  # noqa: S311 - people come when they like
+def find_checks(monitor_id: UUID) -> list[CheckResult]:
+    """Say what the last checks of a monitor found."""
+    now = datetime.now(UTC)
+    moments = [now - each * MINUTE for each in range(1, CHECKS_SHOWN + 1)]
+    return [
+        CheckResult(monitor_id, moment, "up", 200, 90 + number, 1, 2, 3, 4, None, None)
+        for number, moment in enumerate(moments)
+    ]
+
+
+async def check(monitor_ids: Sequence[UUID]) -> None:
+    """Check monitors now, as a checker does, but without asking anybody."""
+    now = datetime.now(UTC)
+    for monitor_id in monitor_ids:
+        await request_check(monitor_id, now)
+    while claims := [
+        each for each in await claim_due(datetime.now(UTC), 1000) if each.monitor_id in monitor_ids
+    ]:
+        await store([Checked(each, datetime.now(UTC), UP) for each in claims], datetime.now(UTC))
+
+
+async def keep_checking(team: Team, between_seconds: float) -> None:
+    """Check one monitor after the other."""
+    await asyncio.sleep(random.uniform(0, between_seconds))  # noqa: S311 - teams know nothing of each other
+    for monitor_id in cycle(team.monitor_ids):
+        await asyncio.gather(check([monitor_id]), asyncio.sleep(between_seconds))
+
+
+async def keep_open(port: int, token: str, answers: Counter[bytes]) -> None:
+    """Keep a page open, and count its answers."""
+    known = b""
+    await asyncio.sleep(random.uniform(0, COMING_SECONDS))  # noqa: S311 - people come when they like
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
-        while time.monotonic() < until:
+        while True:
             began = time.monotonic()
             head = (
-                f"GET /app/monitors HTTP/1.1\r\nHost: x\r\nCookie: session={token}\r\n{prefer}If-None-Match: "
+                f"GET /app/monitors HTTP/1.1\r\nHost: x\r\nCookie: session={token}\r\n"
+                f"Prefer: wait={WAIT_SECONDS}\r\nIf-None-Match: "
             )
             writer.write(head.encode() + known + b"\r\n\r\n")
             answered = await reader.readuntil(b"\r\n\r\n")
             if length := LENGTH.search(answered):
                 await reader.readexactly(int(length[1]))
             status = answered.split(b" ", 2)[1]
-            if status not in (b"200", b"304"):
-                raise SystemExit(answered.decode())
-            known = ETAG.search(answered)[1]  # type: ignore[index]
-            answers += 1
+            found = ETAG.search(answered)  # an error has none
+            known = found[1] if found else b""
+            answers[status] += 1
             await asyncio.sleep(max(0.0, began + BETWEEN_SECONDS - time.monotonic()))
     finally:
         writer.close()
-    return answers
 
 
-async def measure(server: Server, tokens: list[str], seconds: float, *, is_held: bool) -> None:
+async def measure(server: Server, case: Case, settings: Settings, seconds: float) -> None:
     """Open all pages, let each get its first answers, and print the CPU of the service from then on."""
-    until = time.monotonic() + 3600
-    pages = [asyncio.ensure_future(keep_open(server.port, token, until, is_held=is_held)) for token in tokens]
-    await asyncio.sleep(12)  # the first pages are rendered
-    before, began = server.cpu_seconds(), time.monotonic()
-    done, _ = await asyncio.wait(pages, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
-    spent = server.cpu_seconds() - before
-    for page in done:
-        page.result()
-    share = spent / (time.monotonic() - began)
-    print(f"{'held' if is_held else 'asked'}: {share:.1%} of a core", flush=True)
-    for page in pages:
-        page.cancel()
-    with suppress(asyncio.CancelledError):
-        await asyncio.wait(pages)
+    async with open_backends(settings) as backends:
+        with backends.activate():
+            teams, answers = await sow(case), Counter[bytes]()
+            pages = [keep_open(server.port, token, answers) for team in teams for token in team.tokens]
+            checks = [
+                keep_checking(team, case.seconds_between_checks)
+                for team in teams
+                if case.seconds_between_checks
+            ]
+            tasks = [asyncio.ensure_future(each) for each in (*pages, *checks)]
+            await asyncio.sleep(COMING_SECONDS + 10)  # the first pages are rendered
+            answers.clear()
+            before, began = server.cpu_seconds(), time.monotonic()
+            done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+            spent, passed = server.cpu_seconds() - before, time.monotonic() - began
+            for task in done:
+                task.result()
+            rates = ", ".join(
+                f"{count / passed:.0f} answers {status.decode()} a second"
+                for status, count in answers.items()
+            )
+            print(
+                f"{PAGES} pages of {case.teams} teams, {case.title}: {spent / passed:.1%} of a core; {rates}",
+                flush=True,
+            )
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
 
 
 def main() -> None:
-    """Measure both ways of asking on one service."""
+    """Measure each case on a service of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=30.0)
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--case", type=int, choices=range(len(CASES)), help="this one alone")
+    arguments = parser.parse_args()
     with running_backends() as backends, tempfile.TemporaryDirectory() as folder:
         url = f"{backends.postgres.create('open_pages')}?sslmode=disable"
         asyncio.run(migrate(settings_for(url)))
         program = service(DATABASE_URL=url, SESSION_COOKIE_SECURE="false", CONNECTIONS_PER_ADDRESS="1000")
         program = replace(program.under(Path(sys.executable)), folder=Path(folder))
-        for teams in TEAMS:
-            tokens = asyncio.run(sow(url, teams))
+        for case in CASES if arguments.case is None else [CASES[arguments.case]]:
             with running(program) as server:
-                for is_held in (True, False):
-                    print(f"{PAGES} pages of {teams} teams, ", end="")
-                    asyncio.run(measure(server, tokens, seconds, is_held=is_held))
+                asyncio.run(measure(server, case, settings_for(url), arguments.seconds))
 
 
 if __name__ == "__main__":

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from monitoring.members.sessions import end_sessions
+from monitoring.monitors.maintenance.service import create_window
 from monitoring.monitors.service import create_monitor
+from monitoring.notifications.deliveries import queue_test
+from monitoring.notifications.service import create_channel, update_channel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Coroutine, Iterator
     from concurrent.futures import Future
+    from uuid import UUID
 
     import httpx
 
@@ -32,6 +36,46 @@ def held(owner: Visitor, service: RunningService) -> Iterator[Future[httpx.Respo
         while not service.app.pages.changes.count_waiting():
             assert not answer.done(), answer.result()
         yield answer
+
+
+async def make_channel(team_id: UUID) -> UUID:
+    return (await create_channel(team_id, {"type": "webhook", "url": "https://pager.example.com/"})).id
+
+
+async def disable_it(team_id: UUID, channel_id: UUID) -> None:
+    await update_channel(team_id, channel_id, {"type": "webhook", "enabled": False})
+
+
+async def send_test(team_id: UUID, channel_id: UUID) -> None:
+    await queue_test(team_id, channel_id)
+
+
+async def begin_maintenance(team_id: UUID, _: UUID) -> None:
+    await create_window(team_id, {"name": "Deployment", "duration_seconds": 3600})
+
+
+@pytest.mark.parametrize(
+    ("path", "change"),
+    [
+        ("/settings/notifications", disable_it),
+        ("/settings/notifications/{}/deliveries", send_test),
+        ("/settings/maintenance", begin_maintenance),
+    ],
+)
+def test_a_page_below_settings_is_sent_when_it_changes_and_tells_how_to_renew_it_by_hand(
+    path: str,
+    change: Callable[[UUID, UUID], Coroutine[Any, Any, None]],
+    owner: Visitor,
+    service: RunningService,
+) -> None:
+    channel_id = service.run(make_channel(owner.team.id))
+    address, headers = path.format(channel_id), {"Prefer": "wait=0"}
+    page = owner.get(address, headers=headers)
+    assert "Without JavaScript this page does not renew itself" in page.text
+    headers["If-None-Match"] = page.headers["ETag"]
+    assert owner.get(address, headers=headers).status_code == 304
+    service.run(change(owner.team.id, channel_id))
+    assert owner.get(address, headers=headers | {"Prefer": "wait=20"}).status_code == 200
 
 
 def test_a_page_without_changes_is_not_sent_again(owner: Visitor) -> None:

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from articles.desk import deliver as deliver_article
+from articles.desk import translate
 from checks.rounds import UP, found, make_due
 from incidents.breakdowns import break_down, resolve
-from monitoring.app.marks import Shown, Source, read_marks
+from monitoring.app.marks import EVERYWHERE, Shown, Source, read_marks
+from monitoring.articles.models import PublicationStatus
+from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.withdrawal import withdraw_article
 from monitoring.audit.actors import Actor
+from monitoring.backends.database import transaction
 from monitoring.checks.claims import claim_due
 from monitoring.checks.requests import request_check
 from monitoring.checks.storing import store
@@ -20,6 +26,7 @@ from monitoring.monitors.maintenance.service import create_window
 from monitoring.monitors.service import delete_monitor, update_monitor
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
+from monitoring.notifications.muting import store_mutes
 from monitoring.notifications.service import create_channel, list_channels, update_channel
 from temporary_backends import temporary_backends
 
@@ -36,7 +43,7 @@ ALICE = Actor("alice@example.com")
 
 @pytest.fixture
 async def _backends(tmp_path: Path) -> AsyncIterator[None]:
-    async with temporary_backends(tmp_path):
+    async with temporary_backends(tmp_path, locales="es", translator="pseudo"):
         yield
 
 
@@ -104,23 +111,30 @@ async def disable_channel(monitor: Monitor) -> None:
     await update_channel(monitor.team_id, channel.id, {"type": "webhook", "enabled": False})
 
 
-T, C, M, I = Source.TEAM, Source.CHECKS, Source.MONITOR, Source.INCIDENT  # noqa: E741
+async def mute(monitor: Monitor) -> None:
+    async with transaction():
+        await store_mutes(monitor.team_id, [monitor.id], None, ALICE.name)
+
+
+TEAM, CHECKS, MONITOR, INCIDENT = Source.TEAM, Source.CHECKS, Source.MONITOR, Source.INCIDENT
+TOLD, CHANNELS, CHANNEL, WINDOWS = Source.TOLD, Source.CHANNELS, Source.CHANNEL, Source.WINDOWS
 
 
 @pytest.mark.parametrize(
     ("change", "least"),
     [
-        (check, {C, M}),
-        (check_now, {M}),
-        (recover, {T}),
-        (acknowledge_it, {T}),
-        (note, {I}),
-        (deliver, {I}),
-        (rename, {T}),
-        (pause, {T, M}),
-        (delete, {T}),
-        (begin_maintenance, {T, M}),
-        (disable_channel, {T}),
+        (check, {CHECKS, MONITOR}),
+        (check_now, {MONITOR}),
+        (recover, {TEAM, TOLD, CHANNEL}),
+        (acknowledge_it, {TEAM}),
+        (note, {INCIDENT}),
+        (deliver, {TOLD, CHANNEL}),
+        (rename, {TEAM}),
+        (pause, {TEAM, MONITOR}),
+        (delete, {TEAM}),
+        (mute, {TEAM}),
+        (begin_maintenance, {TEAM, MONITOR, WINDOWS}),
+        (disable_channel, {CHANNELS}),
     ],
 )
 async def test_a_change_moves_the_marks_of_its_team_and_of_no_other(
@@ -128,7 +142,9 @@ async def test_a_change_moves_the_marks_of_its_team_and_of_no_other(
 ) -> None:
     async def shown_of(monitor: Monitor) -> list[Shown]:
         incident = await incident_of(monitor)
-        ids = {T: monitor.team_id, C: monitor.team_id, M: monitor.id, I: incident.id}
+        [channel] = (await list_channels(monitor.team_id, 1, None)).rows
+        ids = {TEAM: monitor.team_id, CHECKS: monitor.team_id, MONITOR: monitor.id, INCIDENT: incident.id}
+        ids |= {TOLD: incident.id, CHANNELS: monitor.team_id, CHANNEL: channel.id, WINDOWS: monitor.team_id}
         return [Shown(source, id_) for source, id_ in ids.items()]
 
     mine, others = await watch(), await watch()
@@ -139,3 +155,39 @@ async def test_a_change_moves_the_marks_of_its_team_and_of_no_other(
     after = await read_marks(my_marks + their_marks)
     assert least <= {each.source for each in my_marks if after[each] != before[each]}
     assert [each for each in their_marks if after[each] != before[each]] == []
+
+
+async def test_the_marks_of_articles_move_with_all_that_happens_to_one() -> None:
+    article, other = await deliver_article(), await deliver_article("Other shoes", id="art_2")
+    everything, mine, others = (
+        Shown(Source.ARTICLES, EVERYWHERE),
+        Shown(Source.ARTICLE, article.id),
+        Shown(Source.ARTICLE, other.id),
+    )
+
+    async def look() -> dict[Shown, str]:
+        return await read_marks([everything, mine, others])
+
+    async def translate_again() -> None:
+        async with transaction():
+            await retranslate(Choice(article.id, None), forgets_memory=False)
+
+    happenings: list[Callable[[], Awaitable[object]]] = [
+        lambda: translate(article),
+        translate_again,
+        lambda: deliver_article("Better shoes"),
+        lambda: withdraw_article(article.id, PublicationStatus.UNPUBLISHED, ALICE),
+    ]
+    before = await look()
+    for happen in happenings:
+        await happen()
+        after = await look()
+        assert {each for each in after if after[each] != before[each]} == {everything, mine}
+        before = after
+
+
+async def test_the_mark_of_what_engines_were_asked_moves_with_it() -> None:
+    usage = Shown(Source.USAGE, EVERYWHERE)
+    before = await read_marks([usage])
+    await translate(await deliver_article())
+    assert await read_marks([usage]) != before

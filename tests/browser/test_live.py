@@ -52,7 +52,7 @@ class TestAnOpenPage:
         [
             ("/monitors", "(1 down) Monitors", "1 open incident"),
             ("/monitors/{id}", f"(down) {NAME}", f"{NAME}: down"),
-            ("/incidents", "Incidents", "Open incidents on this page: 1"),
+            ("/incidents", "(1 down) Incidents", "Open incidents on this page: 1"),
         ],
     )
     def test_shows_in_page_title_and_icon_that_a_monitor_goes_down(  # noqa: PLR0913, PLR0917
@@ -75,17 +75,18 @@ class TestAnOpenPage:
         assert "icon-down" in (person.page.locator("link[rel=icon]").get_attribute("href") or "")
         assert person.page.locator("#news").inner_text() == says
 
-    def test_keeps_focus_and_what_is_unfolded(
+    def test_keeps_focus_and_says_which_zone_its_times_are_in(
         self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
     ) -> None:
         owner, monitor = watched
-        person = arrive(owner)
+        person = arrive(owner, timezone_id="Asia/Tokyo")
         person.open("/monitors")
         link = person.page.get_by_role("link", name=NAME)
         link.focus()
         app_service.run(go_down(monitor))
         person.page.get_by_text("Silence").wait_for()
         assert person.page.evaluate("document.activeElement.textContent") == NAME
+        assert "Times are in Asia/Tokyo" in person.page.locator("footer").inner_text()
 
     def test_never_turns_a_focused_link_into_that_of_another_row(
         self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService

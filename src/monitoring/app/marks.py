@@ -18,24 +18,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+# For sources that are the installation's.
+EVERYWHERE = UUID(int=0)
+
+
 class Source(Enum):
     """A part of the database, by what its id names. The values are columns for each id.
 
-    `{ms:x}` stands for a moment in milliseconds.
+    `{ms:x}` stands for a moment in milliseconds. What is joined to null, such as a sum of nothing, is null.
     """
 
-    # A team's monitors, their states and deletions, its incidents and its channels.
+    # A team's monitors, their states, deletions and mutes, and its incidents.
     TEAM = """
         (SELECT count(*) || ' ' || sum(version) || ' ' || sum({ms:status_changed_at})
             FROM monitors WHERE team_id = given.id),
         (SELECT id FROM incidents WHERE team_id = given.id ORDER BY id DESC LIMIT 1),
         (SELECT count(*) || ' ' || count(acknowledged_at) || ' ' || sum({ms:started_at})
             FROM incidents WHERE team_id = given.id AND resolved_at IS NULL),
-        (SELECT count(*) || ' ' || sum({ms:updated_at}) || ' ' || count(confirmed_at) || ' '
-            || sum(CASE WHEN enabled THEN 1 ELSE 0 END)
-            FROM notification_channels WHERE team_id = given.id),
         (SELECT count(*) || ' ' || sum({ms:delete_at}) FROM pending_deletions WHERE team_id = given.id),
-        (SELECT count(*) || ' ' || sum({ms:muted_until}) FROM mutes WHERE team_id = given.id)
+        (SELECT count(*) || ' ' || coalesce(sum({ms:muted_until}), 0) FROM mutes WHERE team_id = given.id)
     """
 
     # The last checks of all monitors of a team.
@@ -51,17 +52,62 @@ class Source(Enum):
         (SELECT sum({ms:maintenance_until}) FROM watches WHERE monitor_id = given.id)
     """
 
-    # An incident's notes, and the deliveries that tell of it.
-    INCIDENT = """
-        (SELECT id FROM incident_notes WHERE incident_id = given.id ORDER BY id DESC LIMIT 1),
+    # An incident's notes.
+    INCIDENT = "(SELECT id FROM incident_notes WHERE incident_id = given.id ORDER BY id DESC LIMIT 1)"
+
+    # The deliveries that tell of an incident or an article.
+    TOLD = """
         (SELECT count(*) || ' ' || sum(attempts) || ' ' || count(delivered_at) || ' ' || count(error_message)
             || ' ' || count(due_at) || ' ' || coalesce(sum({ms:due_at}), 0)
             FROM notification_deliveries WHERE subject_id = given.id)
     """
 
+    # A team's channels.
+    CHANNELS = """
+        (SELECT count(*) || ' ' || sum({ms:updated_at}) || ' ' || count(confirmed_at) || ' '
+            || sum(CASE WHEN enabled THEN 1 ELSE 0 END)
+            FROM notification_channels WHERE team_id = given.id)
+    """
+
+    # The newest deliveries of a channel. A page with older ones is renewed after a while anyway.
+    CHANNEL = """
+        (SELECT count(*) || ' ' || sum({ms:created_at}) || ' ' || sum(attempts) || ' ' || count(delivered_at)
+            || ' ' || count(error_message) || ' ' || count(due_at) || ' ' || coalesce(sum({ms:due_at}), 0)
+            FROM (SELECT * FROM notification_deliveries WHERE channel_id = given.id
+                ORDER BY id DESC LIMIT 200) AS newest)
+    """
+
+    # A team's maintenance windows. A worker moves `due_at` when maintenance begins and ends.
+    WINDOWS = """
+        (SELECT count(*) || ' ' || sum({ms:updated_at}) || ' ' || coalesce(sum({ms:ended_at}), 0) || ' '
+            || coalesce(sum({ms:due_at}), 0)
+            FROM maintenance_windows WHERE team_id = given.id)
+    """
+
+    # All articles, and what is being translated. Each is read from an index alone.
+    ARTICLES = """
+        (SELECT count(*) || ' ' || sum({ms:updated_at}) FROM articles),
+        (SELECT count(*) || ' ' || sum({ms:due_at}) || ' ' || count(CASE status WHEN 'queued' THEN 1 END)
+            FROM translations WHERE status IN ('queued', 'translating'))
+    """
+
+    # An article, its translations, and what happened to it.
+    ARTICLE = """
+        (SELECT revision || ' ' || status || ' ' || {ms:updated_at} FROM articles WHERE id = given.id),
+        (SELECT count(*) || ' ' || sum(attempts) || ' ' || sum({ms:due_at}) || ' ' || count(claim) || ' '
+            || count(CASE status WHEN 'failed' THEN 1 END) || ' ' || sum(untranslated_segments) || ' '
+            || coalesce(sum({ms:translated_at}), 0)
+            FROM translations WHERE article_id = given.id),
+        (SELECT count(*) FROM article_history WHERE article_id = given.id),
+        (SELECT count(*) FROM audit_entries WHERE subject_id = CAST(given.id AS text))
+    """
+
+    # What engines were asked.
+    USAGE = "(SELECT sum(characters) || ' ' || sum(requests) FROM engine_usage)"
+
 
 class Shown(NamedTuple):
-    """What a page shows: the source, and the id of a team, monitor or incident."""
+    """What a page shows: the source, and the id of what it names."""
 
     source: Source
     id: UUID

@@ -6,6 +6,7 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING
 
+from monitoring.app.marks import EVERYWHERE, Shown, Source
 from monitoring.app.pages.articles import demand_articles
 from monitoring.app.routing import for_members
 from monitoring.articles.usage import count_waiting_for_budget, list_usage, this_month
@@ -21,12 +22,14 @@ _MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 async def show_costs(visit: Visit) -> Response:
     """Show the month of the query, or this one."""
     demand_articles(visit)
+    if unchanged := await visit.await_change(Shown(Source.USAGE, EVERYWHERE)):
+        return unchanged
     current, asked = this_month(), visit.query.get("month", "")
     month = asked if _MONTH.fullmatch(asked) and asked <= current else current
     rows = await list_usage(month)
     used = sum(row.characters for row in rows)
     budget = visit.settings.translation_monthly_characters
-    return visit.render(
+    return visit.render_live(
         "articles/costs.html",
         rows=rows,
         used=used,

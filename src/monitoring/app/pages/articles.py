@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from monitoring.app.article_timeline import tell_article
 from monitoring.app.article_view import direction_of, lay_side_by_side
+from monitoring.app.marks import EVERYWHERE, Shown, Source
 from monitoring.app.routing import for_members
 from monitoring.articles.history import list_history
 from monitoring.articles.models import PublicationStatus, TranslationStatus
@@ -47,11 +48,13 @@ _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
 async def show_articles(visit: Visit) -> Response:
     """List articles, newest first: those with the search in title or slug, and a locale in the status."""
     demand_articles(visit)
+    if unchanged := await visit.await_change(Shown(Source.ARTICLES, EVERYWHERE)):
+        return unchanged
     name = visit.query.get("status")
     wanted = next((known for known in TranslationStatus if known == name), None)
     search = visit.query.get("search", "").strip()[:MAX_SEARCH_CHARACTERS]
     page = await list_articles(ARTICLES_A_PAGE, wanted, visit.after_id, search)
-    return visit.render(
+    return visit.render_live(
         "articles/list.html",
         articles=page.rows,
         next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
@@ -64,6 +67,8 @@ async def show_articles(visit: Visit) -> Response:
 
 async def show_article(visit: Visit) -> Response:
     """Show an article's translations, what can be done about those that failed, and what happened to it."""
+    if unchanged := await _await_change_of_article(visit):
+        return unchanged
     article = await find_article_of(visit)
     translations = _in_order(article)
     history = await list_history(article.id, MOST_HAPPENINGS)
@@ -71,7 +76,7 @@ async def show_article(visit: Visit) -> Response:
     told = await list_told(visit.team.id, article.id, newest_first=True)
     timeline = tell_article(article, history, acts, told)
     is_cut = len(timeline) > MOST_ENTRIES or max(len(history), len(acts)) == MOST_HAPPENINGS
-    return visit.render(
+    return visit.render_live(
         "articles/show.html",
         article=article,
         translations=translations,
@@ -150,13 +155,15 @@ async def delete_article(visit: Visit) -> Response:
 
 async def read_article(visit: Visit) -> Response:
     """Show an original beside its translation, or alone while the blog storage is away."""
+    if unchanged := await _await_change_of_article(visit):
+        return unchanged
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
     stored = await _find_stored(visit, article, translation)
     delivery = stored.page["delivery"] if stored.page else None
     loop = asyncio.get_running_loop()
     reading = await loop.run_in_executor(_threads, lay_side_by_side, article.payload, delivery)
-    return visit.render(
+    return visit.render_live(
         "articles/read.html",
         article=article,
         translation=translation,
@@ -200,6 +207,12 @@ def demand_articles(visit: Visit) -> None:
     """Answer other teams as if there were no such page."""
     if not visit.sees_articles:
         raise Problem("not_found")
+
+
+async def _await_change_of_article(visit: Visit) -> Response | None:
+    demand_articles(visit)
+    article_id = visit.read_id("article_id")
+    return await visit.await_change(Shown(Source.ARTICLE, article_id), Shown(Source.TOLD, article_id))
 
 
 def find_translation_of(article: Article, visit: Visit) -> Translation:

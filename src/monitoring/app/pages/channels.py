@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 from monitoring.app import channel_form
 from monitoring.app.channel_form import WHOLE_FORM
 from monitoring.app.channel_words import EVENTS, TYPES
+from monitoring.app.marks import Shown, Source
 from monitoring.app.pages.monitor_forms import MENDED_STATUSES
 from monitoring.app.routing import for_members
 from monitoring.app.routing_form import DELAYS, REMINDERS, with_present, write_routing
@@ -41,7 +42,7 @@ LIST = "/settings/notifications"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Filled:
     """A form as it is shown: what was typed, and what is wrong with it, by field."""
 
     type: str
@@ -53,8 +54,10 @@ class Shown:
 
 async def show_channels(visit: Visit) -> Response:
     """List the team's channels, newest first. A team has so few that one page holds them."""
+    if unchanged := await visit.await_change(Shown(Source.CHANNELS, visit.team.id)):
+        return unchanged
     page = await service.list_channels(visit.team.id, service.MAX_CHANNELS_A_TEAM, None)
-    return visit.render("channels/list.html", channels=page.rows, types=TYPES, events=EVENTS)
+    return visit.render_live("channels/list.html", channels=page.rows, types=TYPES, events=EVENTS)
 
 
 async def show_new_channel(visit: Visit) -> Response:
@@ -65,7 +68,7 @@ async def show_new_channel(visit: Visit) -> Response:
     events = default_configuration(channel_type)["events"]
     defaults = {each.name: each.default for each in channel_form.fields_of(channel_type)}
     defaults |= write_routing(complete_routing({})["routing"])
-    return _render_new(visit, Shown(channel_type, defaults, events, str(uuid4())))
+    return _render_new(visit, Filled(channel_type, defaults, events, str(uuid4())))
 
 
 async def create_channel(visit: Visit) -> Response:
@@ -92,7 +95,7 @@ async def create_channel(visit: Visit) -> Response:
             if is_spent
             else await _explain(visit, problem, channel_type, form)
         )
-        shown = Shown(channel_type, form, events, str(uuid4()) if is_spent else form_id, errors)
+        shown = Filled(channel_type, form, events, str(uuid4()) if is_spent else form_id, errors)
         return _render_new(visit, shown, _status_of(visit, problem))
     channel = await service.get_channel(visit.team.id, UUID(reply.json_value()["channel_id"]))
     secret = read_secret(channel) if channel.type == "webhook" else ""
@@ -103,7 +106,7 @@ async def show_channel(visit: Visit) -> Response:
     """Show the form to change a channel. Its secrets are not shown."""
     channel = await _get_channel(visit)
     texts = channel_form.write_form(channel)
-    return _render_edit(visit, channel, Shown(channel.type, texts, channel.events))
+    return _render_edit(visit, channel, Filled(channel.type, texts, channel.events))
 
 
 async def change_channel(visit: Visit) -> Response:
@@ -116,7 +119,7 @@ async def change_channel(visit: Visit) -> Response:
         await service.update_channel(visit.team.id, channel.id, patch, by=visit.actor)
     except Problem as problem:
         errors = await _explain(visit, problem, channel.type, form)
-        shown = Shown(channel.type, form, events, errors=errors)
+        shown = Filled(channel.type, form, events, errors=errors)
         return _render_edit(visit, channel, shown, _status_of(visit, problem))
     return visit.redirect(LIST, notice="channel_updated")
 
@@ -198,16 +201,16 @@ def _status_of(visit: Visit, problem: Problem) -> int:
     return visit.catalogue.templates[problem.name].status
 
 
-def _render_new(visit: Visit, shown: Shown, status: int = 200) -> Response:
+def _render_new(visit: Visit, shown: Filled, status: int = 200) -> Response:
     title, hint = TYPES[shown.type]
     return _render_form(visit, "channels/new.html", status, shown, title=title, hint=hint)
 
 
-def _render_edit(visit: Visit, channel: NotificationChannel, shown: Shown, status: int = 200) -> Response:
+def _render_edit(visit: Visit, channel: NotificationChannel, shown: Filled, status: int = 200) -> Response:
     return _render_form(visit, "channels/edit.html", status, shown, channel=channel)
 
 
-def _render_form(visit: Visit, template: str, status: int, shown: Shown, **context: object) -> Response:
+def _render_form(visit: Visit, template: str, status: int, shown: Filled, **context: object) -> Response:
     return visit.render(
         template,
         status,

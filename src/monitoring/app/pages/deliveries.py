@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitoring.app.channel_words import EVENTS
+from monitoring.app.marks import Shown, Source
 from monitoring.app.routing import for_members
 from monitoring.auth.limits import count_request
 from monitoring.contract.cursors import encode_cursor
@@ -24,9 +25,14 @@ _PATH = "/settings/notifications/{channel_id}/deliveries"
 
 async def show_deliveries(visit: Visit) -> Response:
     """List the deliveries of the last 30 days, newest first."""
-    channel = await get_channel(visit.team.id, visit.read_id("channel_id"))
+    team_id, channel_id = visit.team.id, visit.read_id("channel_id")
+    await get_channel(team_id, channel_id)  # nobody waits for another team's
+    shown = (Shown(Source.CHANNELS, team_id), Shown(Source.CHANNEL, channel_id))
+    if unchanged := await visit.await_change(*shown):
+        return unchanged
+    channel = await get_channel(team_id, channel_id)
     page = await list_deliveries(channel, None, DELIVERIES_A_PAGE, visit.after_id)
-    return visit.render(
+    return visit.render_live(
         "channels/deliveries.html",
         channel=channel,
         deliveries=page.rows,

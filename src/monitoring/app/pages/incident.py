@@ -51,7 +51,8 @@ async def show_incident(visit: Visit) -> Response:
     """Show what happened in an incident, and the forms to answer it."""
     team_id, incident_id = visit.team.id, visit.read_id("incident_id")
     incident = await service.get_incident(team_id, incident_id)
-    shown = [Shown(Source.TEAM, team_id), Shown(Source.INCIDENT, incident_id)]
+    shown = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS)]
+    shown += [Shown(source, incident_id) for source in (Source.INCIDENT, Source.TOLD)]
     if visit.now < incident.started_at - BEFORE + SHOWN:  # the chart still grows
         shown.append(Shown(Source.MONITOR, incident.monitor_id))
     if unchanged := await visit.await_change(*shown):

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 from monitoring.app import maintenance_form
 from monitoring.app.maintenance_form import WHOLE_FORM
 from monitoring.app.maintenance_words import DURATIONS, LABELS, RULES, describe_recurrence
+from monitoring.app.marks import Shown, Source
 from monitoring.app.pages.monitor_forms import MENDED_STATUSES
 from monitoring.app.routing import for_members
 from monitoring.app.routing_form import with_present
@@ -37,7 +38,7 @@ WINDOWS_SHOWN = 200
 MONITORS_OFFERED = 50
 
 
-class Shown(NamedTuple):
+class Listed(NamedTuple):
     """A window as the list shows it. `names` are those of its monitors that still exist."""
 
     window: MaintenanceWindow
@@ -49,13 +50,15 @@ class Shown(NamedTuple):
 
 async def show_windows(visit: Visit) -> Response:
     """List the team's windows: those that are active, those to come, and those that are over."""
+    if unchanged := await visit.await_change(Shown(Source.WINDOWS, visit.team.id)):
+        return unchanged
     page = await service.list_windows(visit.team.id, WINDOWS_SHOWN, None)
     ids = {UUID(each) for window in page.rows for each in window.monitor_ids}
     names = await name_monitors(visit.team.id, ids)
     shown = [_describe(window, visit.now, names) for window in page.rows]
     active = [each for each in shown if each.active_until]
     coming = [each for each in shown if each.next_starts_at and not each.active_until]
-    return visit.render(
+    return visit.render_live(
         "maintenance/list.html",
         active=active,
         coming=sorted(coming, key=lambda each: (each.next_starts_at, each.window.id)),
@@ -146,9 +149,9 @@ async def _get_window(visit: Visit) -> MaintenanceWindow:
     return await service.get_window(visit.team.id, visit.read_id("window_id"))
 
 
-def _describe(window: MaintenanceWindow, now: datetime, names: dict[UUID, str]) -> Shown:
+def _describe(window: MaintenanceWindow, now: datetime, names: dict[UUID, str]) -> Listed:
     occurrence = occurrence_of(window, now)
-    return Shown(
+    return Listed(
         window,
         occurrence.ends_at if occurrence and occurrence.starts_at <= now else None,
         next_start_of(window, now),

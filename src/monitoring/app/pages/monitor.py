@@ -69,9 +69,9 @@ def period_of(visit: Visit) -> Period:
 
 async def show_monitor(visit: Visit) -> Response:
     """Show a monitor: its state, uptime, response times, last checks, incidents and configuration."""
-    monitor_id = visit.read_id("monitor_id")
-    shown = (Shown(Source.TEAM, visit.team.id), Shown(Source.MONITOR, monitor_id))
-    if unchanged := await visit.await_change(*shown):
+    team_id, monitor_id = visit.team.id, visit.read_id("monitor_id")
+    shown = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS)]
+    if unchanged := await visit.await_change(*shown, Shown(Source.MONITOR, monitor_id)):
         return unchanged
     now = visit.now
     monitor = await service.get_monitor(visit.team.id, monitor_id)

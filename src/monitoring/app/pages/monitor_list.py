@@ -80,7 +80,8 @@ class Listed(NamedTuple):
 async def show_monitors(visit: Visit) -> Response:
     """List the team's monitors, what is down first, below their numbers by state and the open incidents."""
     team_id = visit.team.id
-    if unchanged := await visit.await_change(Shown(Source.TEAM, team_id), Shown(Source.CHECKS, team_id)):
+    shown = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS, Source.CHECKS)]
+    if unchanged := await visit.await_change(*shown):
         return unchanged
     chosen = visit.query.get("density", "")
     view = read_view(visit.query, chosen or cookies.read_density(visit.request, visit.settings))
