@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,6 +43,14 @@ class Bars:
     width: int = MAX_BARS * _BAR_STEP
     height: int = _BAR_HEIGHT
     bar_width: int = _BAR_WIDTH
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The bars as one SVG path for each look: rectangles would be more than half of a page."""
+        paths: defaultdict[str, list[str]] = defaultdict(list)
+        for bar in self.bars:
+            paths[bar.look].append(f"M{bar.x} {bar.y}h{self.bar_width}v{bar.height}h-{self.bar_width}z")
+        return {look: "".join(paths[look]) for look in sorted(paths)}
 
 
 class Day(NamedTuple):

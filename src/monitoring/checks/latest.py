@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
-from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import spell
@@ -13,6 +12,7 @@ from monitoring.checks.results import spell_row
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from uuid import UUID
 
 # Each monitor has its own SELECT, and SQLite allows no more of them in a UNION (SQLITE_MAX_COMPOUND_SELECT).
 MAX_MONITORS = 500
@@ -36,21 +36,22 @@ async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) 
     if not found:
         return found
     connection = current_backends().database.context.db()
-    sql = " UNION ALL ".join(_select(number, count) for number, _ in enumerate(monitor_ids, start=2))
+    sql = " UNION ALL ".join(_select(number, count) for number, _ in enumerate(monitor_ids))
     values = spell_row(connection, (since, *monitor_ids))
     _, rows = await connection.execute_query(spell(connection, sql), values)
-    for monitor_id, _, outcome, response_time_ms, is_in_maintenance in sorted(rows, key=itemgetter(1)):
-        found[UUID(str(monitor_id))].append(Glimpse(outcome, response_time_ms, bool(is_in_maintenance)))
+    for number, _, outcome, response_time_ms, is_in_maintenance in sorted(rows, key=itemgetter(1)):
+        found[monitor_ids[number]].append(Glimpse(outcome, response_time_ms, bool(is_in_maintenance)))
     return found
 
 
 def _select(number: int, count: int) -> str:
+    """Select the checks of a monitor, by its place among them. The first parameter is the moment."""
     newest = (
-        "SELECT monitor_id, checked_at, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
-        f" WHERE monitor_id = ${number} AND checked_at >= $1 ORDER BY checked_at DESC LIMIT {count:d}"
+        f"SELECT {number:d} AS number, checked_at, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
+        f" WHERE monitor_id = ${number + 2} AND checked_at >= $1 ORDER BY checked_at DESC LIMIT {count:d}"
     )
     in_maintenance = (
-        f"EXISTS (SELECT 1 FROM maintenance_spans WHERE monitor_id = ${number}"  # noqa: S608
+        f"EXISTS (SELECT 1 FROM maintenance_spans WHERE monitor_id = ${number + 2}"  # noqa: S608
         " AND starts_at <= latest.checked_at AND ends_at > latest.checked_at)"
     )
     return f"SELECT latest.*, {in_maintenance} FROM ({newest}) AS latest"  # noqa: S608 - what stands above
