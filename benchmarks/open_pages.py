@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
-import re
 import sys
 import tempfile
 import time
@@ -22,6 +21,7 @@ from uuid import uuid4
 
 from pydantic import SecretStr
 
+from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import open_backends
@@ -53,9 +53,6 @@ MINUTE = timedelta(minutes=1)
 UP = Finding(Outcome.UP, status_code=200, timings=Timings(total_ms=95.6))
 BETWEEN_SECONDS = 2.5
 COMING_SECONDS = 15
-WAIT_SECONDS = 25
-ETAG = re.compile(rb"\r\netag: ([^\r]+)", re.IGNORECASE)
-LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
 
 
 class Case(NamedTuple):
@@ -134,36 +131,30 @@ async def keep_checking(team: Team, between_seconds: float) -> None:
         await asyncio.gather(check([monitor_id]), asyncio.sleep(between_seconds))
 
 
-async def keep_open(port: int, token: str, answers: Counter[bytes]) -> None:
-    """Keep a page open, and count its answers."""
-    known = b""
+async def keep_open(port: int, token: str, answers: Counter[str]) -> None:
+    """Keep a page open, and count what comes."""
+    head = f"GET /app/monitors HTTP/1.1\r\nHost: x\r\nCookie: session={token}\r\n"
+    head += f"Accept: {FOLLOWED_MEDIA_TYPE}\r\n\r\n"
     await asyncio.sleep(random.uniform(0, COMING_SECONDS))  # noqa: S311 - people come when they like
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    try:
-        while True:
-            began = time.monotonic()
-            head = (
-                f"GET /app/monitors HTTP/1.1\r\nHost: x\r\nCookie: session={token}\r\n"
-                f"Prefer: wait={WAIT_SECONDS}\r\nIf-None-Match: "
-            )
-            writer.write(head.encode() + known + b"\r\n\r\n")
+    while True:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            writer.write(head.encode())
             answered = await reader.readuntil(b"\r\n\r\n")
-            if length := LENGTH.search(answered):
-                await reader.readexactly(int(length[1]))
-            status = answered.split(b" ", 2)[1]
-            found = ETAG.search(answered)  # an error has none
-            known = found[1] if found else b""
-            answers[status] += 1
-            await asyncio.sleep(max(0.0, began + BETWEEN_SECONDS - time.monotonic()))
-    finally:
-        writer.close()
+            answers[answered.split(b" ", 2)[1].decode()] += 1
+            while size := int(await reader.readline() or b"0", 16):
+                await reader.readexactly(size + 2)
+                answers["lines" if size > 1 else "signs of life"] += 1
+        finally:
+            writer.close()
+        await asyncio.sleep(BETWEEN_SECONDS)
 
 
 async def measure(server: Server, case: Case, settings: Settings, seconds: float) -> None:
     """Open all pages, let each get its first answers, and print the CPU of the service from then on."""
     async with open_backends(settings) as backends:
         with backends.activate():
-            teams, answers = await sow(case), Counter[bytes]()
+            teams, answers = await sow(case), Counter[str]()
             pages = [keep_open(server.port, token, answers) for team in teams for token in team.tokens]
             checks = [
                 keep_checking(team, case.seconds_between_checks)
@@ -178,10 +169,7 @@ async def measure(server: Server, case: Case, settings: Settings, seconds: float
             spent, passed = server.cpu_seconds() - before, time.monotonic() - began
             for task in done:
                 task.result()
-            rates = ", ".join(
-                f"{count / passed:.0f} answers {status.decode()} a second"
-                for status, count in answers.items()
-            )
+            rates = ", ".join(f"{count / passed:.0f} {kind} a second" for kind, count in answers.items())
             print(
                 f"{PAGES} pages of {case.teams} teams, {case.title}: {spent / passed:.1%} of a core; {rates}",
                 flush=True,

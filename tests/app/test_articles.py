@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 import chosen_backends
+from app.test_live_pages import following
 from app.visitor import Visitor, read_text
 from cast import form_team
 from monitoring.app.article_words import FAULTS
@@ -20,15 +21,12 @@ from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.articles.history import forget_history
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.refusals import store_refusals
-from monitoring.articles.retranslation import Choice, retranslate
 from monitoring.articles.storage import find_versions, page_transaction, put_page
-from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.judgement import Fault
 from monitoring.articles.translation.translated_segments import segment_hash
 from monitoring.articles.usage import count_waiting_for_budget, list_usage, this_month
 from monitoring.audit.service import list_entries
 from monitoring.auth.service import create_team
-from monitoring.backends.database import transaction
 from monitoring.contract.cursors import encode_cursor
 from monitoring.notifications.service import create_channel
 from running_service import WEBHOOK_SECRET, RunningService, running_service
@@ -100,12 +98,6 @@ def fail(service: RunningService, article_id: str, *locales: str) -> None:
     change(service, article_id, list(locales), status=TranslationStatus.FAILED, reason=REASON, attempts=8)
 
 
-async def retranslate_it(article_id: str) -> None:
-    async with transaction():
-        await retranslate(Choice(UUID(article_id), None), forgets_memory=True)
-    await translate_article.send(article_id)
-
-
 def store(service: RunningService, article_id: str, locale: str, payload: Any, **fields: Any) -> None:
     """Replace a page in the blog storage."""
 
@@ -164,18 +156,17 @@ class TestList:
         assert "es translated" in text
         assert "pt translated" in text
 
-    @pytest.mark.parametrize("path", ["", "/costs", "/{}", "/{}/es"])
-    def test_is_live_as_are_costs_and_the_pages_of_one(
+    @pytest.mark.parametrize("path", ["", "/{}", "/{}/es"])
+    def test_and_the_pages_of_one_are_live(
         self, path: str, service: RunningService, publisher: httpx.Client, editor: Visitor
     ) -> None:
         article_id = deliver_translated(service, publisher)
-        address, headers = f"/articles{path.format(article_id)}", {"Prefer": "wait=0"}
-        page = editor.get(address, headers=headers)
-        assert "Without JavaScript this page does not renew itself" in page.text
-        headers["If-None-Match"] = page.headers["ETag"]
-        assert editor.get(address, headers=headers).status_code == 304
-        service.run(retranslate_it(article_id))
-        assert editor.get(address, headers=headers | {"Prefer": "wait=20"}).status_code == 200
+        address = f"/articles{path.format(article_id)}"
+        assert "Without JavaScript this page does not renew itself" in editor.open(address).text
+        with following(editor, address) as pages:
+            next(pages)
+            fail(service, article_id, "es")
+            assert "The engine said" in read_text(next(pages))
 
     def test_tells_why_a_translation_failed_and_disarms_what_engines_and_publishers_write(
         self, service: RunningService, publisher: httpx.Client, editor: Visitor

@@ -179,13 +179,3 @@ class TestAnswers:
         page = owner.open(path).text
         assert titles_of(page).count(f"{owner.email} wrote") == 2
         assert "<bdi>Second</bdi>" in page
-
-    def test_a_page_that_did_not_change_is_not_sent_again(
-        self, service: RunningService, owner: Visitor, monitor: Monitor
-    ) -> None:
-        path = page_of(service, monitor)
-        service.run(resolve(monitor))
-        known = owner.open(path).headers["ETag"]
-        assert owner.get(path, headers={"If-None-Match": known}).status_code == 304
-        owner.submit(path, action=f"{path}/notes", text="Something")
-        assert owner.get(path, headers={"If-None-Match": known}).status_code == 200

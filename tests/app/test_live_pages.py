@@ -1,41 +1,52 @@
-"""A page that waits for changes is answered when one happens, and nobody else's session is let in."""
+"""A page that is followed is sent anew when it changes, and only to whom may see it."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import asyncio
+import json
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
 
 import pytest
 
-from monitoring.members.sessions import end_sessions
+from app.visitor import Visitor
+from monitoring.app import changes
+from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
+from monitoring.members.models import Role, Session, User
+from monitoring.members.sessions import Standing, end_sessions
 from monitoring.monitors.maintenance.service import create_window
-from monitoring.monitors.service import create_monitor
+from monitoring.monitors.service import create_monitor, delete_monitor
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.service import create_channel, update_channel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
-    from concurrent.futures import Future
-    from uuid import UUID
 
-    import httpx
-
-    from app.visitor import Visitor
     from running_service import RunningService
 
 MONITOR = {"url": "https://shop.example.com/", "name": "Shop"}
+HEADERS = {"Accept": FOLLOWED_MEDIA_TYPE}
 
 
-@pytest.fixture
-def held(owner: Visitor, service: RunningService) -> Iterator[Future[httpx.Response]]:
-    """Send a request for the team's empty list that is held back, and return its answer to come."""
-    known = owner.get("/monitors", headers={"Prefer": "wait=20"}).headers["ETag"]
-    headers = {"Prefer": "wait=20", "If-None-Match": known}
-    with ThreadPoolExecutor() as threads:
-        answer = threads.submit(owner.get, "/monitors", headers=headers)
-        while not service.app.pages.changes.count_waiting():
-            assert not answer.done(), answer.result()
-        yield answer
+@contextmanager
+def following(visitor: Visitor, path: str) -> Iterator[Iterator[str]]:
+    """Follow a page, as its script does, and return what it becomes."""
+    with visitor.stream("GET", path, headers=HEADERS) as answer:
+        yield (json.loads(line) for line in answer.iter_lines() if line)
+
+
+async def expire(user: User) -> None:
+    await Session.filter(user_id=user.id).update(expires_at=datetime.now(UTC))
+
+
+async def sign_out(user: User) -> None:
+    await end_sessions(user.id)
+
+
+async def demote(user: User) -> None:
+    await User.filter(id=user.id).update(role=Role.VIEWER)
 
 
 async def make_channel(team_id: UUID) -> UUID:
@@ -69,39 +80,71 @@ def test_a_page_below_settings_is_sent_when_it_changes_and_tells_how_to_renew_it
     service: RunningService,
 ) -> None:
     channel_id = service.run(make_channel(owner.team.id))
-    address, headers = path.format(channel_id), {"Prefer": "wait=0"}
-    page = owner.get(address, headers=headers)
-    assert "Without JavaScript this page does not renew itself" in page.text
-    headers["If-None-Match"] = page.headers["ETag"]
-    assert owner.get(address, headers=headers).status_code == 304
-    service.run(change(owner.team.id, channel_id))
-    assert owner.get(address, headers=headers | {"Prefer": "wait=20"}).status_code == 200
+    address = path.format(channel_id)
+    assert "Without JavaScript this page does not renew itself" in owner.open(address).text
+    with following(owner, address) as pages:
+        first = next(pages)
+        service.run(change(owner.team.id, channel_id))
+        assert next(pages) != first
 
 
-def test_a_page_without_changes_is_not_sent_again(owner: Visitor) -> None:
-    known = owner.get("/monitors", headers={"Prefer": "wait=0"}).headers["ETag"]
-    answer = owner.get("/monitors", headers={"Prefer": "wait=0", "If-None-Match": known})
-    assert (answer.status_code, answer.headers["ETag"], answer.content) == (304, known, b"")
+def test_a_page_is_sent_when_a_monitor_is_made(owner: Visitor, service: RunningService) -> None:
+    with following(owner, "/monitors") as pages:
+        assert "No monitors yet" in next(pages)
+        service.run(create_monitor(owner.team.id, MONITOR))
+        assert "https://shop.example.com/" in next(pages)
 
 
-def test_a_page_is_sent_when_something_changes(
-    held: Future[httpx.Response], owner: Visitor, service: RunningService
+@pytest.mark.parametrize("change", [sign_out, expire, demote])
+def test_a_session_that_ends_or_may_see_less_is_shown_nothing_from_then_on(
+    change: Callable[[User], Coroutine[Any, Any, None]], owner: Visitor, service: RunningService
+) -> None:
+    with following(owner, "/monitors") as pages:
+        next(pages)
+        service.run(change(owner.user))
+        service.run(create_monitor(owner.team.id, MONITOR))
+        assert list(pages) == []
+
+
+def test_what_is_sent_to_several_holds_nothing_of_one_and_no_form_for_viewers(
+    owner: Visitor, service: RunningService
 ) -> None:
     service.run(create_monitor(owner.team.id, MONITOR))
-    assert "https://shop.example.com/" in held.result().text
+    with following(owner, "/monitors") as pages, Visitor(service, owner.team, Role.VIEWER) as viewer:
+        page = next(pages)
+        assert 'name="csrf_token" value=""' in page
+        assert owner.email not in page
+        assert owner.user.name not in page
+        with following(viewer, "/monitors") as seen:
+            assert "csrf_token" not in next(seen)
 
 
-def test_a_session_that_ended_meanwhile_is_shown_nothing(
-    held: Future[httpx.Response], owner: Visitor, service: RunningService
+def test_an_end_of_what_is_followed_is_told_when_its_script_asks_anew(
+    owner: Visitor, service: RunningService
 ) -> None:
-    service.run(end_sessions(owner.user.id))
-    service.run(create_monitor(owner.team.id, MONITOR))
-    assert held.result().url.path == "/app/sign-in"
+    monitor = service.run(create_monitor(owner.team.id, MONITOR))
+    path = f"/monitors/{monitor.id}"
+    with following(owner, path) as pages:
+        next(pages)
+        service.run(delete_monitor(owner.team.id, monitor.id))
+        list(pages)  # it may be checked meanwhile
+    assert owner.get(path, headers=HEADERS).status_code == 404
 
 
-def test_another_session_does_not_know_what_this_one_has(owner: Visitor) -> None:
-    known = owner.get("/monitors", headers={"Prefer": "wait=20"}).headers["ETag"]
-    owner.cookies.clear()
-    owner.sign_in(owner.email, owner.password)
-    answer = owner.get("/monitors", headers={"Prefer": "wait=20", "If-None-Match": known})
-    assert answer.status_code == 200
+def test_a_page_that_does_not_change_gives_signs_of_life(
+    owner: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "REST_SECONDS", 0)
+    monkeypatch.setattr(changes, "SILENCE_SECONDS", 0)
+    with owner.stream("GET", "/monitors", headers=HEADERS) as answer:
+        lines = answer.iter_lines()
+        assert (bool(next(lines)), next(lines)) == (True, "")
+
+
+@pytest.mark.anyio
+async def test_a_process_that_stops_lets_nobody_wait() -> None:
+    stopping = changes.Changes(lambda: True)
+    waiting = asyncio.ensure_future(stopping.wait((), "", Standing(uuid4(), uuid4(), Role.OWNER)))
+    await asyncio.sleep(0)
+    await stopping.look()
+    assert await waiting is None

@@ -26,17 +26,6 @@ class TestTyping:
         assert owner.page.evaluate("document.activeElement.id") == "search"
         assert owner.page.get_by_label("Name or URL").input_value() == "checkout"
 
-    def test_keeps_looking_at_what_was_sought(self, acme: Acme, arrive: Arrive) -> None:
-        owner = arrive(acme.owner)
-        owner.open("/monitors")
-        owner.page.get_by_label("Name or URL").fill("checkout")
-        with owner.page.expect_request(lambda request: "search=checkout" in request.url):
-            pass
-        held = lambda request: "search=checkout" in request.url and request.headers["if-none-match"]  # noqa: E731
-        with owner.page.expect_request(held) as asked:
-            pass
-        assert asked.value.headers["prefer"] == "wait=25"
-
     def test_that_is_taken_back_shows_everything_again(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner)
         owner.open("/monitors")

@@ -9,6 +9,7 @@ from starlette.routing import Route, Router
 from monitoring.app import maintenance_form, monitor_filter, monitor_form
 from monitoring.app.changes import Changes
 from monitoring.app.errors import ErrorPages
+from monitoring.app.following import Renderings
 from monitoring.app.pages import (
     account,
     acknowledge,
@@ -74,6 +75,7 @@ class App:
 
     def __init__(self, settings: Settings, catalogue: Catalogue, is_stopping: Callable[[], bool]) -> None:
         self.changes = Changes(is_stopping)
+        self.renderings = Renderings()
         self._catalogue = catalogue
         self._pages = Pages(settings)
         for form in (maintenance_form, monitor_filter, monitor_form):
@@ -92,9 +94,7 @@ class App:
 
     def receive(self, request: Request) -> Visit:
         """Begin a request's visit, or return it. It is a stranger's until `recognise` finds a session."""
-        visit: Visit = request.scope.setdefault(
-            "visit", Visit(request, self._pages, self._catalogue, self.changes)
-        )
+        visit: Visit = request.scope.setdefault("visit", Visit(request, self._pages, self._catalogue))
         return visit
 
     def _own_routes(self) -> list[Route]:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from monitoring.app.marks import read_marks
+from monitoring.members.sessions import read_standings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from uuid import UUID
 
     from monitoring.app.marks import Shown
+    from monitoring.members.sessions import Standing
 
 LOOK_INTERVAL_SECONDS = 1.0
+
+# What changes all the time is told so often and no more. With the look, that is within three seconds.
+REST_SECONDS = 1.5
+
+# Proxies give up on an answer that says nothing for a minute, or later.
+SILENCE_SECONDS = 20.0
 
 
 class Changes:
@@ -28,61 +39,67 @@ class Changes:
         """Return how many pages wait."""
         return len(self._waiting)
 
-    async def read_mark(self, shown: tuple[Shown, ...]) -> str:
+    async def read_mark(self, shown: Sequence[Shown]) -> str:
         """Return the mark of all that a page shows. It may be a second old, but no newer than the rows."""
         marks = self._marks
         unknown = [each for each in shown if each not in marks]
         return _join({**marks, **await read_marks(unknown)} if unknown else marks, shown)
 
-    async def wait(
-        self, shown: tuple[Shown, ...], mark: str, seconds: float, gone: Callable[[], Awaitable[object]]
-    ) -> bool:
-        """Wait until what is shown has another mark, and say whether it has.
+    async def wait(self, shown: Sequence[Shown], mark: str, standing: Standing) -> str | None:
+        """Wait until what is shown has another mark, and return that; or the same mark after some silence.
 
-        The process that stops waits no longer, nor does a request whose client is `gone`.
+        Returns None if the page is to ask anew: the session has ended, or its person has another role or
+        team, or the process stops, or the database is away.
         """
-        moved: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        waiting = _Waiting(shown, mark, moved)
-        leaving = asyncio.ensure_future(gone())
+        told: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        waiting = _Waiting(shown, mark, standing, time.monotonic(), told)
         self._waiting.add(waiting)
         try:
-            await asyncio.wait((moved, leaving), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            return await told
         finally:
             self._waiting.discard(waiting)
-            leaving.cancel()
-        return moved.done() and moved.result()
 
     async def look(self) -> None:
-        """Read the marks of all that pages wait for, and wake those that have another one."""
+        """Read the marks of all that pages wait for, and tell those that have another one.
+
+        Whose session has ended is told nothing: sessions are read after the marks.
+        """
         if self._is_stopping():
-            self._wake(lambda _: False)
+            self._tell(self._waiting, {})
             return
         try:
             self._marks = await read_marks({each for waiting in self._waiting for each in waiting.shown})
+            due = [waiting for waiting in self._waiting if self._is_due(waiting)]
+            standings = await read_standings([waiting.standing.session_id for waiting in due])
         except BaseException:
-            # Nobody knows. Whoever asks is told that by the database itself.
+            # Nobody knows. Whoever asks anew is told that by the database itself.
             self._marks = {}
-            self._wake(lambda _: True)
+            self._tell(self._waiting, {})
             raise
-        self._wake(lambda waiting: self._has_moved(waiting) or None)
+        self._tell(due, standings)
 
-    def _has_moved(self, waiting: _Waiting) -> bool:
+    def _tell(self, pages: Iterable[_Waiting], standings: Mapping[UUID, Standing]) -> None:
+        for waiting in pages:
+            is_living = standings.get(waiting.standing.session_id) == waiting.standing
+            if not waiting.told.done():
+                waiting.told.set_result(_join(self._marks, waiting.shown) if is_living else None)
+
+    def _is_due(self, waiting: _Waiting) -> bool:
+        passed_seconds = time.monotonic() - waiting.since
         # Who came during the look is not in it.
-        is_known = all(each in self._marks for each in waiting.shown)
-        return is_known and _join(self._marks, waiting.shown) != waiting.mark
-
-    def _wake(self, judge: Callable[[_Waiting], bool | None]) -> None:
-        for waiting in self._waiting:
-            verdict = judge(waiting)
-            if verdict is not None and not waiting.moved.done():
-                waiting.moved.set_result(verdict)
+        if passed_seconds < REST_SECONDS or not all(each in self._marks for each in waiting.shown):
+            return False
+        return passed_seconds > SILENCE_SECONDS or _join(self._marks, waiting.shown) != waiting.mark
 
 
-class _Waiting(NamedTuple):
-    shown: tuple[Shown, ...]
+@dataclass(frozen=True, eq=False, slots=True)
+class _Waiting:
+    shown: Sequence[Shown]
     mark: str
-    moved: asyncio.Future[bool]
+    standing: Standing
+    since: float
+    told: asyncio.Future[str | None]
 
 
-def _join(marks: Mapping[Shown, str], shown: tuple[Shown, ...]) -> str:
+def _join(marks: Mapping[Shown, str], shown: Iterable[Shown]) -> str:
     return "\n".join(marks[each] for each in shown)

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-import re
-from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from starlette.datastructures import ImmutableMultiDict
-from starlette.responses import Response
 
 from monitoring.app import cookies
-from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS, ROOT
+from monitoring.app.rendering import ROOT
 from monitoring.app.sentences import NOTICES, Declined
 from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.backends.current import current_backends
 from monitoring.contract.bodies import FORM, shorten_header
-from monitoring.contract.cacheable import digest_of
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import note_held
 from monitoring.contract.urlencoding import parse_pairs
 from monitoring.members.models import Role
-from monitoring.members.sessions import find_session
+from monitoring.members.sessions import Standing, find_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
+    from starlette.responses import Response
 
-    from monitoring.app.changes import Changes
-    from monitoring.app.marks import Shown
     from monitoring.app.rendering import Pages
     from monitoring.app.sentences import Sentence
     from monitoring.auth.models import Team
@@ -48,13 +41,11 @@ if TYPE_CHECKING:
 
 Form = ImmutableMultiDict[str, str]
 
+# What the script of a page that renews itself accepts: lines, of which each is the page as it has become.
+FOLLOWED_MEDIA_TYPE = "application/x-ndjson"
+
 # A list of monitors has a box for each, and those of a group more than one.
 MAX_FIELDS = 500
-
-# How long a page may wait for a change. Proxies give up on an answer after a minute, or later.
-MAX_WAIT_SECONDS = 30
-
-_WAIT = re.compile(r"wait=([0-9]{1,4})")
 
 
 class Visit:
@@ -64,11 +55,9 @@ class Visit:
     `keeps_answers` says that an answer to the page's form may be kept; `place_of_answer`, where it belongs.
     """
 
-    def __init__(self, request: Request, pages: Pages, catalogue: Catalogue, changes: Changes) -> None:
+    def __init__(self, request: Request, pages: Pages, catalogue: Catalogue) -> None:
         self.request = request
         self.catalogue = catalogue
-        self._changes = changes
-        self._mark = ""
         self.now = datetime.now(UTC)
         self.zone = read_zone(request)
         self.session: Session | None = None
@@ -111,6 +100,17 @@ class Visit:
     def team(self) -> Team:
         """The team whose things are shown."""
         return self.user.team
+
+    @property
+    def standing(self) -> Standing:
+        """The session, and what it lets its person see."""
+        assert self.session  # noqa: S101 - as above
+        return Standing(self.session.id, self.user.team_id, self.user.role)
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether a script asks what the page becomes."""
+        return self.request.headers.get("accept") == FOLLOWED_MEDIA_TYPE and self.request.method == "GET"
 
     @property
     def is_owner(self) -> bool:
@@ -219,15 +219,15 @@ class Visit:
 
         What says that a form is wrong is kept for the browser's Back, and so is what says `is_kept=True`.
         """
-        # A page that renews itself in another tab would take the notice away from the page it is for.
-        is_for_script = self.request.headers.get("sec-fetch-dest") == "empty"
         # A browser cannot come back to the answer of a form, but to a page.
         place = context.pop("place", None) or (self._pages.locate(self.path) if self._is_form else None)
         is_kept = context.pop("is_kept", status >= HTTPStatus.BAD_REQUEST)
         self.place_of_answer = place if is_kept and self.keeps_answers else None
-        notice = None if is_for_script else cookies.read_notice(self.request, self.settings, self.path)
+        # A page that is followed in another tab would take the notice away from the page it is for.
+        notice = None if self.is_followed else cookies.read_notice(self.request, self.settings, self.path)
         given = {
-            "csrf_token": cookies.csrf_token_of(self._token),
+            # What a script follows is sent to others too. It puts the person's own token in.
+            "csrf_token": "" if self.is_followed else cookies.csrf_token_of(self._token),
             "notice": NOTICES.get(notice) if notice else None,
             "place": None if self.place_of_answer else place,
             "visit": self,
@@ -235,49 +235,6 @@ class Visit:
         response = self._with_cookie(self._pages.render(template, status, given | context))
         if notice:
             cookies.drop_notice(response, self.settings)
-        return response
-
-    async def await_change(self, *shown: Shown) -> Response | None:
-        """Hold back the answer until something of what is shown changes, if the browser prefers that.
-
-        Returns the answer if there is nothing to render: 304 if the time went by without a change, or the way
-        to the sign-in if the session ended meanwhile. The preference is `Prefer: wait=25` (RFC 7240 §4.3).
-        What the browser has is in `If-None-Match`. Without a preference nothing is read or held.
-        """
-        preferred = _WAIT.fullmatch(self.request.headers.get("prefer", ""))
-        if not preferred:
-            return None
-        mark = await self._changes.read_mark(shown)
-        self._mark = self._sign(mark)
-        if self._known_mark != self._mark:
-            return None
-        began = perf_counter()
-        seconds = min(int(preferred[1]), MAX_WAIT_SECONDS)
-        has_changed = await self._changes.wait(shown, mark, seconds, self._wait_until_gone)
-        note_held(self.request.scope, perf_counter() - began)
-        if not has_changed:
-            return Response(
-                status_code=304, headers=PAGE_HEADERS | {"ETag": self.request.headers["if-none-match"]}
-            )
-        self.now, self.session = datetime.now(UTC), None
-        await self.recognise()
-        if not self.session:
-            return self.redirect("/sign-in", next=self.path)
-        self._mark = self._sign(await self._changes.read_mark(shown))
-        return None
-
-    def render_live(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
-        """Answer with a page that renews itself; with 304 if the browser has it (RFC 9110 §13.1.2).
-
-        Its ETag tells the mark of what it shows, if that was read, and the digest of the page.
-        """
-        response = self.render(template, status, **context)
-        digest = digest_of(bytes(response.body))
-        etag = f'"{self._mark}.{digest}"'
-        if digest == self._known_digest:
-            return Response(status_code=304, headers=PAGE_HEADERS | {"ETag": etag})
-        response.headers["ETag"] = etag
-        response.headers["Content-Security-Policy"] = LIVE_POLICY
         return response
 
     def render_error(self, sentence: Sentence, retry_after_seconds: str | None) -> Response:
@@ -306,30 +263,6 @@ class Visit:
         if not is_ours or not is_elsewhere:
             return None
         return f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
-
-    @property
-    def _known_mark(self) -> str:
-        return self._known.partition(".")[0]
-
-    @property
-    def _known_digest(self) -> str:
-        return self._known.partition(".")[2]
-
-    @property
-    def _known(self) -> str:
-        """What `If-None-Match` says. A proxy that compresses makes an ETag weak."""
-        return self.request.headers.get("if-none-match", "").removeprefix("W/").strip('"')
-
-    def _sign(self, mark: str) -> str:
-        """Shorten a mark, and tie it to the session: the forms of a page are good in one session only."""
-        assert self.session  # noqa: S101 - routes let only members here
-        return digest_of(f"{mark}\n{self.session.id}".encode())
-
-    async def _wait_until_gone(self) -> None:
-        """Wait until the browser has closed the connection, or given up this request."""
-        with suppress(Problem):  # a body that is too large
-            while (await self.request.receive())["type"] != "http.disconnect":
-                pass
 
     @property
     def _is_surely_ours(self) -> bool:

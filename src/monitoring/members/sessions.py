@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
@@ -13,17 +14,26 @@ from monitoring.audit.service import record
 from monitoring.auth.credentials import hash_secret
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.rowsets import pack, rowset
+from monitoring.backends.statements import is_postgres, spell
 from monitoring.members.models import MAX_BROWSER_CHARACTERS, Session, User
 from monitoring.members.refusals import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
+    from collections.abc import Collection, Sequence
 
 TOKEN_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
 # "Last seen" is exact to five minutes, which saves a write with every page.
 LAST_SEEN_GRAIN = timedelta(minutes=5)
+
+
+class Standing(NamedTuple):
+    """A living session, and what it lets its person see: a team's things, as this role does."""
+
+    session_id: UUID
+    team_id: UUID
+    role: str
 
 
 async def begin_session(user: User, browser: str, *, address: str | None = None) -> str:
@@ -63,6 +73,26 @@ async def find_session(token: str) -> Session | None:
         await Session.filter(id=session.id).update(last_seen_at=now)
         session.last_seen_at = now
     return session
+
+
+async def read_standings(session_ids: Collection[UUID]) -> dict[UUID, Standing]:
+    """Return the standings of the living among these sessions, in one statement. It notes nothing."""
+    if not session_ids:
+        return {}
+    connection = current_backends().database.context.db()
+    sql = f"""
+        SELECT sessions.id, users.team_id, users.role FROM {rowset(connection, {"id": "uuid"})}
+            JOIN sessions ON sessions.id = given.id JOIN users ON users.id = sessions.user_id
+            WHERE sessions.expires_at > $2
+    """  # noqa: S608 - our own words
+    now = datetime.now(UTC)
+    values = [
+        pack(connection, [{"id": id_} for id_ in session_ids]),
+        now if is_postgres(connection) else str(now),
+    ]
+    _, rows = await connection.execute_query(spell(connection, sql), values)
+    found = (Standing(UUID(str(id_)), UUID(str(team_id)), role) for id_, team_id, role in rows)
+    return {each.session_id: each for each in found}
 
 
 async def list_sessions(user_id: UUID) -> list[Session]:

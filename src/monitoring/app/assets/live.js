@@ -1,13 +1,13 @@
 // Renews the marked parts of a page while somebody looks at it. Nodes stay, and with them focus and selection;
 // rows are told apart by `data-key`, so that a link never becomes that of another row.
-// The service holds a request back until something changes (`Prefer: wait`), so that looking costs it nothing.
+// The service answers with lines, each of which is the page as it has become, as JSON. Empty ones are signs of life.
+const LINES = "application/x-ndjson";
 const BETWEEN_MS = 2500;
-const WAIT_SECONDS = 25;
-const RENEWED_ANYWAY_MS = 300_000; // what moves with time alone, such as uptime and charts
+const SILENCE_MS = 60_000;
 const FAILURES_UNTIL_TOLD = 3;
 const UNITS = [[86_400, "d", "day"], [3_600, "h", "hour"], [60, "min", "minute"], [1, "s"]];
 const [news, stale] = ["news", "stale"].map((id) => document.getElementById(id));
-let [known, shownAt, failures, timer, ahead, asking] = ["", 0, 0, 0, null, new AbortController()];
+let [failures, timer, ahead, asking] = [0, 0, null, new AbortController()];
 
 function morph(node, fresh) {
   if (node.nodeName !== fresh.nodeName) return node.replaceWith(document.importNode(fresh, true));
@@ -28,6 +28,9 @@ function morph(node, fresh) {
 }
 
 function show(fresh) {
+  // Others are sent the same, so that the token of the forms is put in here.
+  const token = document.querySelector("[name=csrf_token]").value;
+  for (const field of fresh.querySelectorAll("[name=csrf_token]")) field.setAttribute("value", token);
   document.title = fresh.title;
   for (const part of document.querySelectorAll("[data-live]")) {
     const found = fresh.getElementById(part.id);
@@ -68,31 +71,47 @@ function keepTimesTrue() {
   }
 }
 
+function renewIn(ms, isFailure = false) {
+  clearTimeout(timer);
+  stale.hidden = failures < FAILURES_UNTIL_TOLD;
+  timer = setTimeout(() => {
+    failures += isFailure; // a proxy keeps what the service says, or the connection is dead
+    renew();
+  }, ms);
+}
+
+// Shows the newest line of all that came at once.
+async function read(answer, signal) {
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ""; ; ) {
+    const { value, done } = await reader.read();
+    if (done || signal.aborted) return;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop();
+    const newest = lines.filter(Boolean).pop();
+    if (newest) show(new DOMParser().parseFromString(JSON.parse(newest), "text/html"));
+    failures = 0;
+    renewIn(SILENCE_MS, true);
+  }
+}
+
 async function renew() {
   clearTimeout(timer);
   asking.abort();
-  if (document.hidden) return; // a held request would take one of the few connections of the browser
-  const mine = (asking = new AbortController());
-  const [began, isOld] = [Date.now(), Date.now() - shownAt > RENEWED_ANYWAY_MS];
+  if (document.hidden) return; // an answer under way takes one of the few connections of the browser
+  const { signal } = (asking = new AbortController());
   try {
-    const headers = { "If-None-Match": isOld ? "" : known, Prefer: `wait=${WAIT_SECONDS}` };
-    const answer = await fetch(location.href, { headers, signal: mine.signal });
-    if (answer.redirected || !(answer.ok || answer.status === 304)) throw new Error("not renewed");
+    const answer = await fetch(location.href, { headers: { Accept: LINES }, signal });
+    if (answer.redirected || !answer.ok) throw new Error("not renewed");
     ahead = Date.parse(answer.headers.get("Date")) - Date.now() || 0;
-    if (answer.ok) {
-      show(new DOMParser().parseFromString(await answer.text(), "text/html"));
-      shownAt = Date.now();
-    }
-    known = answer.headers.get("ETag") ?? "";
-    failures = 0;
+    renewIn(SILENCE_MS, true);
+    await read(answer, signal);
+    if (!signal.aborted) renewIn(BETWEEN_MS);
   } catch {
-    if (mine.signal.aborted) return;
+    if (signal.aborted) return;
     failures += 1;
+    renewIn(BETWEEN_MS * Math.min(2 ** failures, 16));
   }
-  stale.hidden = failures < FAILURES_UNTIL_TOLD;
-  clearTimeout(timer);
-  const pause = BETWEEN_MS * Math.min(2 ** failures, 16);
-  timer = setTimeout(renew, failures ? pause : Math.max(0, began + pause - Date.now()));
 }
 
 document.addEventListener("visibilitychange", renew);

@@ -10,7 +10,6 @@ function find() {
   const address = `${search.action}?${new URLSearchParams(given)}`;
   if (address === location.href) return;
   history.replaceState(null, "", address);
-  known = ""; // what the page shows belongs to another address
   renew();
 }
 

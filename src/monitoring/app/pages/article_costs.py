@@ -6,6 +6,7 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING
 
+from monitoring.app.following import live
 from monitoring.app.marks import EVERYWHERE, Shown, Source
 from monitoring.app.pages.articles import demand_articles
 from monitoring.app.routing import for_members
@@ -22,14 +23,12 @@ _MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 async def show_costs(visit: Visit) -> Response:
     """Show the month of the query, or this one."""
     demand_articles(visit)
-    if unchanged := await visit.await_change(Shown(Source.USAGE, EVERYWHERE)):
-        return unchanged
     current, asked = this_month(), visit.query.get("month", "")
     month = asked if _MONTH.fullmatch(asked) and asked <= current else current
     rows = await list_usage(month)
     used = sum(row.characters for row in rows)
     budget = visit.settings.translation_monthly_characters
-    return visit.render_live(
+    return visit.render(
         "articles/costs.html",
         rows=rows,
         used=used,
@@ -47,4 +46,8 @@ def _month_before(month: str) -> str:
     return f"{year - (number == 1)}-{12 if number == 1 else number - 1:02}"
 
 
-ROUTES = (for_members("/articles/costs", get=show_costs),)
+async def _name_sources(_: Visit) -> list[Shown]:
+    return [Shown(Source.USAGE, EVERYWHERE)]
+
+
+ROUTES = (for_members("/articles/costs", get=live(_name_sources, show_costs)),)

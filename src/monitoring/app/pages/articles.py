@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from monitoring.app.article_timeline import tell_article
 from monitoring.app.article_view import direction_of, lay_side_by_side
+from monitoring.app.following import live
 from monitoring.app.marks import EVERYWHERE, Shown, Source
 from monitoring.app.routing import for_members
 from monitoring.articles.history import list_history
@@ -48,13 +49,11 @@ _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
 async def show_articles(visit: Visit) -> Response:
     """List articles, newest first: those with the search in title or slug, and a locale in the status."""
     demand_articles(visit)
-    if unchanged := await visit.await_change(Shown(Source.ARTICLES, EVERYWHERE)):
-        return unchanged
     name = visit.query.get("status")
     wanted = next((known for known in TranslationStatus if known == name), None)
     search = visit.query.get("search", "").strip()[:MAX_SEARCH_CHARACTERS]
     page = await list_articles(ARTICLES_A_PAGE, wanted, visit.after_id, search)
-    return visit.render_live(
+    return visit.render(
         "articles/list.html",
         articles=page.rows,
         next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
@@ -67,8 +66,6 @@ async def show_articles(visit: Visit) -> Response:
 
 async def show_article(visit: Visit) -> Response:
     """Show an article's translations, what can be done about those that failed, and what happened to it."""
-    if unchanged := await _await_change_of_article(visit):
-        return unchanged
     article = await find_article_of(visit)
     translations = _in_order(article)
     history = await list_history(article.id, MOST_HAPPENINGS)
@@ -76,7 +73,7 @@ async def show_article(visit: Visit) -> Response:
     told = await list_told(visit.team.id, article.id, newest_first=True)
     timeline = tell_article(article, history, acts, told)
     is_cut = len(timeline) > MOST_ENTRIES or max(len(history), len(acts)) == MOST_HAPPENINGS
-    return visit.render_live(
+    return visit.render(
         "articles/show.html",
         article=article,
         translations=translations,
@@ -155,15 +152,13 @@ async def delete_article(visit: Visit) -> Response:
 
 async def read_article(visit: Visit) -> Response:
     """Show an original beside its translation, or alone while the blog storage is away."""
-    if unchanged := await _await_change_of_article(visit):
-        return unchanged
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
     stored = await _find_stored(visit, article, translation)
     delivery = stored.page["delivery"] if stored.page else None
     loop = asyncio.get_running_loop()
     reading = await loop.run_in_executor(_threads, lay_side_by_side, article.payload, delivery)
-    return visit.render_live(
+    return visit.render(
         "articles/read.html",
         article=article,
         translation=translation,
@@ -209,12 +204,6 @@ def demand_articles(visit: Visit) -> None:
         raise Problem("not_found")
 
 
-async def _await_change_of_article(visit: Visit) -> Response | None:
-    demand_articles(visit)
-    article_id = visit.read_id("article_id")
-    return await visit.await_change(Shown(Source.ARTICLE, article_id), Shown(Source.TOLD, article_id))
-
-
 def find_translation_of(article: Article, visit: Visit) -> Translation:
     """Find the translation of the path among an article's. Raises `Problem("not_found")`."""
     for translation in article.translations:
@@ -232,12 +221,20 @@ def _is_translating(visit: Visit) -> bool:
     return visit.settings.translator != "none"
 
 
+async def _name_sources(_: Visit) -> list[Shown]:
+    return [Shown(Source.ARTICLES, EVERYWHERE)]
+
+
+async def _name_sources_of_one(visit: Visit) -> list[Shown]:
+    return [Shown(source, visit.read_id("article_id")) for source in (Source.ARTICLE, Source.TOLD)]
+
+
 ROUTES = (
-    for_members("/articles", get=show_articles),
-    for_members("/articles/{article_id}", get=show_article),
+    for_members("/articles", get=live(_name_sources, show_articles)),
+    for_members("/articles/{article_id}", get=live(_name_sources_of_one, show_article)),
     for_members("/articles/{article_id}/retry", post=retry_translations),
     for_members("/articles/{article_id}/retranslate", get=ask_to_retranslate, post=retranslate_article),
     for_members("/articles/{article_id}/unpublish", get=ask_to_unpublish, post=unpublish_article),
     for_members("/articles/{article_id}/delete", get=ask_to_delete, post=delete_article),
-    for_members("/articles/{article_id}/{locale}", get=read_article),
+    for_members("/articles/{article_id}/{locale}", get=live(_name_sources_of_one, read_article)),
 )

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 from monitoring.app import channel_form
 from monitoring.app.channel_form import WHOLE_FORM
 from monitoring.app.channel_words import EVENTS, TYPES
+from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
 from monitoring.app.pages.monitor_forms import MENDED_STATUSES
 from monitoring.app.routing import for_members
@@ -54,10 +55,8 @@ class Filled:
 
 async def show_channels(visit: Visit) -> Response:
     """List the team's channels, newest first. A team has so few that one page holds them."""
-    if unchanged := await visit.await_change(Shown(Source.CHANNELS, visit.team.id)):
-        return unchanged
     page = await service.list_channels(visit.team.id, service.MAX_CHANNELS_A_TEAM, None)
-    return visit.render_live("channels/list.html", channels=page.rows, types=TYPES, events=EVENTS)
+    return visit.render("channels/list.html", channels=page.rows, types=TYPES, events=EVENTS)
 
 
 async def show_new_channel(visit: Visit) -> Response:
@@ -223,8 +222,12 @@ def _render_form(visit: Visit, template: str, status: int, shown: Filled, **cont
     )
 
 
+async def _name_sources(visit: Visit) -> list[Shown]:
+    return [Shown(Source.CHANNELS, visit.team.id)]
+
+
 ROUTES = (
-    for_members(LIST, get=show_channels),
+    for_members(LIST, get=live(_name_sources, show_channels)),
     for_members(f"{LIST}/new", get=show_new_channel, post=create_channel),
     for_members(f"{LIST}/{{channel_id}}", get=show_channel, post=change_channel),
     for_members(f"{LIST}/{{channel_id}}/test", post=test_channel),

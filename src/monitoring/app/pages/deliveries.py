@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitoring.app.channel_words import EVENTS
+from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
 from monitoring.app.routing import for_members
 from monitoring.auth.limits import count_request
@@ -25,14 +26,9 @@ _PATH = "/settings/notifications/{channel_id}/deliveries"
 
 async def show_deliveries(visit: Visit) -> Response:
     """List the deliveries of the last 30 days, newest first."""
-    team_id, channel_id = visit.team.id, visit.read_id("channel_id")
-    await get_channel(team_id, channel_id)  # nobody waits for another team's
-    shown = (Shown(Source.CHANNELS, team_id), Shown(Source.CHANNEL, channel_id))
-    if unchanged := await visit.await_change(*shown):
-        return unchanged
-    channel = await get_channel(team_id, channel_id)
+    channel = await get_channel(visit.team.id, visit.read_id("channel_id"))
     page = await list_deliveries(channel, None, DELIVERIES_A_PAGE, visit.after_id)
-    return visit.render_live(
+    return visit.render(
         "channels/deliveries.html",
         channel=channel,
         deliveries=page.rows,
@@ -51,7 +47,11 @@ async def send_again(visit: Visit) -> Response:
     return visit.redirect(_PATH.format(channel_id=channel_id), notice="delivery_sent_again")
 
 
+async def _name_sources(visit: Visit) -> list[Shown]:
+    return [Shown(Source.CHANNELS, visit.team.id), Shown(Source.CHANNEL, visit.read_id("channel_id"))]
+
+
 ROUTES = (
-    for_members(_PATH, get=show_deliveries),
+    for_members(_PATH, get=live(_name_sources, show_deliveries)),
     for_members(f"{_PATH}/{{delivery_id}}/send-again", post=send_again),
 )

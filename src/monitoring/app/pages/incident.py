@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4, uuid5
 
 from monitoring.app.document_rules import document_rules
+from monitoring.app.following import live
 from monitoring.app.incident_timeline import is_nobody_told, tell_incident
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS
@@ -49,19 +50,11 @@ NOTES_SHOWN = 100
 
 async def show_incident(visit: Visit) -> Response:
     """Show what happened in an incident, and the forms to answer it."""
-    team_id, incident_id = visit.team.id, visit.read_id("incident_id")
-    incident = await service.get_incident(team_id, incident_id)
-    shown = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS)]
-    shown += [Shown(source, incident_id) for source in (Source.INCIDENT, Source.TOLD)]
-    if visit.now < incident.started_at - BEFORE + SHOWN:  # the chart still grows
-        shown.append(Shown(Source.MONITOR, incident.monitor_id))
-    if unchanged := await visit.await_change(*shown):
-        return unchanged
-    incident = await service.get_incident(team_id, incident_id)
+    incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     notes = await responding.list_notes(visit.team.id, incident.id, NOTES_SHOWN, None)
     deliveries = await list_told(visit.team.id, incident.id)
     monitor = await Monitor.get_or_none(id=incident.monitor_id, team_id=visit.team.id)
-    return visit.render_live(
+    return visit.render(
         "incidents/incident.html",
         incident=incident,
         monitor=monitor,
@@ -72,6 +65,16 @@ async def show_incident(visit: Visit) -> Response:
         chart=await _draw_around(incident, monitor, visit) if monitor else None,
         form_id=_choose_form_id(visit, incident.id, notes.rows),
     )
+
+
+async def _name_sources(visit: Visit) -> list[Shown]:
+    team_id, incident_id = visit.team.id, visit.read_id("incident_id")
+    incident = await service.get_incident(team_id, incident_id)
+    sources = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS)]
+    sources += [Shown(source, incident_id) for source in (Source.INCIDENT, Source.TOLD)]
+    if visit.now < incident.started_at - BEFORE + SHOWN:  # the chart still grows
+        sources.append(Shown(Source.MONITOR, incident.monitor_id))
+    return sources
 
 
 async def _draw_around(incident: Incident, monitor: Monitor, visit: Visit) -> Chart | None:
@@ -146,7 +149,7 @@ def _choose_form_id(visit: Visit, incident_id: UUID, notes: Sequence[IncidentNot
 
 
 ROUTES = (
-    for_members("/incidents/{incident_id}", get=show_incident),
+    for_members("/incidents/{incident_id}", get=live(_name_sources, show_incident)),
     for_members("/incidents/{incident_id}/acknowledge", post=acknowledge),
     for_members("/incidents/{incident_id}/notes", get=show_note_form, post=write_note),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS
 from monitoring.app.pages import incident
@@ -23,12 +24,10 @@ INCIDENTS_A_PAGE = 50
 
 async def show_incidents(visit: Visit) -> Response:
     """List the team's incidents, newest first; `?state=open` leaves out the resolved ones."""
-    if unchanged := await visit.await_change(Shown(Source.TEAM, visit.team.id)):
-        return unchanged
     sought = visit.query.get("state", "")
     state = sought if sought in set(IncidentState) else None
     page = await list_incidents(visit.team.id, None, state, INCIDENTS_A_PAGE, visit.after_id)
-    return visit.render_live(
+    return visit.render(
         "monitors/incidents.html",
         incidents=page.rows,
         names=await name_monitors(visit.team.id, {each.monitor_id for each in page.rows}),
@@ -38,4 +37,8 @@ async def show_incidents(visit: Visit) -> Response:
     )
 
 
-ROUTES = (for_members("/incidents", get=show_incidents), *incident.ROUTES)
+async def _name_sources(visit: Visit) -> list[Shown]:
+    return [Shown(Source.TEAM, visit.team.id)]
+
+
+ROUTES = (for_members("/incidents", get=live(_name_sources, show_incidents)), *incident.ROUTES)

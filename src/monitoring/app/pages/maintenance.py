@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID, uuid4
 
 from monitoring.app import maintenance_form
+from monitoring.app.following import live
 from monitoring.app.maintenance_form import WHOLE_FORM
 from monitoring.app.maintenance_words import DURATIONS, LABELS, RULES, describe_recurrence
 from monitoring.app.marks import Shown, Source
@@ -50,15 +51,13 @@ class Listed(NamedTuple):
 
 async def show_windows(visit: Visit) -> Response:
     """List the team's windows: those that are active, those to come, and those that are over."""
-    if unchanged := await visit.await_change(Shown(Source.WINDOWS, visit.team.id)):
-        return unchanged
     page = await service.list_windows(visit.team.id, WINDOWS_SHOWN, None)
     ids = {UUID(each) for window in page.rows for each in window.monitor_ids}
     names = await name_monitors(visit.team.id, ids)
     shown = [_describe(window, visit.now, names) for window in page.rows]
     active = [each for each in shown if each.active_until]
     coming = [each for each in shown if each.next_starts_at and not each.active_until]
-    return visit.render_live(
+    return visit.render(
         "maintenance/list.html",
         active=active,
         coming=sorted(coming, key=lambda each: (each.next_starts_at, each.window.id)),
@@ -224,8 +223,12 @@ def _read_ids(texts: Sequence[str]) -> list[UUID]:
     return ids
 
 
+async def _name_sources(visit: Visit) -> list[Shown]:
+    return [Shown(Source.WINDOWS, visit.team.id)]
+
+
 ROUTES = (
-    for_members(LIST, get=show_windows),
+    for_members(LIST, get=live(_name_sources, show_windows)),
     for_members(f"{LIST}/new", get=show_new_window, post=create_window),
     for_members(f"{LIST}/{{window_id}}", get=show_window, post=change_window),
     for_members(f"{LIST}/{{window_id}}/end", post=end_window),

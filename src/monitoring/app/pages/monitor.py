@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.charts import draw_days
+from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
 from monitoring.app.mute_lengths import MUTE_LENGTHS
@@ -69,12 +70,8 @@ def period_of(visit: Visit) -> Period:
 
 async def show_monitor(visit: Visit) -> Response:
     """Show a monitor: its state, uptime, response times, last checks, incidents and configuration."""
-    team_id, monitor_id = visit.team.id, visit.read_id("monitor_id")
-    shown = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS)]
-    if unchanged := await visit.await_change(*shown, Shown(Source.MONITOR, monitor_id)):
-        return unchanged
     now = visit.now
-    monitor = await service.get_monitor(visit.team.id, monitor_id)
+    monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
     checks = await list_results(monitor.id, limit=CHECKS_SHOWN)
     measured = {
         title: await measure_uptime(monitor, Range(now - length, now, "day"))
@@ -94,7 +91,7 @@ async def show_monitor(visit: Visit) -> Response:
         "incident": await read_incident_spans(monitor.id, drawn.start, drawn.end),
     }
     drawing = (response_times.windows, period.axis, visit.zone, happened)
-    return visit.render_live(
+    return visit.render(
         "monitors/monitor.html",
         monitor=monitor,
         configuration=configuration_of(monitor),
@@ -131,4 +128,9 @@ def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str 
     return message or ERRORS[monitor.watch.last_error]
 
 
-ROUTES = (for_members("/monitors/{monitor_id}", get=show_monitor),)
+async def _name_sources(visit: Visit) -> list[Shown]:
+    of_team = [Shown(source, visit.team.id) for source in (Source.TEAM, Source.CHANNELS)]
+    return [*of_team, Shown(Source.MONITOR, visit.read_id("monitor_id"))]
+
+
+ROUTES = (for_members("/monitors/{monitor_id}", get=live(_name_sources, show_monitor)),)

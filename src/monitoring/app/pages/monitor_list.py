@@ -12,6 +12,7 @@ import orjson
 
 from monitoring.app import cookies
 from monitoring.app.charts import MAX_BARS, draw_bars
+from monitoring.app.following import live
 from monitoring.app.list_groups import group_by_tag
 from monitoring.app.list_view import DENSITIES, ORDERS, read_view
 from monitoring.app.marks import Shown, Source
@@ -80,9 +81,6 @@ class Listed(NamedTuple):
 async def show_monitors(visit: Visit) -> Response:
     """List the team's monitors, what is down first, below their numbers by state and the open incidents."""
     team_id = visit.team.id
-    shown = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS, Source.CHECKS)]
-    if unchanged := await visit.await_change(*shown):
-        return unchanged
     chosen = visit.query.get("density", "")
     view = read_view(visit.query, chosen or cookies.read_density(visit.request, visit.settings))
     try:
@@ -147,7 +145,7 @@ async def _render_list(
     by_id = {each["id"]: each for each in listed.monitors}
     old_enough = [id_ for id_, each in by_id.items() if each["created_at"] <= visit.now - MIN_COUNTED]
     most_common = Counter(tags).most_common(TAGS_SHOWN)
-    return visit.render_live(
+    return visit.render(
         "monitors/list.html",
         400 if errors else 200,
         view=view,
@@ -187,4 +185,8 @@ def _read_written(written: str) -> dict[str, Any]:
     }
 
 
-ROUTES = (for_members("/monitors", get=show_monitors),)
+async def _name_sources(visit: Visit) -> list[Shown]:
+    return [Shown(source, visit.team.id) for source in (Source.TEAM, Source.CHANNELS, Source.CHECKS)]
+
+
+ROUTES = (for_members("/monitors", get=live(_name_sources, show_monitors)),)

@@ -1,0 +1,181 @@
+"""Pages that renew themselves: the script of one follows it, and is sent what it has become, line by line."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import UTC, datetime
+from http import HTTPStatus
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import orjson
+from starlette.responses import Response
+
+from monitoring.app.cookies import read_density
+from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS
+from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
+from monitoring.backends.errors import BackendUnavailable
+from monitoring.contract.problems import Problem
+from monitoring.contract.replies import note_held
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable, Sequence
+
+    from starlette.types import Receive, Scope, Send
+
+    from monitoring.app.application import App
+    from monitoring.app.marks import Shown
+    from monitoring.app.routing import Handler
+    from monitoring.app.visits import Visit
+
+    Sources: TypeAlias = Callable[[Visit], Awaitable[Sequence[Shown]]]
+
+log = logging.getLogger(__name__)
+
+# Then the script asks anew. So it gets what moves with time alone, such as uptime, and the session is seen.
+FOLLOWED_SECONDS = 300.0
+
+# Pages are told of a change within the same look, or within the next ones.
+KEPT_SECONDS = 3.0
+
+# Proxies that keep an answer until it is whole would keep it for minutes. NGINX reads this.
+_HEADERS = PAGE_HEADERS | {"X-Accel-Buffering": "no"}
+
+_SIGN_OF_LIFE = b"\n"
+
+
+class Rendered(NamedTuple):
+    """A page without anything of a person, and the line that tells it."""
+
+    page: Response
+    line: bytes
+
+
+class Renderings:
+    """Pages as they are now. One rendering serves all who may see the same."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Hashable, asyncio.Task[Rendered]] = {}
+
+    async def render(self, key: Hashable, render: Callable[[], Awaitable[Response]]) -> Rendered:
+        """Render, unless somebody else does or just did. The key names all that the page depends on."""
+        task = self._tasks.get(key)
+        if task is None:
+            task = self._tasks[key] = asyncio.create_task(_write(render))
+            asyncio.get_running_loop().call_later(KEPT_SECONDS, self._tasks.pop, key)
+        return await asyncio.shield(task)  # whoever began it may leave
+
+
+async def _write(render: Callable[[], Awaitable[Response]]) -> Rendered:
+    page = await render()
+    return Rendered(page, orjson.dumps(bytes(page.body).decode()) + b"\n")
+
+
+def live(sources: Sources, show: Handler) -> Handler:
+    """Make the handler of a page that renews itself when something of its sources changes."""
+
+    async def serve(visit: Visit) -> Response:
+        if visit.is_followed:
+            return await _Following(visit, sources, show).begin()
+        page = await show(visit)
+        page.headers["Content-Security-Policy"] = LIVE_POLICY
+        return page
+
+    return serve
+
+
+class _Following:
+    """A page that a script follows."""
+
+    def __init__(self, visit: Visit, sources: Sources, show: Handler) -> None:
+        self._visit = visit
+        self._sources = sources
+        self._show = show
+        self._app: App = visit.request.app
+
+    async def begin(self) -> Response:
+        """Answer with lines, of which the first is the page as it is. An error is answered as it is."""
+        shown = await self._sources(self._visit)
+        mark = await self._app.changes.read_mark(shown)
+        first = await self._render(mark)
+        if first.page.status_code != HTTPStatus.OK:
+            return first.page
+        return _Lines(lambda send: self._tell(send, shown, mark, first))
+
+    async def _tell(
+        self, send: Callable[[bytes], Awaitable[None]], shown: Sequence[Shown], mark: str, first: Rendered
+    ) -> None:
+        """Tell what the page has become, until its script is to ask anew."""
+        await send(first.line)
+        while (moved := await self._app.changes.wait(shown, mark, self._visit.standing)) is not None:
+            if moved == mark:
+                await send(_SIGN_OF_LIFE)
+                continue
+            mark = moved
+            rendered = await self._render(mark)
+            if rendered.page.status_code != HTTPStatus.OK:
+                return
+            await send(rendered.line)
+
+    async def _render(self, mark: str) -> Rendered:
+        """Render for all of the team who look at the same address in the same way."""
+        visit = self._visit
+        _, team_id, role = visit.standing
+        look = (visit.zone.key, read_density(visit.request, visit.settings))
+        return await self._app.renderings.render(
+            (mark, team_id, role, look, visit.path, str(visit.query)), self._render_now
+        )
+
+    async def _render_now(self) -> Response:
+        self._visit.now = datetime.now(UTC)
+        return await self._show(self._visit)
+
+
+class _Lines(Response):
+    """An answer of lines, which end after a while, or when the browser leaves."""
+
+    def __init__(self, tell: Callable[[Callable[[bytes], Awaitable[None]]], Awaitable[None]]) -> None:
+        super().__init__(headers=_HEADERS, media_type=FOLLOWED_MEDIA_TYPE)
+        del self.headers["Content-Length"]
+        self._tell = tell
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve."""
+        began = perf_counter()
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+
+        async def send_line(line: bytes) -> None:
+            await send({"type": "http.response.body", "body": line, "more_body": True})
+
+        telling = asyncio.ensure_future(self._tell(send_line))
+        leaving = asyncio.ensure_future(_wait_until_gone(receive))
+        try:
+            await asyncio.wait(
+                (telling, leaving), timeout=FOLLOWED_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            telling.cancel()
+            leaving.cancel()
+            note_held(scope, perf_counter() - began)
+        with suppress(asyncio.CancelledError):
+            await _end(telling)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _end(telling: asyncio.Future[None]) -> None:
+    """Let the lines end without an error. The script asks anew, and is then told."""
+    try:
+        await telling
+    except (Problem, BackendUnavailable):
+        pass
+    except Exception:
+        log.exception("a page could not be renewed")
+
+
+async def _wait_until_gone(receive: Receive) -> None:
+    """Wait until the browser has closed the connection, or given up this request."""
+    with suppress(Problem):  # a body that is too large
+        while (await receive())["type"] != "http.disconnect":
+            pass
