@@ -156,14 +156,18 @@ class TestList:
         assert "es translated" in text
         assert "pt translated" in text
 
-    @pytest.mark.parametrize("path", ["", "/{}", "/{}/es"])
-    def test_and_the_pages_of_one_are_live(
+    def test_is_live(self, publisher: httpx.Client, editor: Visitor) -> None:
+        with following(editor, "/articles") as pages:
+            next(pages)
+            deliver(publisher, "Dancing shoes")
+            assert "Dancing shoes" in next(pages)
+
+    @pytest.mark.parametrize("path", ["", "/es"])
+    def test_leads_to_articles_that_are_live(
         self, path: str, service: RunningService, publisher: httpx.Client, editor: Visitor
     ) -> None:
         article_id = deliver_translated(service, publisher)
-        address = f"/articles{path.format(article_id)}"
-        assert "Without JavaScript this page does not renew itself" in editor.open(address).text
-        with following(editor, address) as pages:
+        with following(editor, f"/articles/{article_id}{path}") as pages:
             next(pages)
             fail(service, article_id, "es")
             assert "The engine said" in read_text(next(pages))
