@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.words import write_duration, write_percent
@@ -38,7 +39,7 @@ class Bar(NamedTuple):
     look: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bars:
     """The last checks of a monitor, oldest first; the newest is always at the right edge."""
 
@@ -48,7 +49,7 @@ class Bars:
     height: int = _BAR_HEIGHT
     bar_width: int = _BAR_WIDTH
 
-    @property
+    @cached_property
     def paths(self) -> dict[str, str]:
         """The bars as one SVG path for each look: rectangles would be more than half of a page."""
         paths: defaultdict[str, list[str]] = defaultdict(list)
@@ -111,6 +112,12 @@ def _say_day(durations: Durations) -> str:
 
 def draw_bars(checks: Sequence[Glimpse]) -> Bars:
     """Draw checks, oldest first. A bar's height is its response time, relative to the slowest one shown."""
+    return _draw(tuple(checks))
+
+
+# A list is drawn anew when one of its monitors is checked, and the others look as before.
+@lru_cache(1000)
+def _draw(checks: tuple[Glimpse, ...]) -> Bars:
     slowest_ms = max(_answers_ms(checks), default=0)
     begin = MAX_BARS - len(checks)
     bars = []
