@@ -25,7 +25,7 @@ from monitoring.contract.bodies import FORM, shorten_header
 from monitoring.contract.cacheable import digest_of
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import note_held
+from monitoring.contract.replies import notes_of
 from monitoring.contract.urlencoding import parse_pairs
 from monitoring.members.models import Role
 from monitoring.members.sessions import find_session
@@ -254,7 +254,7 @@ class Visit:
         began = perf_counter()
         seconds = min(int(preferred[1]), MAX_WAIT_SECONDS)
         has_changed = await self._changes.wait(shown, mark, seconds, self._wait_until_gone)
-        note_held(self.request.scope, perf_counter() - began)
+        notes_of(self.request.scope).held_seconds = perf_counter() - began
         if not has_changed:
             return Response(
                 status_code=304, headers=PAGE_HEADERS | {"ETag": self.request.headers["if-none-match"]}
