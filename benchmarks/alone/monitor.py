@@ -30,6 +30,7 @@ MONITOR: dict[str, Any] = {
     "next_check_at": "2026-11-20T09:41:00.000000Z",
     "last_response_time_ms": 87,
     "last_error": None,
+    "mute": None,
     "created_at": "2026-11-20T09:30:00.000000Z",
     "updated_at": "2026-11-20T09:30:00.000000Z",
 }

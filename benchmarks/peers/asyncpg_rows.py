@@ -44,8 +44,13 @@ _COLUMNS = ", ".join(f"m.{name}" for name in CONFIGURED)
 _SELECT = f"""
     SELECT m.id, {_COLUMNS}, m.status, m.status_changed_at, w.last_checked_at,
         CASE WHEN m.paused THEN NULL ELSE w.next_check_at END AS next_check_at,
-        w.last_response_time_ms, w.last_error, m.created_at, m.updated_at, m.version
+        w.last_response_time_ms, w.last_error,
+        CASE WHEN u.id IS NOT NULL THEN
+            json_build_object('muted_until', u.muted_until, 'muted_by', u.muted_by)::text
+        END AS mute,
+        m.created_at, m.updated_at, m.version
     FROM monitors m JOIN watches w ON w.monitor_id = m.id
+    LEFT JOIN mutes u ON u.monitor_id = m.id AND (u.muted_until IS NULL OR u.muted_until > now())
 """  # noqa: S608 - names of our own
 LIST = f"{_SELECT} WHERE m.team_id = $1 ORDER BY m.id DESC LIMIT $2"
 LIST_AFTER = f"{_SELECT} WHERE m.team_id = $1 AND m.id < $3 ORDER BY m.id DESC LIMIT $2"
@@ -151,6 +156,7 @@ class Rows:
             "next_check_at": None if configured["paused"] else now,
             "last_response_time_ms": None,
             "last_error": None,
+            "mute": None,
             "created_at": now,
             "updated_at": now,
         }

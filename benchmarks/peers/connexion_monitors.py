@@ -55,7 +55,8 @@ async def get_monitor(monitor_id: str, token_info: dict[str, Any]) -> Any:
 def _represent(row: asyncpg.Record) -> dict[str, Any]:
     monitor = dict(row)
     del monitor["version"]
-    return _write(monitor | {name: orjson.loads(monitor[name]) for name in JSON})
+    mute = monitor["mute"] and orjson.loads(monitor["mute"])
+    return _write(monitor | {name: orjson.loads(monitor[name]) for name in JSON} | {"mute": mute})
 
 
 def _write(monitor: dict[str, Any]) -> dict[str, Any]:

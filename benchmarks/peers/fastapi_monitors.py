@@ -11,12 +11,12 @@ from uuid import UUID
 from fastapi import Depends, FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from sqlalchemy import select, update
+from sqlalchemy import Select, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import contains_eager
 
 from callers import Claims, Key, KeyCache, RateLimiter, Refused, demand_scope, verify_token
-from sqlalchemy_rows import ApiKey, Monitor, StateChange, Team, Watch, open_sessions
+from sqlalchemy_rows import ApiKey, Monitor, Mute, StateChange, Team, Watch, open_sessions
 
 URL = r"^https?://(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9][A-Za-z0-9._-]{0,253})(:[0-9]{1,5})?([/?][^\s#]*)?$"
 STATUS_CODES = r"^([1-5][0-9]{2}|[1-5]xx|[1-5][0-9]{2}-[1-5][0-9]{2})$"
@@ -90,6 +90,15 @@ class MonitorCreate(BaseModel):
         return self
 
 
+class MuteOut(BaseModel):
+    """Nobody is notified of the monitor."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    muted_until: datetime | None
+    muted_by: str | None
+
+
 class MonitorOut(BaseModel):
     """A client's answer."""
 
@@ -118,6 +127,7 @@ class MonitorOut(BaseModel):
     next_check_at: datetime | None
     last_response_time_ms: int | None
     last_error: str | None
+    mute: MuteOut | None
     created_at: datetime
     updated_at: datetime
 
@@ -151,6 +161,7 @@ class MonitorOut(BaseModel):
             next_check_at=None if monitor.paused else watch.next_check_at,
             last_response_time_ms=watch.last_response_time_ms,
             last_error=watch.last_error,
+            mute=monitor.mute and MuteOut.model_validate(monitor.mute),
             created_at=monitor.created_at,
             updated_at=monitor.updated_at,
         )
@@ -229,6 +240,13 @@ async def writer(caller: Caller) -> UUID:
     return caller[1].team_id
 
 
+def select_monitors() -> Select[tuple[Monitor]]:
+    """Select monitors with all that an answer shows of them."""
+    is_on = or_(Mute.muted_until.is_(None), Mute.muted_until > func.now())
+    joined = select(Monitor).join(Monitor.watch).outerjoin(Monitor.mute.and_(is_on))
+    return joined.options(contains_eager(Monitor.watch), contains_eager(Monitor.mute))
+
+
 @app.get("/api/monitors")
 async def list_monitors(
     team_id: Annotated[UUID, Depends(reader)],
@@ -237,8 +255,7 @@ async def list_monitors(
     cursor: Annotated[str | None, Query(min_length=22, max_length=22)] = None,
 ) -> MonitorPage:
     """Answer a page, newest first."""
-    wanted = select(Monitor).join(Monitor.watch).options(contains_eager(Monitor.watch))
-    wanted = wanted.where(Monitor.team_id == team_id).order_by(Monitor.id.desc()).limit(limit + 1)
+    wanted = select_monitors().where(Monitor.team_id == team_id).order_by(Monitor.id.desc()).limit(limit + 1)
     if cursor:
         wanted = wanted.where(Monitor.id < UUID(bytes=urlsafe_b64decode(f"{cursor}==")))
     found = (await session.scalars(wanted)).all()
@@ -272,6 +289,7 @@ async def create_monitor(
         search_text=f"{fields['name']}\n{given.url}".casefold(),
         **fields,
     )
+    monitor.mute = None
     monitor.watch = Watch(due_at=None if given.paused else now, next_check_at=now)
     session.add(monitor)
     await session.flush()
@@ -287,8 +305,8 @@ async def get_monitor(
     monitor_id: UUID, team_id: Annotated[UUID, Depends(reader)], session: Session, response: Response
 ) -> MonitorOut:
     """Answer one monitor."""
-    wanted = select(Monitor).join(Monitor.watch).options(contains_eager(Monitor.watch))
-    monitor = await session.scalar(wanted.where(Monitor.id == monitor_id, Monitor.team_id == team_id))
+    wanted = select_monitors().where(Monitor.id == monitor_id, Monitor.team_id == team_id)
+    monitor = await session.scalar(wanted)
     if monitor is None:
         raise Refused(404, "Monitor not found")
     response.headers["ETag"] = f'"{monitor.version}"'

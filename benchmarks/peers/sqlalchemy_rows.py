@@ -114,6 +114,7 @@ class Monitor(Row):
     search_text: Mapped[str]
 
     watch: Mapped[Watch] = relationship(lazy="raise", back_populates="monitor", innerjoin=True)
+    mute: Mapped[Mute | None] = relationship(lazy="raise")
 
 
 class Watch(Row):
@@ -135,6 +136,15 @@ class Watch(Row):
     seen_until: Mapped[datetime | None]
 
     monitor: Mapped[Monitor] = relationship(lazy="raise", back_populates="watch")
+
+
+class Mute(Row):
+    __tablename__ = "mutes"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    monitor_id: Mapped[UUID] = mapped_column(ForeignKey("monitors.id"))
+    muted_until: Mapped[datetime | None]
+    muted_by: Mapped[str | None]
 
 
 class StateChange(Row):

@@ -79,6 +79,8 @@ def _represent(row: asyncpg.Record) -> dict[str, Any]:
     monitor["id"] = str(monitor["id"])  # asyncpg has a UUID of its own
     for name in JSON:
         monitor[name] = orjson.Fragment(monitor[name])  # it is JSON already
+    if monitor["mute"]:
+        monitor["mute"] = orjson.Fragment(monitor["mute"])
     return monitor
 
 

@@ -20,7 +20,7 @@ from monitoring.contract.application import build_contract_app
 from monitoring.contract.cut_off import ServerStopped
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply, add_reply_header
+from monitoring.contract.replies import Reply, notes_of
 from monitoring.worker import run_worker
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class MonitoringService:
             await self.contract(scope, receive, send)
             return
         if self.is_stopping():  # the client's next request goes elsewhere (RFC 9112 §9.6)
-            add_reply_header(scope, "Connection", "close")
+            notes_of(scope).headers["Connection"] = "close"
         with self.backends.activate():
             await (self.pages if is_page(scope) else self.contract)(scope, receive, send)
 

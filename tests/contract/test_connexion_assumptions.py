@@ -42,7 +42,7 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
     assert stack is not None
     names = [type(part).__name__ for part in stack]
     assert names == [
-        "LifespanMiddleware",
+        "_Lifespan",
         "Witness",
         "AnswerHeaders",
         "ProblemAnswers",

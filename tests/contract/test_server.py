@@ -63,6 +63,11 @@ class TestWholeAnswers:
         assert (answer.status, answer.headers["etag"], answer.body) == (201, '"1"', b"ok")
         assert "date" in answer.headers
 
+    def test_arrive_in_one_piece(self) -> None:
+        with saying(start(length(2)), end(b"ok")) as server, connect(server) as connection:
+            connection.sendall(GET)
+            assert connection.recv(65_536).endswith(b"\r\n\r\nok")
+
     def test_leave_the_connection_open(self) -> None:
         with saying(start(length(2)), end(b"ok")) as server, connect(server) as connection:
             for _ in range(3):
@@ -137,6 +142,8 @@ class TestBrokenAnswers:
             [start(length(2), (b"etag", b'"1"')), RuntimeError("before its body")],
             [start(length(2), (b"etag", b'"1"'))],
             [start(length(2), (b"etag", b'"1"')), start(length(0)), RuntimeError("before its body")],
+            [start(length(3), (b"etag", b'"1"')), end(b"ok")],
+            [start(length(1), (b"etag", b'"1"')), end(b"ok")],
             [end(b"ok")],
             [],
         ],
@@ -148,5 +155,5 @@ class TestBrokenAnswers:
         assert b"etag" not in received
 
     def test_that_are_shorter_than_told_end_the_connection(self) -> None:
-        with saying(start(length(3)), end(b"ok")) as server:
+        with saying(start(length(3)), piece(b"ok"), end()) as server:
             assert read_to_end(server).endswith(b"\r\n\r\nok")

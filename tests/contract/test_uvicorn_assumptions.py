@@ -142,6 +142,14 @@ class TestCycle:
         await cycle.send({"type": "http.response.body", "body": b""})
         assert transport.is_closed
 
+    async def test_writes_to_what_is_its_transport_at_that_moment(self) -> None:
+        cycle = new_cycle(first := Transport())
+        cycle.transport = second = Transport()
+        await cycle.send(start((b"content-length", b"2")))
+        await cycle.send({"type": "http.response.body", "body": b"ok"})
+        assert not first.written
+        assert second.written.endswith(b"\r\n\r\nok")
+
     async def test_refuses_a_body_before_the_head(self) -> None:
         cycle = new_cycle(transport := Transport())
         with pytest.raises(RuntimeError):

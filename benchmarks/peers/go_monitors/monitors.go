@@ -54,6 +54,7 @@ type monitor struct {
 	lastCheckedAt, nextCheckAt            *time.Time
 	lastResponseTimeMS                    *int32
 	lastError                             *string
+	mute                                  *string // JSON
 	version                               int32
 }
 
@@ -165,6 +166,12 @@ func (m *monitor) appendJSON(to []byte) []byte {
 	to = appendMoment(append(to, `,"next_check_at":`...), m.nextCheckAt)
 	to = appendNumber(append(to, `,"last_response_time_ms":`...), m.lastResponseTimeMS)
 	to = appendText(append(to, `,"last_error":`...), m.lastError)
+	to = append(to, `,"mute":`...)
+	if m.mute == nil {
+		to = append(to, "null"...)
+	} else {
+		to = append(to, *m.mute...)
+	}
 	to = appendMoment(append(to, `,"created_at":`...), &m.createdAt)
 	return append(appendMoment(append(to, `,"updated_at":`...), &m.updatedAt), '}')
 }

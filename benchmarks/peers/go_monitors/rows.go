@@ -21,8 +21,10 @@ const (
 		"m.required_keyword, m.forbidden_keyword, m.interval_seconds, m.timeout_seconds, m.follow_redirects, " +
 		"m.verify_tls, m.tls_expiry_warning_days, m.slow_threshold_ms, m.failure_threshold, m.recovery_threshold, " +
 		"m.paused, m.tags, m.status, m.status_changed_at, w.last_checked_at, " +
-		"CASE WHEN m.paused THEN NULL ELSE w.next_check_at END, w.last_response_time_ms, w.last_error, m.created_at, " +
-		"m.updated_at, m.version FROM monitors m JOIN watches w ON w.monitor_id = m.id "
+		"CASE WHEN m.paused THEN NULL ELSE w.next_check_at END, w.last_response_time_ms, w.last_error, " +
+		"CASE WHEN u.id IS NOT NULL THEN json_build_object('muted_until', u.muted_until, 'muted_by', u.muted_by)::text " +
+		"END, m.created_at, m.updated_at, m.version FROM monitors m JOIN watches w ON w.monitor_id = m.id " +
+		"LEFT JOIN mutes u ON u.monitor_id = m.id AND (u.muted_until IS NULL OR u.muted_until > now()) "
 	selectPage  = selected + "WHERE m.team_id = $1 ORDER BY m.id DESC LIMIT $2"
 	selectAfter = selected + "WHERE m.team_id = $1 AND m.id < $3 ORDER BY m.id DESC LIMIT $2"
 	selectOne   = selected + "WHERE m.team_id = $1 AND m.id = $2"
@@ -50,7 +52,7 @@ func scan(row pgx.Row, m *monitor) error {
 		&m.ForbiddenKeyword, &m.IntervalSeconds, &m.TimeoutSeconds, &m.FollowRedirects, &m.VerifyTLS,
 		&m.TLSExpiryWarningDays, &m.SlowThresholdMS, &m.FailureThreshold, &m.RecoveryThreshold, &m.Paused, &m.tags,
 		&m.status, &m.statusChangedAt, &m.lastCheckedAt, &m.nextCheckAt, &m.lastResponseTimeMS, &m.lastError,
-		&m.createdAt, &m.updatedAt, &m.version,
+		&m.mute, &m.createdAt, &m.updatedAt, &m.version,
 	)
 }
 

@@ -15,7 +15,7 @@ from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
 from monitoring.contract.cut_off import ServerStopped
 from monitoring.contract.problems import NAMES_BY_STATUS, Problem
-from monitoring.contract.replies import noted_status
+from monitoring.contract.replies import notes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ class ErrorPages:
         try:
             await self._app(scope, receive, send)
         except Exception as error:
-            if noted_status(scope):
+            if notes_of(scope).status:
                 raise
             visit = self._receive(Request(scope))
             answer = await self._answer(visit, error)

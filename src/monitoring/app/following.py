@@ -18,7 +18,7 @@ from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import note_held
+from monitoring.contract.replies import notes_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -158,7 +158,7 @@ class _Lines(Response):
         finally:
             telling.cancel()
             leaving.cancel()
-            note_held(scope, perf_counter() - began)
+            notes_of(scope).held_seconds = perf_counter() - began
         with suppress(asyncio.CancelledError):
             await _end(telling)
         await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from monitoring.backends.current import current_backends
 from monitoring.contract.caller_networks import network_of, plain_address
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import add_reply_header
+from monitoring.contract.replies import notes_of
 from monitoring.metrics import RATE_LIMIT_HITS
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ async def count_under(request: HTTPConnection, *limits: tuple[RateLimitPolicy, s
 
 def demand_allowance(request: HTTPConnection, allowance: Allowance) -> None:
     """Announce what is left of a limit. Raises `Problem("rate_limited")` if it is exceeded."""
-    for name, value in allowance.headers().items():
-        add_reply_header(request.scope, name, value)
+    notes_of(request.scope).headers.update(allowance.headers())
     _refuse_excess(allowance)
 
 

@@ -6,9 +6,11 @@ document, which tests/contract/test_connexion_assumptions.py checks one by one:
 
 - `ConnexionMiddleware._build_middleware_stack` returns the outermost part and the list of all, and
   `middleware_stack` says whether it was built. Arguments for `add_api` that Connexion does not know are
-  passed on to every part.
+  passed on to every part, the innermost first.
+- `LifespanMiddleware`: `router` serves the lifespan, `next_app` the rest.
 - `RoutedMiddleware`, `RoutedAPI`: for each operation of the document, `make_operation` returns what serves
-  it. A part finds its operations under `apis[""]`, by the name that the resolver gave them.
+  it. A part finds its operations under `apis[""]`, by the name that the resolver gave them, and passes on
+  requests that were routed to none.
 - `RoutingMiddleware`: its router mounts one router of Starlette's, whose routes wrap objects with an
   `operation_id`.
 - `ROUTING_CONTEXT`: where in `scope["extensions"]` the operation's name is left.
@@ -26,7 +28,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.routing import Route
@@ -45,16 +47,16 @@ with deferred("httpx", "requests", "starlette.testclient"):
     from connexion.operations.abstract import AbstractOperation
     from connexion.resolver import Resolver
     from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
-    from connexion.spec import OpenAPISpecification, Specification
+    from connexion.spec import OpenAPISpecification
 
 if TYPE_CHECKING:
     import re
 
-API = TypeVar("API", bound=RoutedAPI[Any])
 Layer = Callable[[ASGIApp], ASGIApp]
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 JudgePath = Callable[[bytes], None]
 MakeEndpoint = Callable[[str, Callable[..., Any]], ASGIApp]
+_Route = tuple[str, ASGIApp]  # an operation's full name, and what serves it
 
 
 class ConnexionApp(connexion_main.ConnexionMiddleware):
@@ -79,7 +81,7 @@ class ConnexionApp(connexion_main.ConnexionMiddleware):
         `security_handlers` has one for each kind of scheme.
         """
         stack: list[Any] = [  # which Connexion types as applications
-            LifespanMiddleware,  # outermost: the others serve HTTP only
+            _Lifespan,  # outermost: the others serve HTTP only
             *layers,
             partial(StrictRouting, judge_encoded_path=judge_encoded_path),
             Security,
@@ -126,19 +128,27 @@ class _HandlerResolver(Resolver):
         return self._locate_handler(operation.operation_id)
 
 
+class _Lifespan(LifespanMiddleware):
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:  # type: ignore[override]
+        """Serve the lifespan, and pass on requests."""
+        part: ASGIApp = self.router if scope["type"] == "lifespan" else self.next_app
+        return part(scope, receive, send)
+
+
 class StrictRouting(RoutingMiddleware):
     """Routes each path in one spelling only: nothing is redirected, and the encoded path is judged first.
 
-    Path parameters reach validation as text. An operation is found by a look-up; only a request for none of
-    them goes through Starlette's routers, which know whether another method would be allowed.
+    Path parameters reach validation as text. An operation is found by a look-up, with what serves it behind
+    its security; only a request for none of them goes through Starlette's routers, which know whether another
+    method would be allowed.
     """
 
     def __init__(self, app: ASGIApp, *, judge_encoded_path: JudgePath) -> None:
         super().__init__(app)
         self._judge_encoded_path = judge_encoded_path
         self.router.redirect_slashes = False
-        self._literal: dict[tuple[str, str], str] = {}
-        self._templated: defaultdict[str, list[tuple[re.Pattern[str], str]]] = defaultdict(list)
+        self._literal: dict[tuple[str, str], _Route] = {}
+        self._templated: defaultdict[str, list[tuple[re.Pattern[str], _Route]]] = defaultdict(list)
 
     def add_api(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Connexion's own
         """Register the operations."""
@@ -153,62 +163,61 @@ class StrictRouting(RoutingMiddleware):
         """Judge an encoded path, then route."""
         if b"%" in scope["raw_path"]:
             self._judge_encoded_path(scope["raw_path"])
-        full_name = self._find(scope)
-        if full_name is None:
+        route = self._find(scope)
+        if route is None:
             return super().__call__(scope, receive, send)
+        full_name, serve = route
         scope["extensions"][ROUTING_CONTEXT] = {"api_base_path": "", "operation_id": full_name}
-        return self.app(scope, receive, send)
+        return serve(scope, receive, send)
 
     def _index(self, route: Route) -> None:
         full_name = vars(route.app)["operation_id"]
+        found = full_name, _what_serves(full_name, self.app)
         for method in route.methods or ():
             if route.param_convertors:
-                self._templated[method].append((route.path_regex, full_name))
+                self._templated[method].append((route.path_regex, found))
             else:
-                self._literal[method, route.path] = full_name
+                self._literal[method, route.path] = found
 
-    def _find(self, scope: Scope) -> str | None:
-        """Return the full name of the operation, and leave its path parameters in the scope."""
+    def _find(self, scope: Scope) -> _Route | None:
+        """Return the route of an operation, and leave its path parameters in the scope."""
         method, path = scope["method"], scope["path"]
-        if full_name := self._literal.get((method, path)):
+        if route := self._literal.get((method, path)):
             scope["path_params"] = {}
-            return full_name
-        for pattern, full_name in self._templated.get(method, ()):
+            return route
+        for pattern, route in self._templated.get(method, ()):
             if found := pattern.match(path):
                 scope["path_params"] = found.groupdict()
-                return full_name
+                return route
         return None
 
 
-class _DirectlyRouted(RoutedMiddleware[API]):
-    """What Connexion has for each operation; looked up here, without a coroutine of its own."""
-
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:  # type: ignore[override]
-        """Serve the operation, or pass on a request that was routed to none."""
-        (api,) = self.apis[""]
-        full_name = _full_name_in(scope)
-        routed: ASGIApp = api.operations[full_name] if full_name else self.app
-        return routed(scope, receive, send)
+def _what_serves(full_name: str, part: Any) -> ASGIApp:  # noqa: ANN401 - a RoutedMiddleware of any kind
+    (api,) = part.apis[""]
+    served: ASGIApp = api.operations[full_name]
+    return served
 
 
 class _GuardedOperation(SecurityOperation):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a caller whom security lets in. Connexion's own request would cost more to make."""
-        if self.security:
-            await self.verification_fn(Request(scope, receive))
+        await self.verification_fn(Request(scope, receive))
         await self.next_app(scope, receive, send)
 
 
 class _GuardedAPI(SecurityAPI):
-    def make_operation(self, operation: AbstractOperation | Specification) -> SecurityOperation:
-        """Guard an operation as its `security` says."""
+    def make_operation(self, operation: Any) -> Any:  # noqa: ANN401 - an endpoint, guarded or not
+        """Guard an endpoint as its operation's `security` says."""
+        endpoint = _what_serves(operation.operation_id, self.next_app)
+        if not operation.security:
+            return endpoint
         factory = _OneJudge(self.security_handler_factory.security_handlers)
         return _GuardedOperation.from_operation(
-            operation, next_app=self.next_app, security_handler_factory=factory
+            operation, next_app=endpoint, security_handler_factory=factory
         )
 
 
-class Security(_DirectlyRouted[SecurityAPI], SecurityMiddleware):
+class Security(SecurityMiddleware):
     """Lets nobody reach an operation whom its security handlers refuse."""
 
     api_cls = _GuardedAPI
@@ -268,7 +277,7 @@ class _EndpointAPI(RoutedAPI[ASGIApp]):
         return self._make_endpoint(operation_id, operation.function)
 
 
-class Endpoints(_DirectlyRouted[_EndpointAPI]):
+class Endpoints(RoutedMiddleware[_EndpointAPI]):
     """The innermost part, in place of Connexion's validation, context and decorators."""
 
     api_cls = _EndpointAPI

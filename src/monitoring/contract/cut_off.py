@@ -4,7 +4,7 @@ from asyncio import CancelledError
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from monitoring.contract.replies import noted_status
+from monitoring.contract.replies import notes_of
 
 
 class ServerStopped(Exception):  # noqa: N818 - to the caller it is an answer
@@ -22,5 +22,5 @@ class CutOff:
         try:
             await self._app(scope, receive, send)
         except CancelledError:
-            if not noted_status(scope):
+            if not notes_of(scope).status:
                 raise ServerStopped("the server stops") from None

@@ -12,7 +12,7 @@ from monitoring.contract.bodies import RequestBody
 from monitoring.contract.document import Document, DocumentError, Operation
 from monitoring.contract.parameters import Parameters
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply, reply_headers, send_reply
+from monitoring.contract.replies import Reply, notes_of, send_reply
 from monitoring.contract.responses import Responses
 from monitoring.contract.security import caller_of
 from monitoring.contract.validation import BrokenPromise, Validation
@@ -84,7 +84,7 @@ class Endpoint:
 
     def _hold_to_promise(self, reply: Reply, scope: Scope) -> None:
         try:
-            self._responses.check(reply, reply_headers(scope))
+            self._responses.check(reply, notes_of(scope).headers)
         except BrokenPromise as broken:
             log.error("%s answered against the document: %s", self._operation_id, broken)  # noqa: TRY400
             raise Problem("internal_error") from None

@@ -12,9 +12,11 @@ from contextvars import ContextVar
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import note_status, raw_name, reply_headers
+from monitoring.contract.replies import notes_of, raw_headers_of
 
 SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+
+_NOSNIFF = b"x-content-type-options", b"nosniff"
 
 _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
@@ -31,16 +33,19 @@ class AnswerHeaders:
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve with the caller's request id, if it is sane, else with one of our own."""
         request_id = _sane_request_id(scope) or os.urandom(16).hex()
-        headers = reply_headers(scope)
-        headers["X-Request-Id"] = request_id
-        headers["X-Content-Type-Options"] = "nosniff"
+        notes = notes_of(scope)
+        notes.request_id = request_id
         _request_id.set(request_id)
 
         def send_with_headers(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
-                note_status(scope, message["status"])
-                added = [(raw_name(name), value.encode("latin-1")) for name, value in headers.items()]
-                message["headers"] = [*message.get("headers", ()), *added]
+                notes.status = message["status"]
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    *raw_headers_of(notes.headers),
+                    (b"x-request-id", request_id.encode()),
+                    _NOSNIFF,
+                ]
             return send(message)
 
         return self._app(scope, receive, send_with_headers)

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Document, DocumentError
-from monitoring.contract.replies import Reply, noted_status, send_reply
+from monitoring.contract.replies import Reply, notes_of, send_reply
 
 log = logging.getLogger(__name__)
 
@@ -123,6 +123,6 @@ class ProblemAnswers:
         try:
             await self._app(scope, receive, send)
         except Exception as error:
-            if noted_status(scope):
+            if notes_of(scope).status:
                 raise
             await send_reply(self._replies.reply_to(error, scope["path"]), scope, send)

@@ -1,4 +1,4 @@
-"""What a handler returns, and headers that are added to whatever answer follows."""
+"""What a handler returns, and what is noted about the answer on its way."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -72,14 +72,16 @@ class Reply:
         headers = [(b"content-type", self.media_type.encode())] if self.media_type else []
         if self.status not in (NO_CONTENT, NOT_MODIFIED):
             headers.append((b"content-length", b"%d" % len(payload)))
-        for name, value in self.headers.items():
-            headers.append((raw_name(name), value.encode("latin-1")))
-        return headers
+        return headers + raw_headers_of(self.headers)
+
+
+def raw_headers_of(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """Write headers as ASGI wants them."""
+    return [(_raw_name(name), value.encode("latin-1")) for name, value in headers.items()]
 
 
 @lru_cache(maxsize=256)
-def raw_name(name: str) -> bytes:
-    """Write a header's name as ASGI wants it."""
+def _raw_name(name: str) -> bytes:
     return name.lower().encode()
 
 
@@ -90,37 +92,25 @@ async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else payload})
 
 
-def add_reply_header(scope: Scope, name: str, value: str) -> None:
-    """Put a header on whatever answer follows, be it a reply or a problem; the last value of a name wins.
+@dataclass(slots=True)
+class AnswerNotes:
+    """What is noted about the answer to a request, on its way.
 
-    Names are spelt as in the document.
+    `headers` are on whatever answer follows, be it a reply or a problem. Names are spelt as in the document,
+    and the last value of a name wins. `status` is 0 until the answer begins. The answer is held back for
+    `held_seconds` because the caller wished it, which is no slowness.
     """
-    reply_headers(scope)[name] = value
+
+    request_id: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    status: int = 0
+    held_seconds: float = 0.0
 
 
-def reply_headers(scope: Scope) -> dict[str, str]:
-    """Headers collected so far for the answer."""
-    headers: dict[str, str] = scope.setdefault("state", {}).setdefault("reply_headers", {})
-    return headers
-
-
-def note_status(scope: Scope, status: int) -> None:
-    """Note that an answer has begun."""
-    scope["state"]["reply_status"] = status
-
-
-def note_held(scope: Scope, seconds: float) -> None:
-    """Note that the caller wished to wait for so long. That is no slowness."""
-    scope["state"]["held_seconds"] = seconds
-
-
-def noted_held(scope: Scope) -> float:
-    """Return for how many seconds the answer was held back as the caller wished."""
-    seconds: float = scope.get("state", {}).get("held_seconds", 0.0)
-    return seconds
-
-
-def noted_status(scope: Scope) -> int:
-    """Return the status of the answer that has begun; 0 while there is none."""
-    status: int = scope.get("state", {}).get("reply_status", 0)
-    return status
+def notes_of(scope: Scope) -> AnswerNotes:
+    """Return the notes of a request."""
+    state = scope.setdefault("state", {})
+    notes: AnswerNotes | None = state.get("answer_notes")
+    if notes is None:
+        notes = state["answer_notes"] = AnswerNotes()
+    return notes

@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.connexion_bridge import operation_id_of
 from monitoring.contract.document import METHODS, Document
-from monitoring.contract.replies import noted_status, reply_headers
+from monitoring.contract.replies import notes_of
 from monitoring.contract.witness import path_without_query
 from monitoring.tracing import Span, span
 
@@ -47,12 +47,13 @@ class TracedRequests:
         if route := self._routes.get(operation_id_of(scope)) or getattr(scope.get("route"), "path", None):
             recorded.rename(f"{method} {route}")
             recorded.note("http.route", route)
-        if request_id := reply_headers(scope).get("X-Request-Id"):
-            recorded.note("monitoring.request_id", request_id)
-        if status := noted_status(scope):
-            recorded.note("http.response.status_code", status)
-            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                recorded.note("error.type", str(status))
+        notes = notes_of(scope)
+        if notes.request_id:
+            recorded.note("monitoring.request_id", notes.request_id)
+        if notes.status:
+            recorded.note("http.response.status_code", notes.status)
+            if notes.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                recorded.note("error.type", str(notes.status))
 
 
 def _read_trace_context(scope: Scope) -> dict[str, str]:

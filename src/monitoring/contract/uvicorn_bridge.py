@@ -11,9 +11,9 @@ it does not document, which tests/contract/test_uvicorn_assumptions.py checks on
   being answered, it waits in `pipeline`. `on_response_complete` is called after each answer. Headers that
   come later are appended to `headers`.
 - `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` it
-  closes the connection after the answer. `send` sets `response_started`, then looks at every header, setting
-  `chunked_encoding` as it goes, and writes nothing if one has a control character. While nothing has
-  started, an error of the application is answered with 500.
+  closes the connection after the answer. It writes to its `transport`. `send` sets `response_started`, then
+  looks at every header, setting `chunked_encoding` as it goes, and writes nothing if one has a control
+  character. While nothing has started, an error of the application is answered with 500.
 - `Server`: `serve` enters `capture_signals`, awaits `startup`, which sets `started` and `servers`, and calls
   `on_tick` ten times a second until it returns true.
 """
@@ -33,6 +33,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from monitoring.contract.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
+from monitoring.contract.joined_writes import JoinedWrites
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
 
 if TYPE_CHECKING:
@@ -202,9 +203,7 @@ class ContractProtocol(HttpToolsProtocol):
         most_bytes = self.first_piece_bytes + self.bytes_beside_body
         if most_bytes > MAX_HEAD_BYTES and self._measure_head() > MAX_HEAD_BYTES:
             raise httptools.HttpParserError("the request head is too large")
-        hosts = [value for name, value in self.headers if name == b"host"]
-        fewest = 0 if self.parser.get_http_version() == "1.0" else 1
-        if not fewest <= len(hosts) <= 1 or not all(map(_HOST.fullmatch, hosts)):
+        if not self._has_one_host():
             raise httptools.HttpParserError("not one Host (RFC 9112 §3.2)")
         super().on_headers_complete()
         self.headers = []  # headers that come after the body are trailers
@@ -241,6 +240,12 @@ class ContractProtocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         cycle.__class__ = _Cycle  # `on_headers_complete` has made it, and has no setting for its class
         super()._start_asgi_task(cycle, app)
+
+    def _has_one_host(self) -> bool:
+        hosts = [value for name, value in self.headers if name == b"host"]
+        if not hosts:
+            return self.parser.get_http_version() == "1.0"
+        return len(hosts) == 1 and _HOST.fullmatch(hosts[0]) is not None
 
     def _measure_head(self) -> int:
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
@@ -308,7 +313,7 @@ class ContractProtocol(HttpToolsProtocol):
 
 
 class _Cycle(RequestResponseCycle):
-    """A request and its answer, whose head is sent when its body begins.
+    """A request and its answer, whose head is sent together with the beginning of its body.
 
     An answer that breaks before that is a 500, where uvicorn closes the connection, with or without a head.
     """
@@ -317,17 +322,25 @@ class _Cycle(RequestResponseCycle):
 
     async def send(self, message: ASGISendEvent) -> None:
         """Keep the head until the body begins. Raises RuntimeError for a control character in a header."""
-        if not self.response_started:
-            if message["type"] == "http.response.start":
-                self._start = message
-                return
-            if self._start:
-                try:
-                    await _send(self, self._start)
-                except RuntimeError:  # nothing was written
-                    self.response_started, self.chunked_encoding = False, None
-                    raise
-        await _send(self, message)
+        if message["type"] == "http.response.start" and not self.response_started:
+            self._start = message
+        elif self._start and not self.response_started:
+            await self._begin(self._start, message)
+        else:
+            await _send(self, message)
+
+    async def _begin(self, *messages: ASGISendEvent) -> None:
+        transport = self.transport
+        self.transport = joined = JoinedWrites(transport)  # type: ignore[assignment]
+        try:
+            for message in messages:
+                await _send(self, message)
+        except RuntimeError:  # nothing was written
+            self.response_started, self.chunked_encoding = False, None
+            raise
+        finally:
+            self.transport = transport
+        joined.flush()
 
 
 _send = RequestResponseCycle.send  # `super()` and a method more would cost what all of `_Cycle` does

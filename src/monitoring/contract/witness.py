@@ -9,7 +9,7 @@ from time import perf_counter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.connexion_bridge import operation_id_of
-from monitoring.contract.replies import noted_held, noted_status
+from monitoring.contract.replies import notes_of
 from monitoring.metrics import NO_OPERATION, record_answer
 
 MAX_PATH_CHARACTERS = 200
@@ -36,9 +36,10 @@ class Witness:
         try:
             await self._app(scope, receive, send)
         finally:
-            if status := noted_status(scope):
-                seconds = perf_counter() - began - noted_held(scope)
-                _note(scope, operation_id_of(scope) or self._otherwise, status, seconds)
+            notes = notes_of(scope)
+            if notes.status:
+                seconds = perf_counter() - began - notes.held_seconds
+                _note(scope, operation_id_of(scope) or self._otherwise, notes.status, seconds)
 
 
 def path_without_query(scope: Scope) -> str:

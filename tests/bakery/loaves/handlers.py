@@ -6,7 +6,7 @@ from starlette.requests import Request
 
 from monitoring.contract.endpoint import checked_before_body
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply, add_reply_header
+from monitoring.contract.replies import Reply, notes_of
 from monitoring.contract.routing import operation_of
 
 KNOWN_LOAF_ID = "0192f7a0-7c3b-7c3b-8c3b-0192f7a07c3b"
@@ -15,7 +15,7 @@ KNOWN_LOAF_ID = "0192f7a0-7c3b-7c3b-8c3b-0192f7a07c3b"
 async def list_loaves(
     limit: int, caller: str, request: Request, oven_number: int | None, tag: tuple[str, ...] = ()
 ) -> Reply:
-    add_reply_header(request.scope, "Baked-For", caller)
+    notes_of(request.scope).headers["Baked-For"] = caller
     scope = operation_of(request)["x-required-scope"]
     return Reply({"limit": limit, "tag": tag, "oven": oven_number, "caller": caller, "scope": scope})
 
