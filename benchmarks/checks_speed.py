@@ -26,13 +26,15 @@ from seeds import sow
 from servers import BENCHMARKS, BUILD, GO_CHECKS, ONE_CORE, PEERS_PYTHON, Program, running, service
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Iterator, Mapping
 
     from bench import Bench
     from servers import Server
 
 EXPORTER = BUILD / "blackbox_exporter" / "usr" / "bin" / "prometheus-blackbox-exporter"
 GO = "Go's client, without storing"
+GO_RESUMING = "Go's client, resuming, without storing"
+FULL_HANDSHAKES = "service, full handshakes"
 CHECKS_A_SECOND_OF_EFFORT = 1000
 AT_ONCE = 50
 TIMEOUT_SECONDS = 120.0
@@ -50,13 +52,12 @@ modules:
 class Checked:
     """The server that all programs check."""
 
-    http_port: int
-    https_port: int
+    ports: Mapping[str, int]
     ca_file: Path
 
     def url(self, scheme: str) -> str:
         """Return its address."""
-        return f"{scheme}://127.0.0.1:{self.http_port if scheme == 'http' else self.https_port}/health"
+        return f"{scheme.rpartition(' ')[2]}://127.0.0.1:{self.ports[scheme]}/health"
 
 
 def measure_checks(bench: Bench) -> list[Scenario]:
@@ -68,25 +69,35 @@ def measure_checks(bench: Bench) -> list[Scenario]:
 
 def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenario:
     postgres = bench.backends.postgres
-    databases = {name: postgres.create(name) for name in (f"ours_{scheme}", f"httpx_{scheme}")}
-    for database in databases.values():
-        asyncio.run(_furnish(database, checked.url(scheme), count))
-    ours, theirs = databases.values()
+    storing = {"service": checked.url(scheme), "httpx loop + SQLAlchemy": checked.url(scheme)}
+    if scheme == "https":
+        storing[FULL_HANDSHAKES] = checked.url("ticketless https")
+    databases = {name: postgres.create(f"{scheme}_{number}") for number, name in enumerate(storing)}
+    for name, url in storing.items():
+        asyncio.run(_furnish(databases[name], url, count))
+    if scheme == "https":
+        asyncio.run(_let_every_tenth_check(databases["service"], checked.url("forgetful https")))
     with ExitStack() as stack:
-        checker = stack.enter_context(running(_checker(bench, ours, checked), listens=False))
-        loop = stack.enter_context(running(_httpx_loop(theirs, checked), listens=False))
+        programs = {
+            name: _httpx_loop(database, checked) if "httpx" in name else _checker(bench, database, checked)
+            for name, database in databases.items()
+        }
+        servers = {
+            name: stack.enter_context(running(program, listens=False)) for name, program in programs.items()
+        }
         exporter, port = _start_exporter(stack, checked)
         go = stack.enter_context(running(_go_client(checked))) if GO_CHECKS.exists() else None
 
         def run(name: str) -> Sample:
             if name == "blackbox_exporter":
                 return _probe(bench, exporter, port, checked.url(scheme), count)
-            if go and name == GO:
-                return _check_in_go(go, checked.url(scheme), count)
-            server, database = (checker, ours) if name == "service" else (loop, theirs)
-            return asyncio.run(_let_check(bench, server, database, count))
+            if go and name in {GO, GO_RESUMING}:
+                return _check_in_go(go, checked.url(scheme), count, resumes=name == GO_RESUMING)
+            return asyncio.run(_let_check(bench, servers[name], databases[name], count))
 
-        names = ["service", "blackbox_exporter", "httpx loop + SQLAlchemy", *([GO] if go else [])]
+        names = ["service", "blackbox_exporter", *list(storing)[1:]]
+        if go:
+            names += [GO, GO_RESUMING] if scheme == "https" else [GO]
         samples = take_turns(names, bench.effort.rounds, run)
     for database in databases.values():
         postgres.drop_database(database)
@@ -103,9 +114,10 @@ def running_checked() -> Iterator[Checked]:
     ca_file.write_bytes((system.read_bytes() if system.exists() else b"") + authority.cert_pem.bytes())
     command = (sys.executable, str(BENCHMARKS / "checked_server.py"), str(certificate))
     with running(Program("checked", command)) as server:
-        told = re.search(r"https on (\d+)", (BUILD / "logs" / "checked.log").read_text())
-        assert told  # noqa: S101 - it is printed before the other
-        yield Checked(server.port, int(told[1]), ca_file)
+        told = re.findall(
+            r"(.*https) on http://127.0.0.1:(\d+)", (BUILD / "logs" / "checked.log").read_text()
+        )
+        yield Checked({"http": server.port, **{name: int(port) for name, port in told}}, ca_file)
 
 
 @contextmanager
@@ -161,10 +173,19 @@ async def _furnish(database: str, url: str, count: int) -> None:
     await execute(
         database,
         f"UPDATE monitors SET url = '{url}', request_headers = '{{}}', required_keyword = NULL,"  # noqa: S608
-        " interval_seconds = 86400",
+        " interval_seconds = 300",
         "UPDATE watches SET due_at = now() + interval '1 day'",
         "CREATE TABLE checks_of_any_day PARTITION OF checks DEFAULT",
         "VACUUM ANALYZE",
+    )
+
+
+async def _let_every_tenth_check(database: str, url: str) -> None:
+    """Let one handshake in ten be full, as for a monitor that is checked each minute."""
+    await execute(
+        database,
+        f"UPDATE monitors SET url = '{url}' WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER ()"  # noqa: S608
+        " AS number FROM monitors) AS numbered WHERE number % 10 = 0)",
     )
 
 
@@ -190,10 +211,11 @@ def _go_client(checked: Checked) -> Program:
     return Program("Go checks", (str(GO_CHECKS),), {"CA_FILE": str(checked.ca_file), **ONE_CORE})
 
 
-def _check_in_go(go: Server, url: str, count: int) -> Sample:
+def _check_in_go(go: Server, url: str, count: int, *, resumes: bool) -> Sample:
     """Let Go check, which answers when it is done, and stores nothing."""
+    query = urlencode({"url": url, "count": count} | ({"resume": "yes"} if resumes else {}))
     began_at, before = time.perf_counter(), go.cpu_seconds()
-    urlopen(f"http://127.0.0.1:{go.port}/checks?{urlencode({'url': url, 'count': count})}").close()
+    urlopen(f"http://127.0.0.1:{go.port}/checks?{query}").close()
     spent, elapsed = go.cpu_seconds() - before, time.perf_counter() - began_at
     return Sample(application_us=spent / count * 1e6, per_second=count / elapsed)
 
