@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import ssl
 import sys
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import uvloop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Context = TypeVar("Context", bound=ssl.SSLContext)
 
@@ -34,12 +35,12 @@ class Answering(asyncio.Protocol):
 
 
 class Forgetful(ssl.SSLContext):
-    """Has another key for the tickets of each connection."""
+    """Takes turns with others, whose keys for tickets are different."""
 
-    certificate: str
+    others: Iterator[ssl.SSLContext]
 
     def wrap_bio(self, *given: Any, **options: Any) -> ssl.SSLObject:
-        return secure(ssl.SSLContext, self.certificate).wrap_bio(*given, **options)
+        return next(self.others).wrap_bio(*given, **options)
 
 
 def secure(kind: Callable[[int], Context], certificate: str) -> Context:
@@ -53,7 +54,8 @@ async def serve(certificate: str) -> None:
     """Serve on two ports that the kernel chooses, and print them."""
     loop = asyncio.get_running_loop()
     forgetful, ticketless = secure(Forgetful, certificate), secure(ssl.SSLContext, certificate)
-    forgetful.certificate, ticketless.num_tickets = certificate, 0
+    forgetful.others = cycle([secure(ssl.SSLContext, certificate) for _ in range(61)])
+    ticketless.num_tickets = 0
     contexts = {
         "https": secure(ssl.SSLContext, certificate),
         "forgetful https": forgetful,

@@ -8,7 +8,7 @@ import ssl
 import sys
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -23,7 +23,18 @@ from processor_time import cpu_seconds
 from real_servers import find_free_port, wait_for_port
 from rounds import Sample, Scenario, take_turns
 from seeds import sow
-from servers import BENCHMARKS, BUILD, GO_CHECKS, ONE_CORE, PEERS_PYTHON, Program, running, service
+from servers import (
+    AS_IN_THE_IMAGE,
+    BENCHMARKS,
+    BUILD,
+    GO_CHECKS,
+    IMAGE_PYTHON,
+    ONE_CORE,
+    PEERS_PYTHON,
+    Program,
+    running,
+    service,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -34,7 +45,7 @@ if TYPE_CHECKING:
 EXPORTER = BUILD / "blackbox_exporter" / "usr" / "bin" / "prometheus-blackbox-exporter"
 GO = "Go's client, without storing"
 GO_RESUMING = "Go's client, resuming, without storing"
-FULL_HANDSHAKES = "service, full handshakes"
+BEFORE = "service on this system's OpenSSL, full handshakes"
 CHECKS_A_SECOND_OF_EFFORT = 1000
 AT_ONCE = 50
 TIMEOUT_SECONDS = 120.0
@@ -71,7 +82,7 @@ def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenari
     postgres = bench.backends.postgres
     storing = {"service": checked.url(scheme), "httpx loop + SQLAlchemy": checked.url(scheme)}
     if scheme == "https":
-        storing[FULL_HANDSHAKES] = checked.url("ticketless https")
+        storing[BEFORE] = checked.url("ticketless https")
     databases = {name: postgres.create(f"{scheme}_{number}") for number, name in enumerate(storing)}
     for name, url in storing.items():
         asyncio.run(_furnish(databases[name], url, count))
@@ -82,6 +93,8 @@ def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenari
             name: _httpx_loop(database, checked) if "httpx" in name else _checker(bench, database, checked)
             for name, database in databases.items()
         }
+        if scheme == "https" and IMAGE_PYTHON.exists():
+            programs["service"] = _as_in_the_image(programs["service"])
         servers = {
             name: stack.enter_context(running(program, listens=False)) for name, program in programs.items()
         }
@@ -200,6 +213,10 @@ def _checker(bench: Bench, database: str, checked: Checked) -> Program:
         REFERENCE_URLS=checked.url("http"),
         **at_once,
     )
+
+
+def _as_in_the_image(program: Program) -> Program:
+    return replace(program, environment={**program.environment, **AS_IN_THE_IMAGE}).under(IMAGE_PYTHON)
 
 
 def _httpx_loop(database: str, checked: Checked) -> Program:
