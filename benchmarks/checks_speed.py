@@ -18,7 +18,7 @@ import trustme
 
 from load import Load, write_request
 from monitors_api import migrate
-from postgres_and_redis import execute, fetch
+from postgres_and_redis import connecting, execute, fetch
 from processor_time import cpu_seconds
 from real_servers import find_free_port, wait_for_port
 from rounds import Sample, Scenario, take_turns
@@ -49,6 +49,7 @@ BEFORE = "service on this system's OpenSSL, full handshakes"
 CHECKS_A_SECOND_OF_EFFORT = 1000
 AT_ONCE = 50
 TIMEOUT_SECONDS = 120.0
+COUNT_CHECKED = "SELECT count(*) FROM watches WHERE last_checked_at > $1"
 
 MODULES = """
 modules:
@@ -151,26 +152,21 @@ async def _let_check(bench: Bench, server: Server, database: str, count: int) ->
     postgres = bench.backends.postgres.process_id
     await execute(database, "VACUUM watches", "TRUNCATE checks")
     since = (await fetch(database, "SELECT now() AS now"))[0]["now"]
-    began_at, before = time.perf_counter(), (server.cpu_seconds(), cpu_seconds(postgres))
-    await execute(database, "UPDATE watches SET due_at = now(), claim = NULL")
-    while await _count_checked(database, since) < count:
-        if time.perf_counter() - began_at > TIMEOUT_SECONDS:
-            raise RuntimeError(f"{server.name} did not check everything")
-        await asyncio.sleep(0.1)
-    elapsed = time.perf_counter() - began_at
-    spent = server.cpu_seconds() - before[0], cpu_seconds(postgres) - before[1]
+    async with connecting(database) as connection:
+        began_at, before = time.perf_counter(), (server.cpu_seconds(), cpu_seconds(postgres))
+        await connection.execute("UPDATE watches SET due_at = now(), claim = NULL")
+        while await connection.fetchval(COUNT_CHECKED, since) < count:
+            if time.perf_counter() - began_at > TIMEOUT_SECONDS:
+                raise RuntimeError(f"{server.name} did not check everything")
+            await asyncio.sleep(0.1)
+        elapsed = time.perf_counter() - began_at
+        spent = server.cpu_seconds() - before[0], cpu_seconds(postgres) - before[1]
     outcomes = await fetch(database, "SELECT outcome, count(*) AS count FROM checks GROUP BY 1")
     if [row["outcome"] for row in outcomes] != ["up"]:
         raise RuntimeError(f"{server.name} found {outcomes}")
     stored = outcomes[0]["count"]  # one or two more may have been due by themselves
     application, database_us = (seconds / stored * 1e6 for seconds in spent)
     return Sample(application_us=application, postgres_us=database_us, per_second=stored / elapsed)
-
-
-async def _count_checked(database: str, since: object) -> int:
-    rows = await fetch(database, "SELECT count(*) AS count FROM watches WHERE last_checked_at > $1", since)
-    checked: int = rows[0]["count"]
-    return checked
 
 
 def _probe(bench: Bench, exporter: Server, port: int, url: str, count: int) -> Sample:
