@@ -89,7 +89,7 @@ async def fetch(url: str, statement: str, *values: object) -> Sequence[asyncpg.R
 
 @asynccontextmanager
 async def connecting(url: str) -> AsyncIterator[asyncpg.Connection]:
-    """Connect. A connection costs PostgreSQL several milliseconds, which nobody who is measured should pay."""
+    """Connect. That costs PostgreSQL milliseconds, which nobody who is measured should pay for."""
     connection = await asyncpg.connect(url, ssl=False)
     try:
         yield connection

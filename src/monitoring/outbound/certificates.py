@@ -74,7 +74,7 @@ def verified_chain(tls: ssl.SSLObject) -> list[bytes]:
         return tls.get_verified_chain()
     # Until 3.12 only the object below has it, without documentation.
     chain = tls._sslobj.get_verified_chain()  # type: ignore[attr-defined]  # noqa: SLF001
-    return [certificate.public_bytes(_DER) for certificate in chain]
+    return [certificate.public_bytes(_DER) for certificate in chain or ()]
 
 
 class _Elements:
