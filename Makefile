@@ -149,13 +149,16 @@ bench: install-dev build/bench/.installed  ## Measure the service beside its pee
 	.ci/install-servers
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/side_by_side.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(HEALTHCHECKS),--healthchecks $(HEALTHCHECKS)) $(if $(UPTIME_KUMA),--uptime-kuma $(UPTIME_KUMA))
 
-build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requirements.txt benchmarks/install-exporter benchmarks/install-go-peers $(wildcard benchmarks/peers/go_*/*.go)
+build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requirements.txt benchmarks/install-exporter benchmarks/install-go-peers benchmarks/install-image-python $(wildcard benchmarks/peers/go_*/*.go)
 	@mkdir -p $(@D)
 	@benchmarks/install-exporter $(@D)/blackbox_exporter
 	@benchmarks/install-go-peers $(@D)/go
 	@$(BIN)/uv venv --quiet --clear --no-python-downloads --python $(MEASURED_PYTHON) $(@D)/service
-	@$(BIN)/python -m pip --python $(@D)/service/bin/python install --quiet --require-hashes -r constraints.txt
-	@$(BIN)/python -m pip --python $(@D)/service/bin/python install --quiet --no-deps --editable .
+	@benchmarks/install-image-python $(@D)/debian13
+	@! test -d $(@D)/debian13 || $(BIN)/uv venv --quiet --clear --no-python-downloads --python $(@D)/debian13/usr/bin/python3.13 $(@D)/image
+	@for name in service $$(test ! -d $(@D)/debian13 || echo image); do \
+	    $(BIN)/python -m pip --python $(@D)/$$name/bin/python install --quiet --require-hashes -r constraints.txt \
+	    && $(BIN)/python -m pip --python $(@D)/$$name/bin/python install --quiet --no-deps --editable . || exit; done
 	@$(BIN)/uv venv --quiet --clear --no-python-downloads --python $(MEASURED_PYTHON) $(@D)/peers
 	@$(BIN)/python -m pip --python $(@D)/peers/bin/python install --quiet --require-hashes -r benchmarks/requirements.txt
 	@touch $@

@@ -8,7 +8,7 @@ import ssl
 import sys
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -18,24 +18,38 @@ import trustme
 
 from load import Load, write_request
 from monitors_api import migrate
-from postgres_and_redis import execute, fetch
+from postgres_and_redis import connecting, execute, fetch
 from processor_time import cpu_seconds
 from real_servers import find_free_port, wait_for_port
 from rounds import Sample, Scenario, take_turns
 from seeds import sow
-from servers import BENCHMARKS, BUILD, GO_CHECKS, ONE_CORE, PEERS_PYTHON, Program, running, service
+from servers import (
+    AS_IN_THE_IMAGE,
+    BENCHMARKS,
+    BUILD,
+    GO_CHECKS,
+    IMAGE_PYTHON,
+    ONE_CORE,
+    PEERS_PYTHON,
+    Program,
+    running,
+    service,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Iterator, Mapping
 
     from bench import Bench
     from servers import Server
 
 EXPORTER = BUILD / "blackbox_exporter" / "usr" / "bin" / "prometheus-blackbox-exporter"
 GO = "Go's client, without storing"
+GO_RESUMING = "Go's client, resuming, without storing"
+BEFORE = "service on this system's OpenSSL, full handshakes"
 CHECKS_A_SECOND_OF_EFFORT = 1000
 AT_ONCE = 50
 TIMEOUT_SECONDS = 120.0
+COUNT_CHECKED = "SELECT count(*) FROM watches WHERE last_checked_at > $1"
 
 MODULES = """
 modules:
@@ -50,13 +64,12 @@ modules:
 class Checked:
     """The server that all programs check."""
 
-    http_port: int
-    https_port: int
+    ports: Mapping[str, int]
     ca_file: Path
 
     def url(self, scheme: str) -> str:
         """Return its address."""
-        return f"{scheme}://127.0.0.1:{self.http_port if scheme == 'http' else self.https_port}/health"
+        return f"{scheme.rpartition(' ')[2]}://127.0.0.1:{self.ports[scheme]}/health"
 
 
 def measure_checks(bench: Bench) -> list[Scenario]:
@@ -68,25 +81,37 @@ def measure_checks(bench: Bench) -> list[Scenario]:
 
 def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenario:
     postgres = bench.backends.postgres
-    databases = {name: postgres.create(name) for name in (f"ours_{scheme}", f"httpx_{scheme}")}
-    for database in databases.values():
-        asyncio.run(_furnish(database, checked.url(scheme), count))
-    ours, theirs = databases.values()
+    storing = {"service": checked.url(scheme), "httpx loop + SQLAlchemy": checked.url(scheme)}
+    if scheme == "https":
+        storing[BEFORE] = checked.url("ticketless https")
+    databases = {name: postgres.create(f"{scheme}_{number}") for number, name in enumerate(storing)}
+    for name, url in storing.items():
+        asyncio.run(_furnish(databases[name], url, count))
+    if scheme == "https":
+        asyncio.run(_let_every_tenth_check(databases["service"], checked.url("forgetful https")))
     with ExitStack() as stack:
-        checker = stack.enter_context(running(_checker(bench, ours, checked), listens=False))
-        loop = stack.enter_context(running(_httpx_loop(theirs, checked), listens=False))
+        programs = {
+            name: _httpx_loop(database, checked) if "httpx" in name else _checker(bench, database, checked)
+            for name, database in databases.items()
+        }
+        if scheme == "https" and IMAGE_PYTHON.exists():
+            programs["service"] = _as_in_the_image(programs["service"])
+        servers = {
+            name: stack.enter_context(running(program, listens=False)) for name, program in programs.items()
+        }
         exporter, port = _start_exporter(stack, checked)
         go = stack.enter_context(running(_go_client(checked))) if GO_CHECKS.exists() else None
 
         def run(name: str) -> Sample:
             if name == "blackbox_exporter":
                 return _probe(bench, exporter, port, checked.url(scheme), count)
-            if go and name == GO:
-                return _check_in_go(go, checked.url(scheme), count)
-            server, database = (checker, ours) if name == "service" else (loop, theirs)
-            return asyncio.run(_let_check(bench, server, database, count))
+            if go and name in {GO, GO_RESUMING}:
+                return _check_in_go(go, checked.url(scheme), count, resumes=name == GO_RESUMING)
+            return asyncio.run(_let_check(bench, servers[name], databases[name], count))
 
-        names = ["service", "blackbox_exporter", "httpx loop + SQLAlchemy", *([GO] if go else [])]
+        names = ["service", "blackbox_exporter", *list(storing)[1:]]
+        if go:
+            names += [GO, GO_RESUMING] if scheme == "https" else [GO]
         samples = take_turns(names, bench.effort.rounds, run)
     for database in databases.values():
         postgres.drop_database(database)
@@ -103,9 +128,10 @@ def running_checked() -> Iterator[Checked]:
     ca_file.write_bytes((system.read_bytes() if system.exists() else b"") + authority.cert_pem.bytes())
     command = (sys.executable, str(BENCHMARKS / "checked_server.py"), str(certificate))
     with running(Program("checked", command)) as server:
-        told = re.search(r"https on (\d+)", (BUILD / "logs" / "checked.log").read_text())
-        assert told  # noqa: S101 - it is printed before the other
-        yield Checked(server.port, int(told[1]), ca_file)
+        told = re.findall(
+            r"(.*https) on http://127.0.0.1:(\d+)", (BUILD / "logs" / "checked.log").read_text()
+        )
+        yield Checked({"http": server.port, **{name: int(port) for name, port in told}}, ca_file)
 
 
 @contextmanager
@@ -126,26 +152,21 @@ async def _let_check(bench: Bench, server: Server, database: str, count: int) ->
     postgres = bench.backends.postgres.process_id
     await execute(database, "VACUUM watches", "TRUNCATE checks")
     since = (await fetch(database, "SELECT now() AS now"))[0]["now"]
-    began_at, before = time.perf_counter(), (server.cpu_seconds(), cpu_seconds(postgres))
-    await execute(database, "UPDATE watches SET due_at = now(), claim = NULL")
-    while await _count_checked(database, since) < count:
-        if time.perf_counter() - began_at > TIMEOUT_SECONDS:
-            raise RuntimeError(f"{server.name} did not check everything")
-        await asyncio.sleep(0.1)
-    elapsed = time.perf_counter() - began_at
-    spent = server.cpu_seconds() - before[0], cpu_seconds(postgres) - before[1]
+    async with connecting(database) as connection:
+        began_at, before = time.perf_counter(), (server.cpu_seconds(), cpu_seconds(postgres))
+        await connection.execute("UPDATE watches SET due_at = now(), claim = NULL")
+        while await connection.fetchval(COUNT_CHECKED, since) < count:
+            if time.perf_counter() - began_at > TIMEOUT_SECONDS:
+                raise RuntimeError(f"{server.name} did not check everything")
+            await asyncio.sleep(0.1)
+        elapsed = time.perf_counter() - began_at
+        spent = server.cpu_seconds() - before[0], cpu_seconds(postgres) - before[1]
     outcomes = await fetch(database, "SELECT outcome, count(*) AS count FROM checks GROUP BY 1")
     if [row["outcome"] for row in outcomes] != ["up"]:
         raise RuntimeError(f"{server.name} found {outcomes}")
     stored = outcomes[0]["count"]  # one or two more may have been due by themselves
     application, database_us = (seconds / stored * 1e6 for seconds in spent)
     return Sample(application_us=application, postgres_us=database_us, per_second=stored / elapsed)
-
-
-async def _count_checked(database: str, since: object) -> int:
-    rows = await fetch(database, "SELECT count(*) AS count FROM watches WHERE last_checked_at > $1", since)
-    checked: int = rows[0]["count"]
-    return checked
 
 
 def _probe(bench: Bench, exporter: Server, port: int, url: str, count: int) -> Sample:
@@ -161,10 +182,19 @@ async def _furnish(database: str, url: str, count: int) -> None:
     await execute(
         database,
         f"UPDATE monitors SET url = '{url}', request_headers = '{{}}', required_keyword = NULL,"  # noqa: S608
-        " interval_seconds = 86400",
+        " interval_seconds = 300",
         "UPDATE watches SET due_at = now() + interval '1 day'",
         "CREATE TABLE checks_of_any_day PARTITION OF checks DEFAULT",
         "VACUUM ANALYZE",
+    )
+
+
+async def _let_every_tenth_check(database: str, url: str) -> None:
+    """Let one handshake in ten be full, as for a monitor that is checked each minute."""
+    await execute(
+        database,
+        f"UPDATE monitors SET url = '{url}' WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER ()"  # noqa: S608
+        " AS number FROM monitors) AS numbered WHERE number % 10 = 0)",
     )
 
 
@@ -181,6 +211,10 @@ def _checker(bench: Bench, database: str, checked: Checked) -> Program:
     )
 
 
+def _as_in_the_image(program: Program) -> Program:
+    return replace(program, environment={**program.environment, **AS_IN_THE_IMAGE}).under(IMAGE_PYTHON)
+
+
 def _httpx_loop(database: str, checked: Checked) -> Program:
     command = (str(PEERS_PYTHON), str(BENCHMARKS / "peers" / "httpx_checks.py"))
     return Program("httpx loop", command, {"DATABASE_URL": database, "CA_FILE": str(checked.ca_file)})
@@ -190,10 +224,11 @@ def _go_client(checked: Checked) -> Program:
     return Program("Go checks", (str(GO_CHECKS),), {"CA_FILE": str(checked.ca_file), **ONE_CORE})
 
 
-def _check_in_go(go: Server, url: str, count: int) -> Sample:
+def _check_in_go(go: Server, url: str, count: int, *, resumes: bool) -> Sample:
     """Let Go check, which answers when it is done, and stores nothing."""
+    query = urlencode({"url": url, "count": count} | ({"resume": "yes"} if resumes else {}))
     began_at, before = time.perf_counter(), go.cpu_seconds()
-    urlopen(f"http://127.0.0.1:{go.port}/checks?{urlencode({'url': url, 'count': count})}").close()
+    urlopen(f"http://127.0.0.1:{go.port}/checks?{query}").close()
     spent, elapsed = go.cpu_seconds() - before, time.perf_counter() - began_at
     return Sample(application_us=spent / count * 1e6, per_second=count / elapsed)
 

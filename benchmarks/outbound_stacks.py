@@ -3,8 +3,8 @@
     python benchmarks/outbound_stacks.py [--rounds 9] [--checks 400]
 
 A server process on loopback answers and is not counted. The stacks take turns in every round, in rotating
-order, so that noise affects all of them alike. TLS sessions are never resumed. Names are not resolved here:
-each stack connects to an address that was judged before, as `monitoring.outbound` does.
+order, so that noise affects all of them alike. No TLS session is resumed. Names are not resolved here: each
+stack connects to an address that was judged before, as `monitoring.outbound` does.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))  # the servers are tho
 import real_servers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
 # Commits reach the disk, as in production. Statistics and clean-up run only when we ask, so that none happens
 # during a round by chance.
@@ -82,9 +82,16 @@ async def execute(url: str, *statements: str) -> None:
 
 async def fetch(url: str, statement: str, *values: object) -> Sequence[asyncpg.Record]:
     """Return the rows of a query."""
-    connection = await asyncpg.connect(url, ssl=False)
-    try:
+    async with connecting(url) as connection:
         rows: Sequence[asyncpg.Record] = await connection.fetch(statement, *values)
         return rows
+
+
+@asynccontextmanager
+async def connecting(url: str) -> AsyncIterator[asyncpg.Connection]:
+    """Connect. That costs PostgreSQL milliseconds, which nobody who is measured should pay for."""
+    connection = await asyncpg.connect(url, ssl=False)
+    try:
+        yield connection
     finally:
         await connection.close()

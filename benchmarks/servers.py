@@ -25,6 +25,10 @@ BUILD = ROOT / "build" / "bench"
 SERVICE_PYTHON = BUILD / "service" / "bin" / "python"
 PEERS_PYTHON = BUILD / "peers" / "bin" / "python"
 
+# The image's Python and OpenSSL, with the service's packages, where `install-image-python` could unpack them.
+IMAGE_PYTHON = BUILD / "image" / "bin" / "python"
+AS_IN_THE_IMAGE = {"OPENSSL_CONF": str(ROOT / "deploy" / "openssl.cnf")}
+
 # The peers in Go, where it could be installed (`install-go-peers`). One core for each, as for the others.
 GO_MONITORS, GO_CHECKS = BUILD / "go" / "monitors", BUILD / "go" / "checks"
 ONE_CORE = {"GOMAXPROCS": "1"}

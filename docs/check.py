@@ -14,10 +14,10 @@ SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 VARIABLE = re.compile(r"(?<!\.)\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 
-# Not the service's own: of clouds, of OpenTelemetry's SDK, of compose.yaml, of fault runs, of fuzzing, of
-# `make bench`, of a reader's shell, of SDKs.
+# Not the service's own: of clouds, of OpenSSL, of OpenTelemetry's SDK, of compose.yaml, of fault runs, of
+# fuzzing, of `make bench`, of a reader's shell, of SDKs.
 FOREIGN = re.compile(
-    r"(AWS|AZURE|GOOGLE|OTEL)_.*|POSTGRES_PASSWORD|VALKEY_PASSWORD|S3_.*|IMAGE_.*|FAULT_.*|FUZZING_.*"
+    r"(AWS|AZURE|GOOGLE|OTEL)_.*|POSTGRES_PASSWORD|VALKEY_PASSWORD|S3_.*|IMAGE_.*|OPENSSL_CONF|FAULT_.*|FUZZING_.*"
     r"|CLIENT_(ID|SECRET)"
     r"|MEASURED_PYTHON|UPTIME_KUMA|INCIDENT_OPENED|MONITORING_(URL|TOKEN|WEBHOOK_SECRET)"
 )

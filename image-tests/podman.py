@@ -98,6 +98,7 @@ def prepare() -> None:
     (HOME / "pip.conf").write_text("\n".join(["[global]", *_read_pip_settings()]))
     _write_program("docker", DOCKER.format(HOME=HOME, build_options=" ".join(build_options())))
     _write_program("podman-of-compose", PODMAN_OF_COMPOSE)
+    # Debian 13 stands in for 12, too, whose Python is older than that of the image.
     for base in set(re.findall(r"^FROM (\S+:\S+) AS", (ROOT / "Dockerfile").read_text(), re.MULTILINE)):
         _import_debian(f"docker.io/library/{base}", OF_A_PYTHON_IMAGE)
     _import_debian(f"docker.io/library/debian:{DEBIAN}", OF_A_MACHINE)

@@ -94,6 +94,20 @@ def dump_monitors(composed: Composed) -> str:
     return podman("exec", composed.container("postgres"), "sh", "-c", dump)
 
 
+HELLO = """
+import ssl
+hello = ssl.MemoryBIO()
+try:
+    ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), hello, server_hostname="a.example").do_handshake()
+except ssl.SSLWantReadError:
+    print(ssl.OPENSSL_VERSION_INFO >= (3, 5), hello.pending < 1000)
+"""
+
+
+def test_tls_is_openssl_3_5_without_the_costly_key_of_its_defaults(composed: Composed) -> None:
+    assert podman("exec", composed.container("checker"), "python", "-c", HELLO) == "True True"
+
+
 @pytest.mark.parametrize("service", OWN)
 class TestEachContainer:
     def test_runs_everything_as_nobody_in_particular_and_without_capabilities(

@@ -36,7 +36,7 @@ EXAMPLE = ROOT / "deploy" / "kubernetes" / "overlays" / "example"
 
 DEFAULTS = {row.name: row.default for row in describe_settings()}
 SETTINGS = set(DEFAULTS)
-FOREIGN = re.compile(r"PATH|PYTHON[A-Z]+|AWS_[A-Z_]+")
+FOREIGN = re.compile(r"PATH|OPENSSL_CONF|PYTHON[A-Z]+|AWS_[A-Z_]+")
 
 POSTGRESQL_CONNECTIONS = 100 - 3  # its default, less those for the superuser
 
@@ -154,7 +154,7 @@ def unknown(names: set[str]) -> set[str]:
 class TestSettings:
     def test_the_image_sets_none_that_does_not_exist(self) -> None:
         assigned = re.findall(
-            r"^(?:ENV|   ) ([A-Z_]+)=", read_dockerfile().split("AS runtime")[1], re.MULTILINE
+            r"^(?:ENV|   ) ([A-Z_]+)=", read_dockerfile().split("AS service")[1], re.MULTILINE
         )
         assert {"HOST", "DATA_DIR"} < set(assigned)
         assert not unknown(set(assigned))
@@ -190,7 +190,14 @@ class TestImage:
             assert not users or users[-1] == "10001:10001"
 
     def test_a_build_without_a_target_is_the_small_one(self) -> None:
-        assert read_dockerfile().rstrip().endswith("FROM runtime AS service")
+        assert re.findall(r"^FROM .+ AS (.+)$", read_dockerfile(), re.MULTILINE)[-1] == "service"
+
+    def test_both_kinds_run_alike(self) -> None:
+        *_, with_engine, small = re.split(r"^FROM .+$", read_dockerfile(), flags=re.MULTILINE)
+        of_one_kind = re.compile(
+            r"^(?:#.*|COPY \S+ /tmp/|COPY deploy.*|RUN apt(?:.*\\\n)+.*|.*OPENSSL.*)\n", re.MULTILINE
+        )
+        assert of_one_kind.sub("", with_engine).strip() == of_one_kind.sub("", small).strip()
 
 
 class TestCompose:

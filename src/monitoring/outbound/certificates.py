@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import sys
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -21,6 +22,8 @@ _SENTENCES = {
 }
 
 NO_TLS = "The server does not speak TLS on this port"
+
+_DER = 2  # `_ssl.ENCODING_DER`
 
 _SEQUENCE = 0x30
 _VERSION = 0xA0
@@ -63,6 +66,15 @@ def expiry_of(certificate: bytes) -> datetime | None:
         return _read_time(tag, written.decode("ascii"))
     except (IndexError, ValueError):
         return None
+
+
+def verified_chain(tls: ssl.SSLObject) -> list[bytes]:
+    """Return the certificates, in DER, by which the server's own was verified, with their authority's."""
+    if sys.version_info >= (3, 13):
+        return tls.get_verified_chain()
+    # Until 3.12 only the object below has it, without documentation.
+    chain = tls._sslobj.get_verified_chain()  # type: ignore[attr-defined]  # noqa: SLF001
+    return [certificate.public_bytes(_DER) for certificate in chain or ()]
 
 
 class _Elements:

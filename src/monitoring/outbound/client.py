@@ -92,11 +92,14 @@ async def _ask(hop: Hop, request: OutboundRequest, call: Call) -> tuple[Answer, 
         new_reader,
         tls_host=target.host.removesuffix(".") if target.scheme == "https" else None,
         verify_tls=request.verify_tls,
+        resumption=request.tls_resumption,
     )
     try:
         connection.transport.write(written)
         call.stopwatch.enter(Phase.WAITING)
-        return await connection.reader.answer, connection.tls_expires_at
+        answer = await connection.reader.answer
+        connection.keep_session()
+        return answer, connection.tls_expires_at
     finally:
         connection.transport.abort()
         connection.reader.let_go()

@@ -7,6 +7,7 @@ import errno
 import ssl
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -14,12 +15,14 @@ from monitoring.outbound.certificates import EXPIRED, expiry_of, explain
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
 from monitoring.outbound.stopwatch import Phase
 from monitoring.outbound.tls_channel import TlsChannel
+from monitoring.outbound.tls_sessions import KeptSession, Place, TlsSessions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from monitoring.outbound.addresses import Address
     from monitoring.outbound.stopwatch import Stopwatch
+    from monitoring.outbound.tls_sessions import Resumption
 
 # The owner of a name chooses its addresses. One check must not become a scan of a thousand of them.
 MAX_ADDRESSES_TRIED = 4
@@ -33,26 +36,35 @@ Reader = TypeVar("Reader", bound=asyncio.Protocol)
 
 
 class Connection(NamedTuple, Generic[Reader]):
-    """An open connection. With TLS, `tls_expires_at` is the notAfter of the server's own certificate."""
+    """An open connection. With TLS, `tls_expires_at` is the notAfter of the server's own certificate.
+
+    Whoever got an answer calls `keep_session`, so that the next connection may resume it.
+    """
 
     transport: asyncio.Transport | TlsChannel
     reader: Reader
     tls_expires_at: datetime | None = None
+    keep_session: Callable[[], None] = lambda: None
 
 
 class Destination(NamedTuple):
-    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS."""
+    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS.
+
+    Without `resumption`, or if nothing is verified, the handshake is a full one.
+    """
 
     addresses: Sequence[Address]
     port: int
     tls_host: str | None
     verify_tls: bool
+    resumption: Resumption | None = None
 
 
 class Connector:
-    """Opens connections, and never resumes a TLS session. `ca_file` replaces the system's authorities."""
+    """Opens connections. `ca_file` replaces the system's authorities."""
 
-    def __init__(self, ca_file: str | None = None) -> None:
+    def __init__(self, ca_file: str | None = None, sessions: TlsSessions | None = None) -> None:
+        self._sessions = sessions or TlsSessions()
         self._verifying = ssl.create_default_context(cafile=ca_file)
         # Since 3.13, Python asks more of authorities than browsers do.
         self._verifying.verify_flags &= ~ssl.VERIFY_X509_STRICT
@@ -79,11 +91,61 @@ class Connector:
         if destination.tls_host is None:
             transport, reader = await _connect_to_one(destination, new_reader, deadline, stopwatch)
             return Connection(transport, reader)
-        transport, channel = await _connect_to_one(destination, TlsChannel, deadline, stopwatch)
-        stopwatch.enter(Phase.SECURING)
-        connection = await self._shake_hands(transport, channel, destination, new_reader(), deadline)
+        connection = await self._open_secured(destination, new_reader, deadline, stopwatch)
         stopwatch.leave()
         return connection
+
+    async def _open_secured(
+        self,
+        destination: Destination,
+        new_reader: Callable[[], Reader],
+        deadline: float,
+        stopwatch: Stopwatch,
+    ) -> Connection[Reader]:
+        transport, channel = await _connect_to_one(destination, TlsChannel, deadline, stopwatch)
+        stopwatch.enter(Phase.SECURING)
+        if not destination.resumption or not destination.verify_tls:
+            return await self._shake_hands(transport, channel, destination, new_reader(), deadline)
+        place, verified_at = _find_place(destination, transport), self._sessions.now()
+        if kept := self._sessions.take(place, destination.resumption.margin):
+            reader = new_reader()
+            if await self._resume(channel, reader, kept, destination.tls_host, deadline):
+                keep = partial(self._keep, place, channel, kept, verified_at)
+                return Connection(channel, reader, _expiry_told_by(channel), keep)
+            # Saving CPU must not make a server look down, so only a full handshake may fail a call.
+            transport, channel = await _connect_to_one(destination, TlsChannel, deadline, stopwatch)
+            stopwatch.enter(Phase.SECURING)
+            place = _find_place(destination, transport)
+        connection = await self._shake_hands(transport, channel, destination, new_reader(), deadline)
+        return connection._replace(keep_session=partial(self._keep, place, channel, None, verified_at))
+
+    async def _resume(
+        self,
+        channel: TlsChannel,
+        reader: asyncio.Protocol,
+        kept: KeptSession,
+        tls_host: str | None,
+        deadline: float,
+    ) -> bool:
+        """Offer a session, and say whether the handshake succeeded, be it resumed or full."""
+        seconds = (deadline - asyncio.get_running_loop().time()) / 2
+        with suppress(OSError, ExchangeFailed):
+            async with asyncio.timeout(seconds):
+                await channel.secure(reader, self._verifying, tls_host, kept.session)
+                return True
+        return False
+
+    def _keep(
+        self, place: Place, channel: TlsChannel, offered: KeptSession | None, verified_at: datetime
+    ) -> None:
+        """Keep the session that was resumed, whose age goes on, or that of a full handshake."""
+        if offered and channel.is_resumed:
+            self._sessions.keep(place, offered)
+        elif read := channel.read_session():
+            session, chain = read
+            expiries = [expires_at for each in chain if (expires_at := expiry_of(each))]
+            if len(expiries) == len(chain) > 0:
+                self._sessions.keep(place, KeptSession(session, verified_at, min(expiries)))
 
     async def _shake_hands(
         self,
@@ -172,6 +234,14 @@ async def _connect(
         raise broken_off("The host cannot be reached") from None
     stopwatch.leave()
     return connected
+
+
+def _find_place(destination: Destination, transport: asyncio.Transport) -> Place:
+    """Return where a session holds, on a connection for which resuming is permitted."""
+    resumption, tls_host = destination.resumption, destination.tls_host
+    assert resumption  # noqa: S101
+    assert tls_host is not None  # noqa: S101
+    return Place(resumption.owner, transport.get_extra_info("peername")[0], destination.port, tls_host)
 
 
 def _expiry_told_by(channel: TlsChannel) -> datetime | None:

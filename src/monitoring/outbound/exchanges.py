@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from monitoring.outbound.failures import Failure
+    from monitoring.outbound.tls_sessions import Resumption
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class OutboundRequest:
     timeout_seconds: float
     follow_redirects: bool = False
     verify_tls: bool = True
+    tls_resumption: Resumption | None = None
     keep_body: bool = False
 
     @cached_property

@@ -17,6 +17,7 @@ from monitoring.monitors.request_headers import read_headers
 from monitoring.outbound.client import HttpClient
 from monitoring.outbound.exchanges import OutboundRequest
 from monitoring.outbound.targets import UnusableUrl
+from monitoring.outbound.tls_sessions import MAX_AGE, Resumption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +36,7 @@ class HttpProbe:
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "method", "request_headers", "encrypted_headers", "request_body", "timeout_seconds"),
         *("follow_redirects", "verify_tls", "expected_status_codes", "required_keyword", "forbidden_keyword"),
-        *("tls_expiry_warning_days", "slow_threshold_ms"),
+        *("tls_expiry_warning_days", "slow_threshold_ms", "interval_seconds"),
     )
 
     request: OutboundRequest
@@ -54,6 +55,7 @@ class HttpProbe:
             timeout_seconds=row["timeout_seconds"],
             follow_redirects=bool(row["follow_redirects"]),
             verify_tls=bool(row["verify_tls"]),
+            tls_resumption=_permit_resumption(row),
             keep_body=required_keyword is not None or forbidden_keyword is not None,
         )
         expectation = Expectation(
@@ -80,6 +82,16 @@ class HttpProbe:
         if finding.outcome != Outcome.DOWN or exchange.failure:
             return finding
         return finding._replace(answer=keep_answer(exchange, self.request.headers))
+
+
+def _permit_resumption(row: Mapping[str, Any]) -> Resumption | None:
+    """Let a monitor resume its own TLS sessions, if its next check comes before they are too old.
+
+    While we warn that a certificate expires, every handshake is full, so that a renewal ends the warning.
+    """
+    if timedelta(seconds=row["interval_seconds"]) >= MAX_AGE:
+        return None
+    return Resumption(row["id"], timedelta(days=row["tls_expiry_warning_days"]))
 
 
 class Objection(StrEnum):
