@@ -382,6 +382,7 @@ class TestCorrecting:
         assert refused.status_code == 400
         assert REFUSALS["codes_broken"] in read_text(refused.text)
         assert "Un título atrevido" in refused.text
+        assert REFUSALS["correction_empty"] in read_text(editor.submit(form, form, text=" ").text)
 
     def test_shows_ampersands_as_the_site_does(
         self, service: RunningService, publisher: httpx.Client, editor: Visitor

@@ -97,6 +97,8 @@ class TestDays:
             Durations(up_seconds=day - 600, down_seconds=600),
             Durations(up_seconds=day / 2, down_seconds=day / 4, maintenance_seconds=day / 4),
             Durations(maintenance_seconds=day),
+            Durations(up_seconds=20, down_seconds=4),
+            Durations(down_seconds=4),
         ]
         first = datetime(2026, 11, 1, tzinfo=UTC)
         starts = [first + timedelta(days=number) for number in range(len(durations) + 1)]
@@ -107,10 +109,14 @@ class TestDays:
             (10, "degraded"),
             (15, "down"),
             (20, "maintenance"),
+            (25, "down"),
+            (30, "down"),
         ]
-        assert drawn.words == "5 days: 2 days with time down"
+        assert drawn.words == "7 days: 4 days with time down"
         assert drawn.days[0].words == "1 Nov 2026: not checked"
         assert [each.words for each in drawn.troubled] == [
+            "7 Nov 2026: down 4 s",
+            "6 Nov 2026: up 20 s, down 4 s",
             "4 Nov 2026: 66.66 % up, down 6 h, in maintenance 6 h",
             "3 Nov 2026: 99.30 % up, down 10 min",
         ]

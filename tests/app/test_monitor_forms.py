@@ -61,7 +61,7 @@ def _typed(**fields: Any) -> dict[str, Any]:
     """Return what a browser sends for a form with these fields: nothing for an empty checkbox."""
     written = write_form({**configuration_with(), **fields})
     boxes = {name: [text] if text else [] for name, text in written.items() if name in BOXES}
-    return {**written, **boxes}
+    return {**written, **boxes, "interval_choice": ""}  # other
 
 
 async def _read_sent(monitor: Monitor) -> dict[str, str]:
@@ -110,6 +110,16 @@ class TestCreating:
         shown = read_forms(owner.open(_form_page(monitor)).text)[f"/app{_form_page(monitor)}"]
         sent = {name: text for name, text in _typed(**FULL).items() if text}
         assert {name: value for name, value in shown.items() if name in FULL} == sent
+
+    def test_takes_an_interval_from_the_list_or_any_other(self, owner: Visitor, alice: Player) -> None:
+        owner.submit("/monitors/new", url=URL, interval_choice="60", interval_seconds="45")
+        monitor = _only_monitor(alice)
+        shown = read_forms(owner.open(_form_page(monitor)).text)[f"/app{_form_page(monitor)}"]
+        assert (monitor["interval_seconds"], shown["interval_choice"]) == (60, "60")
+        owner.submit(_form_page(monitor), interval_choice="", interval_seconds="45")
+        shown = read_forms(owner.open(_form_page(monitor)).text)[f"/app{_form_page(monitor)}"]
+        assert (shown["interval_choice"], shown["interval_seconds"]) == ("", "45")
+        assert read(alice, monitor)["interval_seconds"] == 45
 
     def test_twice_with_one_form_makes_one(
         self, service: RunningService, owner: Visitor, alice: Player
@@ -221,7 +231,7 @@ class TestChanging:
             "new_header_2": "new",
             "removed_header_2": "on",  # the new value wins
         }
-        wrong = owner.post(_form_page(monitor), data=typed | {"interval_seconds": "soon"})
+        wrong = owner.post(_form_page(monitor), data=typed | {"timeout_seconds": "soon"})
         again = read_forms(wrong.text)[f"/app{_form_page(monitor)}"]
         assert (again["removed_header_0"], again["new_header_1"], again["new_header_2"]) == (
             ["on"],
@@ -250,7 +260,7 @@ class TestChanging:
 
     def test_everything_to_empty_puts_back_the_defaults(self, owner: Visitor, alice: Player) -> None:
         monitor = create(alice, **FULL)
-        empty: dict[str, Any] = dict.fromkeys(FULL, "")
+        empty: dict[str, Any] = {**dict.fromkeys(FULL, ""), "interval_choice": ""}
         checked = {"follow_redirects": "on", "verify_tls": "on", "paused": []}
         owner.submit(_form_page(monitor), **empty | checked | {"url": URL, "method": "GET"})
         assert _configuration_of(read(alice, monitor)) == configuration_with()
@@ -285,10 +295,10 @@ class TestChanging:
         path = f"/app{_form_page(monitor)}"
         given = read_forms(owner.open(_form_page(monitor)).text)[path]
         alice.patch(path_of(monitor), json={"tags": ["theirs"]})
-        refused = owner.post(_form_page(monitor), data=given | {"interval_seconds": "soon"})
+        refused = owner.post(_form_page(monitor), data=given | {"timeout_seconds": "soon"})
         assert refused.status_code == 400
         kept = read_forms(refused.text)[path]
-        assert (kept["interval_seconds"], kept["version"]) == ("soon", given["version"])
+        assert (kept["timeout_seconds"], kept["version"]) == ("soon", given["version"])
 
     def test_shows_hostile_text_as_text_on_every_page(self, owner: Visitor, alice: Player) -> None:
         monitor = create(alice, **FULL)

@@ -57,7 +57,7 @@ class TestThePage:
         channel = {"type": "webhook", "name": "Pager", "url": "https://pager.example.com/"}
         alice.post("/api/notification-channels", json=channel | {"routing": {"tags": ["shop"]}})
         text = read_text(owner.open(_page_of(monitor)).text)
-        assert "Told when it is down Pager" in text
+        assert "Told when it is down: Pager" in text
         assert "Nobody is told" not in text
 
     def test_of_a_new_monitor_says_that_nothing_is_known(self, owner: Visitor, alice: Player) -> None:
@@ -74,6 +74,18 @@ class TestThePage:
         ):
             assert said in text
         assert "a secret" not in page.text
+
+    def test_says_how_many_checks_failed_if_none_was_good(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        monitor, now = create(alice), datetime.now(UTC)
+        assert "No checks in the last 24 hours." in read_text(owner.open(_page_of(monitor)).text)
+        failures = [
+            make_result(UUID(monitor["id"]), now - n * MINUTE, "down", 5, status_code=404) for n in range(2)
+        ]
+        service.run(write_down(failures))
+        text = read_text(owner.open(_page_of(monitor)).text)
+        assert "No good answers in the last 24 hours: all 2 checks failed." in text
 
     def test_shows_uptime_checks_errors_and_incidents(
         self, service: RunningService, owner: Visitor, alice: Player
@@ -208,8 +220,9 @@ class TestTheButtons:
         assert "1 monitor will be deleted at" in read_text(sent.text)
         page = member.open(_page_of(monitor)).text
         assert "This monitor will be deleted at" in read_text(page)
-        undo = page.partition('action="/app/monitors/deletions/')[2].partition('"')[0]
-        member.submit(_page_of(monitor), f"/monitors/deletions/{undo}")
+        kept = _press(member, monitor, "keep")
+        assert kept.url.path == f"/app{_page_of(monitor)}"
+        assert "The deletion is undone." in read_text(kept.text)
         service.run(carry_out_deletions(datetime.now(UTC) + 2 * UNDO_TIME))
         assert read(alice, monitor) == monitor
         _press(member, monitor, "delete")
@@ -227,7 +240,10 @@ class TestTheButtons:
         monitor = create(alice)
         page = member.submit(_page_of(monitor), f"{_page_of(monitor)}/mute", mute_hours="8")
         assert re.search(rf"Muted until .+ by {member.email}: nobody is told", read_text(page.text))
-        assert read(alice, monitor)["mute"]["muted_by"] == member.email
+        mute = read(alice, monitor)["mute"]
+        assert mute["muted_by"] == member.email
+        member.submit(_page_of(monitor), f"{_page_of(monitor)}/mute", mute_hours="24")
+        assert read(alice, monitor)["mute"]["muted_until"] > mute["muted_until"]
         page = _press(member, monitor, "unmute")
         assert "Muted" not in read_text(page.text)
         assert read(alice, monitor)["mute"] is None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.visitor import Visitor, read_text
+from app.visitor import Visitor, read_forms, read_text
 from incidents.breakdowns import break_down, resolve
 from monitoring.app.pages import monitor_selection
 from monitoring.monitors.deleting import UNDO_TIME, carry_out_deletions
@@ -189,6 +189,11 @@ class TestDeleting:
         page = read_text(owner.open("/monitors").text)
         assert "1 monitor will be deleted" in page
         assert "Blog" in page
+        place = "/monitors?tag=shop&sort=name&group=tag"
+        [action] = [each for each in read_forms(owner.open(place).text) if "/undo" in each]
+        kept = owner.submit(place, action.removeprefix("/app"))
+        assert kept.url.path + "?" + kept.url.query.decode() == f"/app{place}"
+        assert "Shop" in read_text(kept.text)
 
     def test_twice_deletes_once(self, owner: Visitor, member: Visitor, alice: Player) -> None:
         monitor, other = create(alice, name="Shop"), create(alice)

@@ -35,7 +35,7 @@ def _row_of(service: RunningService, monitor: dict[str, Any]) -> Monitor:
     return service.run(get())
 
 
-def _listed(visitor: Visitor, **query: str) -> list[str]:
+def _listed(visitor: Visitor, **query: str | list[str]) -> list[str]:
     """Return the names on the list, in order."""
     page = visitor.get("/monitors", params=query)
     assert page.status_code == 200
@@ -248,6 +248,7 @@ class TestTags:
         create(alice, name="Shop", tags=["shop", "us"])
         service.run(_settle(both["Two"], "down"))
         assert _listed(owner, tag="shop,eu", sort="name") == ["One", "Two"]
+        assert _listed(owner, tag=["shop", "eu"], sort="name") == ["One", "Two"]
         assert _listed(owner, tag="shop,eu", search="two") == ["Two"]
         assert _listed(owner, tag="shop,eu", status="down") == ["Two"]
         assert _listed(owner, tag="shop,eu,us") == []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b85encode
 from typing import TYPE_CHECKING
 from uuid import uuid4
+from zlib import compress
 
 import pytest
 
@@ -44,6 +46,24 @@ class TestSigningIn:
         texts = [read_text(answer.text) for answer in answers]
         assert REFUSALS["sign_in_refused"] in texts[0]
         assert texts[0] == texts[1]
+
+    def test_that_is_refused_is_a_page_to_come_back_to_for_this_browser_alone(
+        self, service: RunningService, stranger: Stranger
+    ) -> None:
+        refused = stranger.sign_in("alice@example.com", "a wrong password")
+        assert [answer.status_code for answer in refused.history] == [303]
+        again = stranger.get(refused.url)
+        assert (again.status_code, again.text) == (400, refused.text)
+        kept, answer_id = stranger.cookies["answer"].strip('"'), refused.url.params["answer"]
+        with Stranger(service) as other:
+            token = read_forms(other.open("/sign-in").text)["/app/sign-in"]["csrf_token"]
+            planted = b85encode(compress(b"planted")).decode()
+            for cookie in (kept, kept[:-9], f"{token} {answer_id} 200 {planted}"):
+                other.cookies.set("answer", f'"{cookie}"')
+                shown = other.get(refused.url)
+                assert (shown.status_code, "alice@example.com" in shown.text) == (200, False)
+                assert REFUSALS["sign_in_refused"] not in shown.text
+                assert "Sign in" in shown.text
 
     @pytest.mark.parametrize(
         ("email", "password"),

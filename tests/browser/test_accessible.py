@@ -63,6 +63,7 @@ ANSWERED_ELSEWHERE = {
     "/monitors/deletions/{deletion_id}/undo",
     "/monitors/selected/delete",
     "/monitors/{monitor_id}/check",
+    "/monitors/{monitor_id}/keep",
     "/monitors/{monitor_id}/mute",
     "/monitors/{monitor_id}/unmute",
     "/monitors/{monitor_id}/delete",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 WRONG = {"url": "nowhere", "interval_seconds": "soon", "tags": "Größe", "timeout_seconds": "0"}
+OTHER = {"interval_choice": ""}  # than the intervals of the list
 
 
 def describe(person: Person, field: str) -> tuple[str | None, str]:
@@ -30,7 +31,7 @@ class TestSeveralWrongFields:
     def test_are_all_told_above_the_form_and_each_at_its_field(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner)
         owner.open("/monitors/new")
-        assert owner.fill_in(WRONG).status == 400
+        assert owner.fill_in(WRONG | OTHER).status == 400
         told = owner.page.get_by_role("alert").get_by_role("listitem").all_inner_texts()
         assert [line.partition(":")[0] for line in told] == [LABELS[name] for name in WRONG]
         for name, line in zip(WRONG, told, strict=True):
@@ -41,7 +42,7 @@ class TestSeveralWrongFields:
     def test_lead_to_the_first_one(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner)
         owner.open("/monitors/new")
-        owner.fill_in(WRONG | {"url": "https://shop.acme.example/"})
+        owner.fill_in(WRONG | OTHER | {"url": "https://shop.acme.example/"})
         assert owner.page.evaluate("document.activeElement.id") == "interval_seconds"
         owner.page.get_by_role("alert").get_by_role("link", name=LABELS["timeout_seconds"]).click()
         assert owner.page.evaluate("document.activeElement.id") == "timeout_seconds"

@@ -163,11 +163,12 @@ def look_after_a_monitor(person: Person, program: httpx.Client) -> None:
 
     person.follow("Edit")
     person.page.get_by_label("Name").fill("Web shop")
+    person.page.get_by_label("Interval", exact=True).select_option("other")
     person.page.get_by_label("Interval in seconds").fill("ten")
     person.press("Save")
     person.page.get_by_text("Nothing is saved yet").wait_for()
     assert person.page.get_by_label("Name").input_value() == "Web shop"
-    person.page.get_by_label("Interval in seconds").fill("600")
+    person.page.get_by_label("Interval", exact=True).select_option("10 minutes")
     person.press("Save")
     person.page.get_by_text(NOTICES["monitor_updated"]).wait_for()
     assert find_monitor(program, "Web shop")["interval_seconds"] == 600

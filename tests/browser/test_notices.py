@@ -62,7 +62,7 @@ class TestAnEndedSession:
         owner = arrive(acme.owner, **options)
         owner.open("/monitors/new")
         owner.page.get_by_label("URL").fill("https://typed.acme.example/")
-        owner.page.get_by_label("Interval in seconds").fill("soon")
+        owner.page.get_by_label("Tags").fill("Größe")
         owner.page.get_by_text("Request", exact=True).click()
         owner.page.get_by_label("Request headers").fill("Accept: text/html\nX-Two: 2")
         owner.context.clear_cookies(name=COOKIE)

@@ -98,8 +98,8 @@ class TestAYoungMonitor:
 def test_an_older_monitor_tells_how_much_of_a_range_it_knows(acme: Acme, arrive: Arrive) -> None:
     owner = arrive(acme.owner)
     owner.open(f"/monitors/{acme.monitors['up']}")
-    assert re.search(r" %\s+of \d d ", read_fact(owner, "90 days"))
-    assert " of " not in read_fact(owner, "24 hours")
+    assert re.search(r" %\s+over \d d ", read_fact(owner, "90 days"))
+    assert " over " not in read_fact(owner, "24 hours")
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ class TestTheBrowsersBack:
         owner = arrive(acme.owner, **options)
         owner.open("/monitors/new")
         owner.page.get_by_label("URL").fill("https://typed.acme.example/")
+        owner.page.get_by_label("Interval", exact=True).select_option("other")
         owner.page.get_by_label("Interval in seconds").fill("soon")
         owner.press("Create the monitor")
         owner.page.get_by_text("Nothing is saved yet").wait_for()
@@ -78,6 +79,18 @@ class TestTheBrowsersBack:
         assert owner.page.get_by_label("URL").input_value() == "https://typed.acme.example/"
         owner.page.go_back()
         assert owner.page.get_by_role("heading", name="New monitor").is_visible()
+
+    def test_leads_a_stranger_to_what_was_wrong_without_script(self, arrive: Arrive) -> None:
+        stranger = arrive(java_script_enabled=False)
+        stranger.open("/sign-in")
+        stranger.page.get_by_label("Email").fill("nobody@acme.example")
+        stranger.page.get_by_label("Password").fill("a guess")
+        stranger.press("Sign in")
+        stranger.page.get_by_text(REFUSALS["sign_in_refused"]).wait_for()
+        stranger.open("/join")
+        stranger.page.go_back()
+        stranger.page.get_by_text(REFUSALS["sign_in_refused"]).wait_for()
+        assert stranger.page.get_by_label("Email").input_value() == "nobody@acme.example"
 
     def test_leads_from_a_new_secret_to_the_list(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner)
@@ -93,10 +106,10 @@ class TestTheBrowsersBack:
     ) -> None:
         owner = arrive(acme.owner)
         owner.open("/monitors/new")
-        owner.fill_in({"url": "https://twice.acme.example/", "interval_seconds": "soon"})
+        owner.fill_in({"url": "https://twice.acme.example/", "timeout_seconds": "soon"})
         for notice in ("monitor_created", "monitor_created_before"):
             owner.page.get_by_label("URL").fill("https://twice.acme.example/")
-            owner.page.get_by_label("Interval in seconds").fill("600")
+            owner.page.get_by_label("Timeout in seconds").fill("20")
             owner.press("Create the monitor")
             owner.page.get_by_text(NOTICES[notice]).wait_for()
             owner.page.go_back()

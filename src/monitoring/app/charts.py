@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.words import write_duration, write_percent
@@ -22,6 +23,9 @@ _LOWEST_BAR = 3
 _HIGHEST_ANSWER = 22
 
 _GOOD_RATIO = 0.99
+
+# A ratio of less time says more about the first checks than about the monitor.
+MIN_COUNTED = timedelta(hours=1)
 
 
 class Bar(NamedTuple):
@@ -84,7 +88,11 @@ def _look_of(durations: Durations) -> str:
 
 
 def _say_day(durations: Durations) -> str:
-    said = [] if durations.uptime_ratio is None else [f"{write_percent(durations.uptime_ratio)} up"]
+    said = []
+    if durations.up_seconds + durations.down_seconds >= MIN_COUNTED.total_seconds():
+        said.append(f"{write_percent(durations.uptime_ratio)} up")
+    elif durations.up_seconds:
+        said.append(f"up {write_duration(durations.up_seconds)}")
     if durations.down_seconds:
         said.append(f"down {write_duration(durations.down_seconds)}")
     if durations.maintenance_seconds:

@@ -1,46 +1,92 @@
 """A form that is wrong is answered by a redirect to a page that says so.
 
 A browser that goes back can ask for a page again, but not for the answer to a form: without script it shows
-an error of its own (ERR_CACHE_MISS).
+an error of its own (ERR_CACHE_MISS). The database keeps such pages for members. A stranger's browser keeps
+the page, in an encrypted cookie: nobody who is not signed in can fill the database.
 """
 
 from __future__ import annotations
 
+from base64 import b85decode, b85encode
 from contextlib import suppress
 from typing import TYPE_CHECKING
-from uuid import UUID
+from uuid import UUID, uuid4
+from zlib import compress, decompress
 
 from starlette.responses import Response
 
+from monitoring.app import cookies
 from monitoring.app.rendering import PAGE_HEADERS
+from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt, is_encrypted
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.members.kept_answers import Answer, find_answer, keep_answer
 
 if TYPE_CHECKING:
     from monitoring.app.visits import Visit
 
-_NAME = "answer"  # of the part of an address that tells which answer is meant
+_ANSWER = "answer"  # of the part of an address that tells which answer is meant
+
+# Proxies take a few kilobytes of headers. A page that needs more is answered at once.
+_MAX_COOKIE_CHARACTERS = 2500
+
+# The address of a page for strangers may have a token, which no other page may learn.
+_STRANGERS_HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}
 
 
 async def lead_to(answer: Response, visit: Visit) -> Response:
     """Keep the answer to a form and send the browser there, if it is one to come back to."""
     place = visit.place_of_answer
-    if place is None or visit.session is None:
+    if place is None:
         return answer
-    with suppress(BackendUnavailable):
-        page = bytes(answer.body).decode()
-        if answer_id := await keep_answer(visit.session.id, Answer(answer.status_code, page)):
-            address = f"{place}{'&' if '?' in place else '?'}{_NAME}={answer_id}"
-            return Response(status_code=303, headers=PAGE_HEADERS | {"Location": address})
-    return answer
+    kept, cookie = Answer(answer.status_code, bytes(answer.body).decode()), ""
+    answer_id: UUID | None = None
+    if visit.session:
+        with suppress(BackendUnavailable):
+            answer_id = await keep_answer(visit.session.id, kept)
+    else:
+        answer_id = uuid4()
+        cookie = _write_cookie(visit, answer_id, kept)
+    if answer_id is None or len(cookie) > _MAX_COOKIE_CHARACTERS:
+        return answer
+    address = f"{place}{'&' if '?' in place else '?'}{_ANSWER}={answer_id}"
+    headers = PAGE_HEADERS | {"Location": address}
+    response = Response(status_code=303, headers=headers, background=answer.background)
+    if cookie:
+        cookies.set_answer(response, cookie, visit.settings)
+    return response
 
 
 async def come_back(visit: Visit) -> Response | None:
     """Return the answer that the address names; None if it names none, or one that is no longer kept."""
-    named = visit.query.get(_NAME)
-    if named is None or visit.session is None:
+    named = visit.query.get(_ANSWER)
+    if named is None:
         return None
+    if visit.session is None:
+        kept = _read_cookie(visit, named)
+        return Response(kept.page, kept.status, _STRANGERS_HEADERS, "text/html") if kept else None
     with suppress(ValueError):
         if kept := await find_answer(visit.session.id, UUID(named)):
             return Response(kept.page, kept.status, PAGE_HEADERS, "text/html")
     return None
+
+
+def _write_cookie(visit: Visit, answer_id: UUID, kept: Answer) -> str:
+    page = b85encode(compress(kept.page.encode(), 9)).decode()
+    return encrypt(" ".join((*_name(visit, str(answer_id)), str(kept.status), page)))
+
+
+def _read_cookie(visit: Visit, named: str) -> Answer | None:
+    """Return the answer in the cookie, if we wrote it for this browser and the address names it."""
+    cookie = cookies.read_answer(visit.request, visit.settings)
+    if not is_encrypted(cookie):
+        return None
+    with suppress(UndecryptableError):
+        token, answer_id, status, page = decrypt(cookie).split(" ")
+        if (token, answer_id) == _name(visit, named):
+            return Answer(int(status), decompress(b85decode(page)).decode())
+    return None
+
+
+def _name(visit: Visit, answer_id: str) -> tuple[str, str]:
+    """Name an answer of this browser, whose form is good with the browser's present token alone."""
+    return cookies.csrf_token_of(cookies.read_token(visit.request, visit.settings) or ""), answer_id

@@ -1,4 +1,4 @@
-"""The app's cookies: a random token, the mark of a known browser, a notice, and how dense lists are.
+"""The app's cookies: a random token, a known browser's mark, notices, strangers' wrong forms, a density.
 
 Signing in replaces the token with that of a session. The mark is that of a browser that somebody signed in
 with before. It lets nobody in. It says which count of passwords applies, and OWASP calls it a device cookie.
@@ -23,6 +23,7 @@ _TOKEN_BYTES = 32
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _MARK = re.compile(r"([A-Za-z0-9_-]{43})\.([0-9a-f]{64})")
 _NOTICE_SECONDS = 60
+_ANSWER_SECONDS = 600
 _MARK_SECONDS = 400 * 86_400  # browsers keep no cookie longer (RFC 6265bis §5.5)
 
 
@@ -72,6 +73,16 @@ def set_notice(response: Response, name: str, settings: Settings, path: str) -> 
 def drop_notice(response: Response, settings: Settings) -> None:
     """Forget the notice: its page has shown it."""
     _set(response, "notice", "", 0, settings)
+
+
+def read_answer(request: Request, settings: Settings) -> str:
+    """Return the page that tells a stranger what was wrong with a form, as `coming_back` wrote it."""
+    return request.cookies.get(_name("answer", settings), "")
+
+
+def set_answer(response: Response, answer: str, settings: Settings) -> None:
+    """Let a stranger's browser keep the page that tells what was wrong with a form."""
+    _set(response, "answer", answer, _ANSWER_SECONDS, settings)
 
 
 def read_density(request: Request, settings: Settings) -> str:

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from monitoring.monitors.reading import Outline
 
 # So that the page of a team with thousands of monitors stays small. A link leads to the rest of a group.
-MAX_GROUPS = 30
-MIN_ROWS_A_GROUP = 3
+MAX_GROUPS = 28
 
 _WORRYING = ("down", "validating", "degraded")
 
@@ -34,7 +33,8 @@ class Group(NamedTuple):
 def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = None) -> list[Group]:
     """Put monitors into the group of each of their tags. The order within a group stays.
 
-    About `max_rows` of them are shown in all.
+    About `max_rows` of them are shown in all, and at least one of each group. The head of a group takes as
+    much room as a row.
 
     `only` is a tag that all of them have, because a filter has chosen it: others make no groups then.
     """
@@ -48,7 +48,7 @@ def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = 
         for tag, found in members.items()
     ]
     groups = sorted(groups, key=_place)[:MAX_GROUPS]
-    room = max(MIN_ROWS_A_GROUP, max_rows // max(len(groups), 1))
+    room = max(1, max_rows // max(len(groups), 1) - 1)
     return [group._replace(shown=group.shown[:room]) for group in groups]
 
 

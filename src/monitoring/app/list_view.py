@@ -11,6 +11,8 @@ from monitoring.monitors.reading import MonitorOrder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.datastructures import QueryParams
+
 MAX_PAGE_DIGITS = 6
 
 ORDERS = {
@@ -52,6 +54,11 @@ class ListView:
         return {**self.sought, **kept, "group": "tag" if self.is_grouped else ""}
 
     @property
+    def place(self) -> dict[str, str | int]:
+        """The query that leads back to what is shown, its page too."""
+        return {**self.query, "page": self.number if self.number > 1 else ""}
+
+    @property
     def tags(self) -> list[str]:
         """The tags of the filter, all of which a monitor has."""
         return split_tags(self.sought["tag"])
@@ -70,7 +77,7 @@ class ListView:
         return any(self.sought.values())
 
 
-def read_view(query: Mapping[str, str], density: str) -> ListView:
+def read_view(query: QueryParams, density: str) -> ListView:
     """Read a query. What is none of the choices stands for the usual one."""
     return ListView(
         sought=echo_filter(query),
@@ -81,7 +88,7 @@ def read_view(query: Mapping[str, str], density: str) -> ListView:
     )
 
 
-def _page_of(query: Mapping[str, str]) -> int:
+def _page_of(query: QueryParams) -> int:
     """Return the number of the page that is asked for. The first stands for everything that is no number."""
     text = query.get("page", "")
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < MAX_PAGE_DIGITS else 1

@@ -11,7 +11,7 @@ from monitoring.contract.strict_json import REPLACEMENT
 from monitoring.monitors.reading import MonitorFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from starlette.datastructures import QueryParams
 
     from monitoring.contract.catalogue import Catalogue
     from monitoring.contract.problems import Problem
@@ -23,7 +23,7 @@ _NAMES = ("status", "tag", "search")
 MOST_TAGS = 11
 
 
-def read_filter(query: Mapping[str, str]) -> MonitorFilter:
+def read_filter(query: QueryParams) -> MonitorFilter:
     """Read a filter, ignoring empty fields. Raises Problem for what the document does not allow."""
     given = {name: text for name, text in echo_filter(query).items() if text}
     tags = split_tags(given.pop("tag", ""))
@@ -42,9 +42,10 @@ def split_tags(text: str) -> list[str]:
     return list(dict.fromkeys(tag for each in text.split(",") if (tag := each.strip())))[:MOST_TAGS]
 
 
-def echo_filter(query: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields as they were typed."""
-    return {name: query.get(name, "").replace("\0", REPLACEMENT).strip() for name in _NAMES}
+def echo_filter(query: QueryParams) -> dict[str, str]:
+    """Return the fields as they were typed. Tags stand between commas, or each by itself (`tag=a&tag=b`)."""
+    typed = {"tag": ",".join(query.getlist("tag"))}
+    return {name: typed.get(name, query.get(name, "")).replace("\0", REPLACEMENT).strip() for name in _NAMES}
 
 
 def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:

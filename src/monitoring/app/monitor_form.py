@@ -29,6 +29,8 @@ CHECKED = "on"
 # The key of an error that concerns no single field.
 WHOLE_FORM = ""
 
+_CHOSEN_INTERVAL = "interval_choice"
+
 _SCHEMA = "MonitorCreate"
 _MAX_SHOWN_CHARACTERS = 40
 
@@ -76,6 +78,12 @@ def _without_masks(given: Configuration) -> Configuration:
     headers = given.get("request_headers", {})
     shown = {name: value for name, value in headers.items() if value != MASK}
     return {**given, "request_headers": shown}
+
+
+def choose_interval(form: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the form with the interval that was chosen from the list; "other" leaves what was typed."""
+    chosen = form.get(_CHOSEN_INTERVAL)
+    return {**form, "interval_seconds": chosen} if chosen else form
 
 
 def write_form(configuration: Mapping[str, Json]) -> Texts:

@@ -78,10 +78,14 @@ FORM_ORDER = ("url", "name", "interval_seconds", "tags", "paused", *chain.from_i
 INTERVALS: Mapping[int, str] = {
     30: "30 seconds",
     60: "1 minute",
+    120: "2 minutes",
     300: "5 minutes",
+    600: "10 minutes",
     900: "15 minutes",
+    1800: "30 minutes",
     3600: "1 hour",
     21600: "6 hours",
+    43200: "12 hours",
     86400: "1 day",
 }
 """Intervals that people often choose, in seconds."""

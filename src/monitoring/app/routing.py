@@ -73,7 +73,7 @@ def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -
             return turned_away
         if is_form:
             await visit.demand_own_form()
-            visit.keeps_answers = get is not None and guard is not _let_in
+            visit.keeps_answers = get is not None
             return await lead_to(await handlers["POST"](visit), visit)
         return await come_back(visit) or await handlers["GET"](visit)
 

@@ -62,6 +62,7 @@ REFUSALS = {
         "Keep each mark of the English text, such as <g1>, once, with words inside its pair, "
         "and add no markup or address."
     ),
+    "correction_empty": "Write the translation here: the field is empty.",
     "note_form_spent": "This form has already added a note. Send it again to add another.",
     "maintenance_form_spent": "This form has already created maintenance. Send it again to create more.",
     "maintenance_length": "Must be a minute to 30 days after the beginning.",

@@ -62,6 +62,8 @@ async def correct_segment(visit: Visit) -> Response:
     translation = find_translation_of(article, visit)
     segment = await _find_segment(visit, article, translation)
     text = form.get("text", "")
+    if not (text.strip() or form.get("takes_back")):
+        return _render_form(visit, article, translation, segment, text, REFUSALS["correction_empty"])
     try:
         if form.get("takes_back"):
             is_changed = await take_back_correction(article, translation.locale, segment.hash, visit.actor)

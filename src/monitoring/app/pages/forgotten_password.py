@@ -55,7 +55,7 @@ async def ask_for_link(visit: Visit) -> Response:
     if not email:
         error = REFUSALS["email_invalid"]
         return visit.render("password/forgotten.html", 400, email=typed, error=error)
-    answer = visit.render("password/on_its_way.html", email=email, place=visit.locate(ASK))
+    answer = visit.render("password/on_its_way.html", email=email, place=visit.locate(ASK), is_kept=True)
     answer.background = BackgroundTask(partial(_send_link, email, network))
     return answer
 

@@ -63,6 +63,7 @@ async def join(visit: Visit) -> Response:
         invitation=invitation,
         name=name,
         errors=errors,
+        is_kept=True,
     )
 
 

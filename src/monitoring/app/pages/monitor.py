@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from monitoring.app.charts import draw_days
+from monitoring.app.charts import MIN_COUNTED, draw_days
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
 from monitoring.app.mute_lengths import MUTE_LENGTHS
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 CHECKS_SHOWN = 20
 INCIDENTS_SHOWN = 10
 
-# A ratio of less time says more about the first checks than about the monitor.
-MIN_COUNTED = timedelta(hours=1)
 UPTIME_RANGES = {
     "24 hours": timedelta(hours=24),
     "7 days": timedelta(days=7),

@@ -12,7 +12,7 @@ from monitoring.auth.limits import count_request
 from monitoring.backends.database import transaction
 from monitoring.checks.requests import request_check
 from monitoring.monitors import service
-from monitoring.monitors.deleting import UNDO_MINUTES, schedule_deletion
+from monitoring.monitors.deleting import UNDO_MINUTES, find_deletion, schedule_deletion, undo_deletion
 from monitoring.monitors.muting import mute_monitors, unmute_monitors
 
 if TYPE_CHECKING:
@@ -69,6 +69,14 @@ async def delete_monitor(visit: Visit) -> Response:
     return visit.redirect("/monitors")
 
 
+async def keep_monitor(visit: Visit) -> Response:
+    """Undo the monitor's deletion, and stay on its page. Undoing twice changes nothing more."""
+    monitor = await _get_monitor(visit)
+    if deletion := await find_deletion(monitor.id):
+        await undo_deletion(visit.team.id, deletion.deletion_id, by=visit.actor)
+    return visit.redirect(f"/monitors/{monitor.id}", notice="monitors_kept")
+
+
 async def _set_paused(visit: Visit, notice: str, *, paused: bool) -> Response:
     monitor_id = visit.read_id("monitor_id")
     await service.update_monitor(visit.team.id, monitor_id, {"paused": paused}, by=visit.actor)
@@ -86,4 +94,5 @@ ROUTES = (
     for_members("/monitors/{monitor_id}/unmute", post=unmute_monitor),
     for_members("/monitors/{monitor_id}/check", post=check_now),
     for_members("/monitors/{monitor_id}/delete", get=ask_to_delete, post=delete_monitor),
+    for_members("/monitors/{monitor_id}/keep", post=keep_monitor),
 )

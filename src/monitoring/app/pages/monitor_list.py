@@ -11,14 +11,13 @@ from uuid import UUID
 import orjson
 
 from monitoring.app import cookies
-from monitoring.app.charts import MAX_BARS, draw_bars
+from monitoring.app.charts import MAX_BARS, MIN_COUNTED, draw_bars
 from monitoring.app.list_groups import group_by_tag
 from monitoring.app.list_view import DENSITIES, ORDERS, read_view
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_filter import place_problem, read_filter
 from monitoring.app.monitor_words import STATUSES, UNANSWERED
 from monitoring.app.mute_lengths import MUTE_LENGTHS
-from monitoring.app.pages.monitor import MIN_COUNTED
 from monitoring.app.routing import for_members
 from monitoring.checks.latest import list_latest
 from monitoring.checks.uptimes import measure_ratios

@@ -6,6 +6,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from starlette.datastructures import QueryParams
+
 from monitoring.app.list_view import read_view
 from monitoring.app.monitor_filter import read_filter
 from monitoring.app.mute_lengths import mute_end
@@ -72,7 +74,7 @@ async def delete_selected(visit: Visit) -> Response:
 async def keep_monitors(visit: Visit) -> Response:
     """Undo a deletion."""
     kept = await undo_deletion(visit.team.id, visit.read_id("deletion_id"), by=visit.actor)
-    return visit.redirect("/monitors", notice="monitors_kept" if kept else "too_late_to_undo")
+    return _go_back(visit, "monitors_kept" if kept else "too_late_to_undo")
 
 
 async def _read_selected(visit: Visit) -> Sequence[UUID]:
@@ -102,7 +104,7 @@ async def _set_paused(visit: Visit, chosen: Sequence[UUID], notice: str, *, paus
 
 async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool) -> Response:
     try:
-        is_tag = read_filter({"tag": tag}).tags == [tag]
+        is_tag = read_filter(QueryParams(tag=tag)).tags == [tag]
     except Problem:
         is_tag = False
     if not is_tag:
@@ -165,12 +167,12 @@ async def _ask_to_delete(visit: Visit, chosen: Sequence[UUID]) -> Response:
         named=NAMED,
         undo_minutes=UNDO_MINUTES,
         view=view,
-        place=visit.locate("/monitors", **view.query),
+        place=visit.locate("/monitors", **view.place),
     )
 
 
 def _go_back(visit: Visit, notice: str | None = None) -> Response:
-    return visit.redirect("/monitors", notice=notice, **read_view(visit.query, "").query)
+    return visit.redirect("/monitors", notice=notice, **read_view(visit.query, "").place)
 
 
 def _max_tags() -> int:
