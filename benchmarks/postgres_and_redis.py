@@ -45,12 +45,12 @@ class DurablePostgres(real_servers.PostgresServer):
 
     def copy_database(self, name: str, template: str) -> str:
         """Copy a database nobody is connected to, and return the copy's URL."""
-        self._ask_for("createdb", "-T", template, name)
+        self.make_database(self.url(name), self.url(template))
         return self.url(name)
 
     def create(self, name: str) -> str:
         """Create an empty database and return its URL."""
-        self._ask_for("createdb", name)
+        self.make_database(self.url(name))
         return self.url(name)
 
 

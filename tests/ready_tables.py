@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 import chosen_backends
 from monitoring.backends.database import migrate
+from real_servers import fill_database, is_empty, read_statements
 
 if TYPE_CHECKING:
     from monitoring.settings import Settings
@@ -31,10 +32,10 @@ def make_tables(settings: Settings) -> None:
             return
         if chosen_backends.is_of_installation(url) and not chosen_backends.is_made(url):
             chosen_backends.make_database(url, _original(settings, "postgresql"))
-        elif chosen_backends.is_of_installation(url) and chosen_backends.postgres().is_empty(url):
-            chosen_backends.postgres().replace_by_copy(url, _original(settings, "postgresql"))
         elif url.startswith("sqlite://") and not _file(url).exists():
             shutil.copyfile(_file(_original(settings, "sqlite")), _file(url))
+        elif url.startswith("postgresql://") and chosen_backends.is_production() and is_empty(url):
+            fill_database(url, read_statements(_original(settings, "postgresql")))
         else:
             _migrate(settings)
         _made.add(url)

@@ -70,6 +70,7 @@ class PostgresServer:
     folder: Path
     port: int
     _numbers: Iterator[int] = field(default_factory=count)
+    _psql: subprocess.Popen[str] | None = None
 
     @property
     def process_id(self) -> int:
@@ -86,6 +87,10 @@ class PostgresServer:
 
     def stop(self) -> None:
         self._run("pg_ctl", "-D", str(self.folder / "cluster"), "-w", "-m", "immediate", "stop")
+        if self._psql:
+            self._psql.kill()
+            self._psql.communicate()
+            self._psql = None
 
     def name_database(self) -> str:
         """Return the URL of a database that has yet to be made."""
@@ -93,8 +98,8 @@ class PostgresServer:
 
     def make_database(self, url: str, template_url: str | None = None) -> None:
         """Make a database: an empty one, or a copy of one to which nobody is connected."""
-        template = ["--template", urlsplit(template_url).path[1:]] if template_url else []
-        self._ask_for("createdb", *template, urlsplit(url).path[1:])
+        template = f" TEMPLATE {_name_in(template_url)}" if template_url else ""
+        self._tell(f"CREATE DATABASE {_name_in(url)}{template}")
 
     def create_database(self) -> str:
         """Create an empty database and return its URL."""
@@ -102,26 +107,28 @@ class PostgresServer:
         self.make_database(url)
         return url
 
-    def is_empty(self, url: str) -> bool:
-        """Say whether a database has no tables."""
-        found = self._ask_for(
-            "psql", "-Atc", "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", url
-        )
-        return int(found) == 0
-
-    def replace_by_copy(self, url: str, source_url: str) -> None:
-        """Make a database a copy of another. Nobody is connected to either."""
-        self.drop_database(url)
-        self.make_database(url, source_url)
-
     def drop_database(self, url: str) -> None:
         """Drop a database that was created here, whoever is still connected to it."""
-        self._ask_for("dropdb", "--force", "--if-exists", urlsplit(url).path[1:])
+        self._tell(f"DROP DATABASE IF EXISTS {_name_in(url)} WITH (FORCE)")
 
-    def _ask_for(self, program: str, *arguments: str) -> str:
-        address = ["-h", "127.0.0.1", "-p", str(self.port), "-U", "tests"]
-        command = [_find_postgres_program(program), *address, *arguments]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    def _tell(self, statement: str) -> None:
+        """Have a statement executed by a psql that stays: starting one takes as long as a copy."""
+        if not self._psql or self._psql.poll() is not None:
+            self._psql = subprocess.Popen(
+                [
+                    *(_find_postgres_program("psql"), "-Xqv", "ON_ERROR_STOP=1"),
+                    *("-h", "127.0.0.1", "-p", str(self.port), "-U", "tests", "postgres"),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        assert self._psql.stdin
+        assert self._psql.stdout
+        self._psql.stdin.write(f"{statement};\n\\echo done\n")
+        self._psql.stdin.flush()
+        if not self._psql.stdout.readline():
+            raise RuntimeError(f"PostgreSQL did not do this: {statement}")
 
     def _run(self, program: str, *arguments: str) -> None:
         executable = _find_postgres_program(program)
@@ -161,6 +168,31 @@ def running_cluster(kind: type[Postgres]) -> Iterator[Postgres]:
         if (folder / "cluster" / "postmaster.pid").exists():
             server.stop()
         shutil.rmtree(folder)
+
+
+def is_empty(url: str) -> bool:
+    """Say whether a database has no tables."""
+    question = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+    return _ask_for("psql", "-Atc", question, url) == "0\n"
+
+
+def read_statements(url: str) -> str:
+    """Return the statements that make another database what this one is."""
+    return _ask_for("pg_dump", "--no-owner", url)
+
+
+def fill_database(url: str, statements: str) -> None:
+    """Execute statements in a database."""
+    _ask_for("psql", "-Xqv", "ON_ERROR_STOP=1", url, told=statements)
+
+
+def _ask_for(program: str, *arguments: str, told: str = "") -> str:
+    command = [_find_postgres_program(program), *arguments]
+    return subprocess.run(command, check=True, input=told, stdout=subprocess.PIPE, text=True).stdout
+
+
+def _name_in(url: str) -> str:
+    return f'"{urlsplit(url).path[1:]}"'
 
 
 def find_free_port() -> int:

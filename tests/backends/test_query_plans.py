@@ -39,7 +39,6 @@ from monitoring.auth.callers import Caller
 from monitoring.auth.revocations import delete_expired_revocations
 from monitoring.auth.tokens import TokenClaims
 from monitoring.backends.assembly import Backends, open_backends
-from monitoring.backends.database import migrate
 from monitoring.checks import claims as checks
 from monitoring.checks.backlog import measure_incidents, measure_lateness
 from monitoring.checks.latest import list_latest
@@ -69,6 +68,7 @@ from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.deliveries import list_deliveries, list_told
 from monitoring.notifications.muting import list_muted
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
+from ready_tables import make_tables
 from temporary_backends import make_settings
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ ARTICLE, DUE_ARTICLE, ANOTHER_DUE_ARTICLE = UUID(int=12_345), UUID(int=1), UUID(
 def crowded_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Fill a database like after years: one team is large, and almost every translation is done."""
     url = chosen_backends.postgres().create_database()
-    asyncio.run(migrate(make_settings(tmp_path_factory.mktemp("crowd"), database_url=url)))
+    make_tables(make_settings(tmp_path_factory.mktemp("crowd"), database_url=url))
 
     async def fill() -> None:
         connection = await asyncpg.connect(url)

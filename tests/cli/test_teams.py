@@ -10,7 +10,8 @@ from typer.testing import CliRunner, Result
 import chosen_backends
 from monitoring.audit.models import AuditEntry
 from monitoring.cli import app
-from temporary_backends import ENCRYPTION_KEY, SIGNING_KEY, temporary_backends
+from ready_tables import make_tables
+from temporary_backends import ENCRYPTION_KEY, SIGNING_KEY, make_settings, temporary_backends
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert run("migrate").exit_code == 0
+    make_tables(make_settings(tmp_path))
     assert run("teams", "create", "Acme").exit_code == 0
     return tmp_path
 
