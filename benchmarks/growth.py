@@ -52,7 +52,7 @@ def _by_locales(bench: Bench) -> dict[str, list[Sample]]:
             length = len(call(port, "POST", PATH, HEADERS, body))
             load = Load([port], [request], (length, length), AT_ONCE, bench.effort.seconds)
             sample = bench.sample(load, servers[name])
-            asyncio.run(execute(databases[name], "TRUNCATE articles, translations"))
+            asyncio.run(execute(databases[name], "TRUNCATE articles CASCADE"))
             return sample
 
         samples = take_turns(list(servers), bench.effort.rounds, run)
