@@ -82,7 +82,7 @@ def measure_articles_on_postgresql(bench: Bench) -> list[Scenario]:
 
     def empty(name: str) -> tuple[int, int]:
         (counted,) = asyncio.run(fetch(databases[name], COUNT))
-        asyncio.run(execute(databases[name], "TRUNCATE articles, translations", "CHECKPOINT"))
+        asyncio.run(execute(databases[name], "TRUNCATE articles CASCADE", "CHECKPOINT"))
         return counted["articles"], counted["translations"]
 
     samples = _measure(

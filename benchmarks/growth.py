@@ -1,4 +1,4 @@
-"""How cost grows with locales and replicas, three sizes each. `large_tables` does monitors and results."""
+"""How cost grows with locales and workers, three sizes each. `large_tables` does monitors and results."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 ALL_LOCALES = [*LOCALES.split(","), *("hr", "sr", "sl", "et", "lv", "lt", "is", "ga", "mt", "ja")]
 LOCALE_COUNTS = (5, 20, 30)
-REPLICAS = (1, 2, 4)
+WORKERS = (1, 2, 4)
 
 
 def measure_growth(bench: Bench) -> list[Scenario]:
     """Measure both."""
     return [
         Scenario("by_locales", "Article, by locales", _by_locales(bench)),
-        Scenario("by_replicas", "List of 50, by replicas", _by_replicas(bench)),
+        Scenario("by_workers", "List of 50, by workers", _by_workers(bench)),
     ]
 
 
@@ -52,7 +52,7 @@ def _by_locales(bench: Bench) -> dict[str, list[Sample]]:
             length = len(call(port, "POST", PATH, HEADERS, body))
             load = Load([port], [request], (length, length), AT_ONCE, bench.effort.seconds)
             sample = bench.sample(load, servers[name])
-            asyncio.run(execute(databases[name], "TRUNCATE articles, translations"))
+            asyncio.run(execute(databases[name], "TRUNCATE articles CASCADE"))
             return sample
 
         samples = take_turns(list(servers), bench.effort.rounds, run)
@@ -61,27 +61,27 @@ def _by_locales(bench: Bench) -> dict[str, list[Sample]]:
     return samples
 
 
-def _by_replicas(bench: Bench) -> dict[str, list[Sample]]:
-    """Send the same load to one replica, or spread it over several, on one database and one Redis."""
+def _by_workers(bench: Bench) -> dict[str, list[Sample]]:
+    """Send the same load to one worker of `monitoring serve` and to several, on one database and Redis."""
     postgres, redis = bench.backends.postgres, bench.backends.redis
-    database = postgres.create("replicas")
+    database = postgres.create("workers")
     url, shared = f"{database}?sslmode=disable", redis.new_database()
     migrate(url)
     owners = asyncio.run(sow(database))
     with ExitStack() as stack:
-        program = service(DATABASE_URL=url, REDIS_URL=shared)
-        replicas = [stack.enter_context(running(program)) for _ in range(max(REPLICAS))]
-        tokens = [issue_token(replicas[0].port, owner) for owner in owners]
-        headers = [{"Authorization": f"Bearer {token}"} for token in tokens]
+        servers: dict[str, Server] = {}
+        for count in WORKERS:
+            program = service("serve", "--workers", f"{count}", DATABASE_URL=url, REDIS_URL=shared)
+            servers[f"{count}"] = stack.enter_context(running(program))
+        first = servers["1"].port
+        headers = [{"Authorization": f"Bearer {issue_token(first, owner)}"} for owner in owners]
         requests = [write_request("GET", "/api/monitors", header) for header in headers]
-        length = len(call(replicas[0].port, "GET", "/api/monitors", headers[0]))
+        length = len(call(first, "GET", "/api/monitors", headers[0]))
 
         def run(name: str) -> Sample:
-            asked = replicas[: int(name)]
-            ports = [replica.port for replica in asked]
-            load = Load(ports, requests, (length, length), seconds=bench.effort.seconds)
-            return bench.sample(load, *asked)
+            load = Load([servers[name].port], requests, (length, length), seconds=bench.effort.seconds)
+            return bench.sample(load, servers[name])
 
-        samples = take_turns([str(count) for count in REPLICAS], bench.effort.rounds, run)
+        samples = take_turns(list(servers), bench.effort.rounds, run)
     postgres.drop_database(database)
     return samples

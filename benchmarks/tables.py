@@ -61,8 +61,8 @@ def _verdict_rows(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _figure_rows(scenarios: Mapping[str, Scenario]) -> Iterator[str]:
-    yield "| | | in all | ratio | application | PostgreSQL | Redis | per second | median ms |"
-    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"
+    yield "| | | in all | ratio | application | PostgreSQL | Redis | per second | median ms | p99 ms |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
     for scenario in scenarios.values():
         base = scenario.samples.get(SERVICE) or next(iter(scenario.samples.values()))
         for number, (name, samples) in enumerate(scenario.samples.items()):
@@ -73,9 +73,13 @@ def _figure_rows(scenarios: Mapping[str, Scenario]) -> Iterator[str]:
                 f"{own.median:,.0f} ({own.low:,.0f} to {own.high:,.0f})",
                 f"{times.median:.2f}",
                 *(_whole(cost(samples, field).median) for field in SHOWN),
-                f"{cost(samples, 'median_ms').median:.1f}" if samples[0].median_ms else "",
+                *(_tenths(cost(samples, field).median) for field in ("median_ms", "p99_ms")),
             ]
             yield f"| {' | '.join(columns)} |"
+
+
+def _tenths(figure: float) -> str:
+    return f"{figure:,.1f}" if figure else ""
 
 
 def _whole(figure: float) -> str:

@@ -15,11 +15,11 @@ LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 VARIABLE = re.compile(r"(?<!\.)\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 
 # Not the service's own: of clouds, of OpenSSL, of OpenTelemetry's SDK, of compose.yaml, of fault runs, of
-# fuzzing, of `make bench`, of a reader's shell, of SDKs.
+# fuzzing, of `make bench`, of a reader's shell, of SDKs, of sockets.
 FOREIGN = re.compile(
     r"(AWS|AZURE|GOOGLE|OTEL)_.*|POSTGRES_PASSWORD|VALKEY_PASSWORD|S3_.*|IMAGE_.*|OPENSSL_CONF|FAULT_.*|FUZZING_.*"
     r"|CLIENT_(ID|SECRET)"
-    r"|MEASURED_PYTHON|UPTIME_KUMA|INCIDENT_OPENED|MONITORING_(URL|TOKEN|WEBHOOK_SECRET)"
+    r"|SO_REUSEPORT|MEASURED_PYTHON|UPTIME_KUMA|INCIDENT_OPENED|MONITORING_(URL|TOKEN|WEBHOOK_SECRET)"
 )
 
 

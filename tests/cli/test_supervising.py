@@ -43,7 +43,7 @@ class Witness:
 
 
 async def test_children_that_give_up_at_the_start_end_the_whole_with_their_status() -> None:
-    supervisor, witness = Supervisor(2, give_up, name="child", finishing_seconds=0), Witness()
+    supervisor, witness = Supervisor(give_up, [()] * 2, name="child", finishing_seconds=0), Witness()
     await witness.watch(supervisor)
     assert supervisor.status == 7
     assert sorted(witness.events) == ["end", "end", "stop"]
@@ -52,7 +52,7 @@ async def test_children_that_give_up_at_the_start_end_the_whole_with_their_statu
 async def test_children_that_die_soon_are_replaced_more_and_more_slowly(
     own_log: pytest.LogCaptureFixture,
 ) -> None:
-    supervisor, witness = Supervisor(1, be_killed, name="child", finishing_seconds=0), Witness()
+    supervisor, witness = Supervisor(be_killed, [()] * 1, name="child", finishing_seconds=0), Witness()
     running = asyncio.create_task(witness.watch(supervisor))
     while len(witness.process_ids) < 2:  # noqa: ASYNC110 - it waits for another process
         await asyncio.sleep(0.01)
@@ -71,7 +71,7 @@ async def test_children_that_hang_are_killed_when_their_time_is_up(monkeypatch: 
     for name in ("DROPPING_SECONDS", "REACTION_SECONDS"):
         monkeypatch.setattr(supervising, name, 0)
     supervisor, witness = (
-        Supervisor(2, hang, name="child", finishing_seconds=0),
+        Supervisor(hang, [()] * 2, name="child", finishing_seconds=0),
         Witness(on_ready=stop_this_process),
     )
     await witness.watch(supervisor)

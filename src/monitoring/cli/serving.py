@@ -27,6 +27,7 @@ from monitoring.cli.stopping import Stop, run_until_stopped
 from monitoring.cli.stored_credentials import encrypt_stored_credentials
 from monitoring.cli.supervising import Supervisor, say_ready
 from monitoring.cli.web_server import base_url_of, configure_server, listening
+from monitoring.contract.shared_listener import Share, SharedListener
 from monitoring.contract.uvicorn_bridge import WebServer
 from monitoring.logs import configure_logging
 from monitoring.settings import CheckerSettings, MigrationSettings, Settings, WorkerSettings, read_settings
@@ -76,9 +77,8 @@ def serve(
         return
     with listening(settings) as listener:
         supervisor = Supervisor(
-            workers,
             _serve_as_child,
-            listener,
+            [(listener, share) for share in Share.for_each_of(workers)],
             name="api",
             finishing_seconds=settings.drain_seconds + settings.shutdown_timeout_seconds,
             preload=[PRELOADED, PRELOADED_FOR_SERVING],
@@ -109,9 +109,8 @@ def worker(
             _work(settings, threads)
         return
     supervisor = Supervisor(
-        processes,
         _work_as_child,
-        threads,
+        [(threads,)] * processes,
         name="worker",
         finishing_seconds=settings.shutdown_timeout_seconds,
         preload=[PRELOADED],
@@ -137,8 +136,8 @@ def checker(
             _check(settings)
         return
     supervisor = Supervisor(
-        processes,
         _check_as_child,
+        [()] * processes,
         name="checker",
         finishing_seconds=settings.shutdown_timeout_seconds,
         preload=[PRELOADED],
@@ -180,14 +179,15 @@ def _serve_alone(settings: Settings, announce: Callable[[str], None]) -> None:
     _end_as_told(stopped_by)
 
 
-def _serve_as_child(lifeline: Connection, listener: socket.socket) -> None:
+def _serve_as_child(lifeline: Connection, listener: socket.socket, share: Share) -> None:
     settings = read_settings()
     configure_logging(settings)
 
     async def work(stop: Stop) -> None:
         service.is_stopping = stop.is_requested
-        server = WebServer(config, stop.is_set, lambda _: say_ready(lifeline))
-        await server.serve_until_stopped([listener])
+        shared = SharedListener(listener, share)
+        server = WebServer(config, stop.is_set, lambda _: say_ready(lifeline), shared)
+        await server.serve_until_stopped()
 
     with sending_traces(settings):
         service, config = configure_server(settings)

@@ -38,11 +38,11 @@ def say_ready(lifeline: Connection) -> None:
 
 
 class Supervisor:
-    """Keeps `count` children at work until it is stopped. They are called `name-0`, `name-1` and so on.
+    """Keeps children at work until it is stopped. They are called `name-0`, `name-1` and so on.
 
-    A child is `work(lifeline, *args)` in a process of its own. Over the lifeline the child reports that it is
-    ready, and the parent tells it to stop. The lifeline breaks when the parent ends, however that happens, so
-    that no child outlives its parent.
+    A child is `work(lifeline, *args)` in a process of its own, one for each item of `args_of_each`. Over the
+    lifeline the child reports that it is ready, and the parent tells it to stop. The lifeline breaks when the
+    parent ends, however that happens, so that no child outlives its parent.
 
     Children are forked from one process that has imported the modules in `preload` and done nothing else. It
     has no loop, thread or connection. So they start at once, and share the memory of what is loaded.
@@ -53,17 +53,16 @@ class Supervisor:
 
     def __init__(
         self,
-        count: int,
         work: Callable[..., None],
-        *args: object,
+        args_of_each: Sequence[tuple[object, ...]],
+        *,
         name: str,
         finishing_seconds: float,
         preload: Sequence[str] = (),
     ) -> None:
         _forking.set_forkserver_preload(list(preload))
-        self._count = count
         self._work = work
-        self._args = args
+        self._args_of_each = args_of_each
         self._name = name
         self._finishing_seconds = finishing_seconds
         self._children: dict[str, _Child] = {}
@@ -95,7 +94,8 @@ class Supervisor:
         self._on_ready, self._on_stop, self._on_end = on_ready, on_stop, on_end
         for number in SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
-        await asyncio.gather(*(self._keep_one(f"{self._name}-{number}") for number in range(self._count)))
+        numbered = enumerate(self._args_of_each)
+        await asyncio.gather(*(self._keep_one(f"{self._name}-{number}", args) for number, args in numbered))
 
     def process_ids(self) -> dict[str, int]:
         """Return the ids of the processes that run, by their names. Any thread may ask."""
@@ -118,11 +118,11 @@ class Supervisor:
         for child in self._children.values():
             child.process.kill()
 
-    async def _keep_one(self, name: str) -> None:
+    async def _keep_one(self, name: str, args: tuple[object, ...]) -> None:
         """Keep one child at work. Each child that dies soon after its start is replaced more slowly."""
         pause_seconds = 0.0
         while not self._stopping.is_set():
-            child = self._children[name] = _Child(self._work, self._args)
+            child = self._children[name] = _Child(self._work, args)
             is_ready = await child.wait_until_ready()
             if is_ready and not self._is_ready:
                 self._is_ready = True

@@ -15,7 +15,9 @@ it does not document, which tests/contract/test_uvicorn_assumptions.py checks on
   looks at every header, setting `chunked_encoding` as it goes, and writes nothing if one has a control
   character. While nothing has started, an error of the application is answered with 500.
 - `Server`: `serve` enters `capture_signals`, awaits `startup`, which sets `started` and `servers`, and calls
-  `on_tick` ten times a second until it returns true.
+  `on_tick` ten times a second until it returns true. Then it closes `servers`. Without sockets to listen on,
+  `startup` leaves `servers` empty. A protocol is made of `config`, `server_state` and `lifespan.state`, and
+  is among `server_state.connections` while it is connected.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import re
 import uuid
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httptools
 import uvicorn
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application, ASGISendEvent, HTTPResponseStartEvent
 
     from monitoring.contract.catalogue import Catalogue
+    from monitoring.contract.shared_listener import SharedListener
 
 ServerConfig = uvicorn.Config
 
@@ -84,19 +87,27 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
 
 
 class WebServer(uvicorn.Server):
-    """Calls `announce` when it accepts requests, and ends when `is_stopped` says so."""
+    """Calls `announce` when it accepts requests, and ends when `is_stopped` says so.
+
+    It listens on the address of the configuration, or accepts what a shared listener leaves to it.
+    """
 
     def __init__(
-        self, config: ServerConfig, is_stopped: Callable[[], bool], announce: Callable[[socket.socket], None]
+        self,
+        config: ServerConfig,
+        is_stopped: Callable[[], bool],
+        announce: Callable[[socket.socket], None],
+        shared: SharedListener | None = None,
     ) -> None:
         super().__init__(config)
         self._is_stopped = is_stopped
         self._announce = announce
+        self._shared = shared
 
-    async def serve_until_stopped(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve on these sockets, or on the address of the configuration."""
+    async def serve_until_stopped(self) -> None:
+        """Serve, and end what is under way."""
         try:
-            await self.serve(sockets)
+            await self.serve([] if self._shared else None)
         except asyncio.CancelledError:
             # The second request to stop cuts requests off on purpose: no word of each of them.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
@@ -105,12 +116,24 @@ class WebServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and announce the socket."""
         await super().startup(sockets)
+        if self._shared:
+            self._shared.start(self._make_protocol, lambda: len(self.server_state.connections))
+            self.servers = [self._shared]  # type: ignore[list-item]  # it has what is called
         if self.started:
             self._announce(self.servers[0].sockets[0])
 
     async def on_tick(self, counter: int) -> bool:
         """Say whether it is time to end."""
+        if self._shared:
+            self._shared.tell()
         return await super().on_tick(counter) or self._is_stopped()
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        protocol: Any = self.config.http_protocol_class
+        made: asyncio.Protocol = protocol(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return made
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

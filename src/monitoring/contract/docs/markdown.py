@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import get_lexer_by_name
-from pygments.util import ClassNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from markdown_it.token import Token
-
-_FORMATTER = HtmlFormatter(nowrap=True, classprefix="t-")
-
 
 class Heading(NamedTuple):
     """A heading and where to jump to."""
@@ -39,11 +32,16 @@ class Prose(NamedTuple):
 
 def highlight_code(code: str, language: str) -> Markup:
     """Colour code; a language that Pygments does not know stays plain."""
+    from pygments import highlight  # noqa: PLC0415 - most processes never show a page with code
+    from pygments.formatters import HtmlFormatter  # noqa: PLC0415
+    from pygments.lexers import get_lexer_by_name  # noqa: PLC0415
+    from pygments.util import ClassNotFound  # noqa: PLC0415
+
     try:
         lexer = get_lexer_by_name(language or "text")
     except ClassNotFound:
         lexer = get_lexer_by_name("text")
-    return Markup(highlight(code, lexer, _FORMATTER))  # noqa: S704 - Pygments escapes
+    return Markup(highlight(code, lexer, HtmlFormatter(nowrap=True, classprefix="t-")))  # noqa: S704 - Pygments escapes
 
 
 def _highlight_fence(code: str, language: str, _attributes: str) -> str:

@@ -1,0 +1,35 @@
+"""The work of a process that shares a listening socket with others."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import uvloop
+from uvicorn import Config
+
+from monitoring.cli.stopping import Stop, run_until_stopped
+from monitoring.cli.supervising import say_ready
+from monitoring.contract.shared_listener import Share, SharedListener
+from monitoring.contract.uvicorn_bridge import WebServer
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from socket import socket
+
+    from starlette.types import Receive, Scope, Send
+
+
+def answer_process_id(lifeline: Connection, listener: socket, share: Share) -> None:
+    """Answer every request with the id of this process, until the parent stops it."""
+
+    async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"10")]})
+        await send({"type": "http.response.body", "body": b"%010d" % os.getpid()})
+
+    async def work(stop: Stop) -> None:
+        config = Config(answer, http="httptools", lifespan="off", log_config=None)
+        shared = SharedListener(listener, share)
+        await WebServer(config, stop.is_set, lambda _: say_ready(lifeline), shared).serve_until_stopped()
+
+    run_until_stopped(work, 5, lifeline=lifeline, loop_factory=uvloop.new_event_loop)

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from socket import create_server
+from typing import TYPE_CHECKING
+
+import pytest
+
+from contract.accepting_process import answer_process_id
+from monitoring.cli.supervising import Supervisor
+from monitoring.contract.shared_listener import Share
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+pytestmark = pytest.mark.anyio
+
+WORKERS = 4
+
+
+class Workers:
+    """Processes that share a socket and answer with their ids, and the clients that stay connected."""
+
+    def __init__(self, supervisor: Supervisor, port: int) -> None:
+        self._supervisor, self._port = supervisor, port
+        self._clients: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    @property
+    def process_ids(self) -> set[int]:
+        return set(self._supervisor.process_ids().values())
+
+    async def connect(self) -> asyncio.StreamReader:
+        """Open a connection, ask, and do not wait for the answer."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        self._clients.append((reader, writer))
+        return reader
+
+    async def connect_in_turn(self, count: int) -> Counter[int]:
+        """Open connections, each when the one before has its answer, and count them by who answers."""
+        return Counter([await read_answer(await self.connect()) for _ in range(count)])
+
+    def disconnect(self) -> None:
+        for _, writer in self._clients:
+            writer.close()
+        self._clients.clear()
+
+
+async def read_answer(reader: asyncio.StreamReader) -> int:
+    await reader.readuntil(b"\r\n\r\n")
+    return int(await reader.readexactly(10))
+
+
+@pytest.fixture
+async def workers() -> AsyncIterator[Workers]:
+    """Run four that all accept."""
+    with create_server(("127.0.0.1", 0), backlog=1000) as listener:
+        everyone = [(listener, share) for share in Share.for_each_of(WORKERS)]
+        preload = ["monitoring.cli", "monitoring.contract.uvicorn_bridge"]
+        supervisor = Supervisor(
+            answer_process_id, everyone, name="worker", finishing_seconds=5, preload=preload
+        )
+        workers = Workers(supervisor, listener.getsockname()[1])
+        running = asyncio.create_task(supervisor.run(lambda: None, listener.close, lambda _: None))
+        try:
+            ready: set[int] = set()
+            while len(ready) < WORKERS:
+                ready |= set(await workers.connect_in_turn(1))
+                workers.disconnect()
+            yield workers
+        finally:
+            workers.disconnect()
+            os.kill(os.getpid(), signal.SIGTERM)
+            await running
+
+
+async def test_a_worker_that_was_busy_gets_its_share_afterwards_and_meanwhile_keeps_nobody_waiting(
+    workers: Workers,
+) -> None:
+    busy = min(workers.process_ids)
+    os.kill(busy, signal.SIGSTOP)
+    taken = await workers.connect_in_turn(60)
+    assert set(taken) == workers.process_ids - {busy}
+    os.kill(busy, signal.SIGCONT)
+    taken += await workers.connect_in_turn(180)
+    assert all(50 <= taken[worker] <= 70 for worker in workers.process_ids), taken
+
+
+async def test_connections_that_wait_are_not_lost_with_a_worker(workers: Workers) -> None:
+    process_ids = workers.process_ids
+    for process_id in process_ids:
+        os.kill(process_id, signal.SIGSTOP)
+    waiting = [await workers.connect() for _ in range(40)]
+    killed = process_ids.pop()
+    os.kill(killed, signal.SIGKILL)
+    for process_id in process_ids:
+        os.kill(process_id, signal.SIGCONT)
+    answered_by = {await read_answer(reader) for reader in waiting}
+    assert killed not in answered_by
