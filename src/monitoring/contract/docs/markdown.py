@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
+
 class Heading(NamedTuple):
     """A heading and where to jump to."""
 
