@@ -65,7 +65,7 @@ class Bench:
         before = self._read_clocks(servers)
         answered = self.client.run(load)
         for server in servers:
-            _wait_until_idle(server)
+            wait_until_idle(server)
         spent = [after - then for then, after in zip(before, self._read_clocks(servers), strict=True)]
         application, postgres, redis = (seconds / answered.count * 1e6 for seconds in spent)
         return Sample(
@@ -86,7 +86,7 @@ class Bench:
         )
 
 
-def _wait_until_idle(server: Server) -> None:
+def wait_until_idle(server: Server) -> None:
     """Wait for a server's work after its answers, in threads for example: it is part of their cost."""
     deadline = time.monotonic() + IDLE_TIMEOUT_SECONDS
     spent = server.cpu_seconds()

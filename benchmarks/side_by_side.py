@@ -28,6 +28,7 @@ from flames import PROFILES, record_flames
 from framework import measure_framework
 from growth import measure_growth
 from healthchecks import measure_healthchecks
+from hostile_articles import measure_hostile_articles
 from large_tables import measure_many_monitors, measure_many_results
 from monitors_api import measure_monitors_api
 from picture import draw_bars
@@ -83,6 +84,7 @@ PARTS: dict[str, Part] = {
     "large": (measure_many_monitors, measure_many_results),
     "rest": (measure_at_rest,),
     "growth": (measure_growth,),
+    "hostile": (measure_hostile_articles,),
     "flames": (record_flames,),
 }
 
