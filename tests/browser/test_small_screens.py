@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import ViewportSize
 
-from browser.chromium import PHONE
+from browser.acme.people import join
+from browser.chromium import PHONE, find_what_is_too_wide
+from incidents.breakdowns import break_down
+from monitoring.auth.service import create_team
+from monitoring.backends.fields import uuid7
+from monitoring.members.models import Role
+from monitoring.monitors.deleting import schedule_deletion
+from monitoring.monitors.service import create_monitor
 
 if TYPE_CHECKING:
+    from browser.acme.people import Member
     from browser.acme.team import Acme
     from browser.chromium import Arrive
+    from running_service import RunningService
 
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
+SMALL_PHONE = ViewportSize(width=360, height=740)
 TABLET = ViewportSize(width=768, height=1024)
 
 LATE_YESTERDAY = "times => times.forEach(time => { time.textContent = '28 Nov, 23:58:48 UTC' })"
@@ -28,6 +39,60 @@ def test_a_tablet_breaks_no_email(path: str, acme: Acme, arrive: Arrive) -> None
     emails = owner.page.locator("table bdi").filter(has_text="@")
     assert emails.count() > 2
     assert emails.evaluate_all(BROKEN) == []
+
+
+@pytest.fixture
+def troubled(app_service: RunningService, acme: Acme) -> Member:
+    """Make the owner of a team that has to be told all that a list can tell above its monitors."""
+    del acme  # must be made first
+
+    async def form() -> Member:
+        team = await create_team(f"Troubled {uuid7()}", "team", 100)
+        owner = await join(team, Role.OWNER)
+        tags = ["shop", "public", "internal", "marketing", "payments", "legacy"]
+        given = [
+            {"name": f"Shop {number}", "url": "https://shop.invalid/", "tags": [*tags, f"region-{number}"]}
+            for number in range(24)
+        ]
+        monitors = [await create_monitor(team.id, each) for each in given]
+        for monitor in monitors[:6]:
+            await break_down(monitor)
+        for monitor in monitors[-2:]:
+            await schedule_deletion(team.id, [monitor.id], datetime.now(UTC), by=owner.actor)
+        return owner
+
+    return app_service.run(form())
+
+
+@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no script"])
+@pytest.mark.parametrize("query", ["", "?group=tag", "?search=shop&tag=shop,public&status=pending&sort=name"])
+def test_a_phone_shows_the_first_monitor_early_whatever_else_must_be_told(
+    query: str, options: dict[str, Any], troubled: Member, arrive: Arrive
+) -> None:
+    owner = arrive(troubled, viewport=SMALL_PHONE, **options)
+    owner.open(f"/monitors{query}")
+    for told in ("6 open incidents", "1 monitor will be deleted at", "Nobody is told", "1 more deletion"):
+        assert owner.page.get_by_text(told).first.is_visible(), told
+    first = owner.page.locator("tbody tr").first.bounding_box()
+    assert first
+    assert first["y"] < 640
+    assert find_what_is_too_wide(owner.page) == []
+
+
+def test_a_phone_shows_the_tabs_of_the_settings_in_one_row_and_the_chosen_one_within_it(
+    acme: Acme, arrive: Arrive
+) -> None:
+    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    for path in ("api-keys", "maintenance", "account"):
+        owner.open(f"/settings/{path}")
+        tabs = owner.page.get_by_role("navigation", name="Settings")
+        tops = tabs.get_by_role("link").evaluate_all("links => links.map(link => link.offsetTop)")
+        assert len(tops) == 7
+        assert len(set(tops)) == 1
+        chosen = tabs.locator("[aria-current]").bounding_box()
+        assert chosen
+        assert chosen["x"] >= 0
+        assert chosen["x"] + chosen["width"] <= SMALL_PHONE["width"]
 
 
 def test_a_phone_shows_the_first_monitor_on_its_first_screen_and_each_in_few_lines(
