@@ -13,11 +13,13 @@ from browser.chromium import PHONE, find_what_is_too_wide
 from incidents.breakdowns import break_down
 from monitoring.auth.service import create_team
 from monitoring.backends.fields import uuid7
-from monitoring.members.models import Role
+from monitoring.members.models import Role, User
 from monitoring.monitors.deleting import schedule_deletion
 from monitoring.monitors.service import create_monitor
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
     from browser.acme.people import Member
     from browser.acme.team import Acme
     from browser.chromium import Arrive
@@ -29,7 +31,31 @@ SMALL_PHONE = ViewportSize(width=360, height=740)
 TABLET = ViewportSize(width=768, height=1024)
 
 LATE_YESTERDAY = "times => times.forEach(time => { time.textContent = '28 Nov, 23:58:48 UTC' })"
-BROKEN = "names => names.filter(name => name.getClientRects().length > 1).map(name => name.textContent)"
+LONG_EMAIL = "grace.oyelaran-featherstonehaugh@engineering.acme.example"
+
+# Ordinary words of the page, those of emails too, that go on in another line.
+BROKEN_WORDS = """
+() => {
+  const [found, range] = [[], document.createRange()];
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts;
+    const { parentElement: holder } = text;
+    if (!holder.checkVisibility() || holder.closest(".unseen, select, code")) continue;
+    for (const { 0: word, index } of text.data.matchAll(/\\w+/g)) {
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      if (new Set([...range.getClientRects()].map(part => Math.round(part.top))).size > 1) found.push(word);
+    }
+  }
+  return found;
+}
+"""
+BROKEN = """
+names => names
+  .filter(name => new Set([...name.getClientRects()].map(part => Math.round(part.top))).size > 1)
+  .map(name => name.textContent)
+"""
 
 
 @pytest.mark.parametrize("path", ["/settings/api-keys", "/settings/members"])
@@ -93,6 +119,44 @@ def test_a_phone_shows_the_tabs_of_the_settings_in_one_row_and_the_chosen_one_wi
         assert chosen
         assert chosen["x"] >= 0
         assert chosen["x"] + chosen["width"] <= SMALL_PHONE["width"]
+
+
+@pytest.mark.parametrize("size", [SMALL_PHONE, TABLET], ids=["phone", "tablet"])
+def test_a_translation_tells_its_language_and_state_in_one_line_and_what_can_be_done_below(
+    size: ViewportSize, acme: Acme, arrive: Arrive
+) -> None:
+    owner = arrive(acme.owner, viewport=size)
+    owner.open(f"/articles/{acme.articles['failed']}")
+    for row in owner.page.locator(".translations tbody tr").all():
+        name, state = row.locator("th"), row.locator(".badge")
+        assert find_top(name) == pytest.approx(find_top(state), abs=8)
+        assert find_top(row.get_by_role("link", name="Read")) > find_top(state)
+    names = owner.page.locator(".translations th[scope=row]").all_inner_texts()
+    assert names == ["Spanish es", "French fr", "Portuguese pt"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/settings/members", "/settings/audit-log?who={email}", "/settings/members/{user_id}"]
+)
+def test_a_phone_breaks_a_long_email_only_between_its_words(
+    path: str, acme: Acme, arrive: Arrive, app_service: RunningService
+) -> None:
+    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    user = app_service.run(find_user(LONG_EMAIL))
+    owner.open(path.format(user_id=user.id, email=LONG_EMAIL))
+    assert LONG_EMAIL in owner.page.locator("main").inner_text()
+    assert find_what_is_too_wide(owner.page) == []
+    assert owner.page.evaluate(BROKEN_WORDS) == []
+
+
+async def find_user(email: str) -> User:
+    return await User.get(email=email)
+
+
+def find_top(element: Locator) -> float:
+    box = element.bounding_box()
+    assert box
+    return box["y"]
 
 
 def test_a_phone_shows_the_first_monitor_on_its_first_screen_and_each_in_few_lines(
