@@ -102,6 +102,9 @@ def test_a_phone_shows_the_first_monitor_early_whatever_else_must_be_told(
     first = owner.page.locator("tbody tr").first.bounding_box()
     assert first
     assert first["y"] < 640
+    undo = owner.page.get_by_role("button", name="Undo").first.bounding_box()
+    assert undo
+    assert undo["height"] < 40  # one line
     assert find_what_is_too_wide(owner.page) == []
 
 
