@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from uuid import UUID
+from uuid import UUID, uuid4
 
+import orjson
 import pytest
 
 from app.visitor import Visitor, read_text
+from incidents.breakdowns import break_down
 from monitoring.app.sentences import NOTICES
 from monitoring.backends.database import transaction
+from monitoring.incidents.models import Incident
+from monitoring.monitors.service import create_monitor
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from cast import Player
     from running_service import RunningService
 
+SPAN = '<span class="about">'
 GONE = "Answered 404 <b>"
 
 
@@ -53,6 +58,47 @@ class TestDeliveries:
         answer = owner.submit(page, find_button(owner, page))
         assert NOTICES["delivery_sent_again"] in read_text(answer.text)
         assert "sent a notification again to the channel" in read_text(owner.open("/settings/audit-log").text)
+
+    def test_name_the_monitor_and_lead_to_what_happened_to_it(
+        self, member: Visitor, alice: Player, service: RunningService, page: str
+    ) -> None:
+        async def break_it() -> UUID:
+            monitor = await create_monitor(
+                alice.team_id, {"name": "Shop <&>", "url": "https://shop.invalid/"}
+            )
+            await break_down(monitor)
+            return (await Incident.get(monitor_id=monitor.id)).id
+
+        incident_id = service.run(break_it())
+        shown = member.open(page).text
+        link = f'<a href="/app/incidents/{incident_id}"><bdi>Shop &lt;&amp;&gt;</bdi></a>'
+        assert f"A monitor is down{SPAN}{link}" in shown
+        assert "A test" in read_text(shown)
+
+    def test_of_several_events_name_a_few_monitors(
+        self, member: Visitor, alice: Player, service: RunningService, page: str
+    ) -> None:
+        events = [
+            {"type": "monitor.degraded", "data": {"monitor": {"id": str(uuid4()), "name": f"Shop {number}"}}}
+            for number in (1, 2, 3, 3, 4)
+        ]
+        payload = orjson.dumps({"type": "digest", "data": {"events": events}}).decode()
+
+        async def sum_up() -> None:
+            await NotificationDelivery.filter(channel__team_id=alice.team_id).update(
+                event="digest", payload=payload
+            )
+
+        service.run(sum_up())
+        shown = read_text(member.open(page).text)
+        assert "Sum of 5 events Shop 1, Shop 2, Shop 3 and 1 more" in shown
+
+    def test_say_that_a_link_was_sent_to_confirm_an_address(self, member: Visitor, alice: Player) -> None:
+        given = {"type": "email", "address": "ops@example.com"}
+        made = alice.post("/api/notification-channels", json=given).raise_for_status().json()
+        shown = member.open(f"/settings/notifications/{made['id']}/deliveries").text
+        assert "The link that confirms the address" in read_text(shown)
+        assert "channel.confirmation" not in shown
 
     def test_of_another_team_are_not_there(self, outsider: Visitor, page: str) -> None:
         assert outsider.open(page).status_code == 404

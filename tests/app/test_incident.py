@@ -10,7 +10,7 @@ import pytest
 from app.visitor import Visitor, read_forms, read_text
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from monitoring.backends.database import transaction
-from monitoring.incidents.models import Incident
+from monitoring.incidents.models import Incident, Resolution
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.models import NotificationDelivery
 
@@ -47,7 +47,7 @@ def page_of(service: RunningService, monitor: Monitor) -> str:
 
 
 def titles_of(page: str) -> list[str]:
-    return re.findall(r"<strong><bdi>(.*?)</bdi></strong>", page.replace("<wbr>", ""))
+    return [re.sub("<.*?>", "", title) for title in re.findall(r"<strong>(.*?)</strong>", page)]
 
 
 class TestList:
@@ -118,6 +118,31 @@ class TestPage:
             return (await Incident.get(monitor_id=monitor.id)).id
 
         assert title in titles_of(owner.open(f"/incidents/{service.run(begin())}").text)
+
+    @pytest.mark.parametrize(
+        ("resolution", "words"),
+        [
+            (Resolution.RECOVERED, "It is up again."),
+            (Resolution.PAUSED, "It was paused, which ended the incident."),
+        ],
+    )
+    def test_tells_of_its_end_what_it_was(
+        self, service: RunningService, owner: Visitor, alice: Player, resolution: Resolution, words: str
+    ) -> None:
+        given = {"type": "webhook", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
+        channel = alice.post("/api/notification-channels", json=given).raise_for_status().json()
+
+        async def end() -> UUID:
+            monitor = await create_monitor(alice.team_id, {"url": "https://shop.example.com/"})
+            await break_down(monitor)
+            await resolve(monitor, resolution)
+            return (await Incident.get(monitor_id=monitor.id)).id
+
+        incident = read_text(owner.open(f"/incidents/{service.run(end())}").text)
+        assert words in incident
+        assert "or was paused or deleted" not in incident
+        sent = owner.open(f"/settings/notifications/{channel['id']}/deliveries").text
+        assert words.removesuffix(".") in read_text(sent)
 
     def test_is_for_the_team_alone(
         self, service: RunningService, outsider: Visitor, monitor: Monitor

@@ -18,6 +18,7 @@ from running_service import WEBHOOK_SECRET
 from service_process import wait_until
 
 if TYPE_CHECKING:
+    from browser.acme.people import Member
     from browser.acme.team import Acme
     from browser.chromium import Arrive, Person
     from running_service import RunningService
@@ -68,6 +69,7 @@ ARTICLE = {
 }
 # Turns what comes after it, also outside of its own text (U+202E RIGHT-TO-LEFT OVERRIDE).
 TURNING = "Shop \N{RIGHT-TO-LEFT OVERRIDE}gnp"
+ISOLATED = f"\N{FIRST STRONG ISOLATE}{TURNING}\N{POP DIRECTIONAL ISOLATE}"
 
 # Whether a sentence still begins at the left and ends at the right.
 READS_FROM_THE_LEFT = """
@@ -113,6 +115,9 @@ TURNED = {
     "/incidents": "td[data-label=Cause] > div",
     "/monitors/{monitor_id}/delete": "h1",
     "/settings/audit-log": "td[data-label=What] > div",
+    "/incidents/{incident_id}": ".timeline li:has-text('told') strong",
+    "/settings/notifications": "th:has(.badge)",
+    "/settings/notifications/{channel_id}/delete": "h1",
 }
 
 
@@ -181,7 +186,7 @@ def test_a_name_that_turns_its_letters_turns_no_words_around_it(
         team=f"Turning {uuid7()}",
         person="Somebody",
         email=f"{uuid7()}@turning.example",
-        key="Deploy",
+        key=TURNING,
         monitors=monitors,
         error_message=TURNING,
     )
@@ -191,7 +196,23 @@ def test_a_name_that_turns_its_letters_turns_no_words_around_it(
         person.open(team.fill_in(address))
         assert person.page.locator(sentence).first.evaluate(READS_FROM_THE_LEFT), address
     person.open(team.fill_in("/monitors/{monitor_id}/delete"))
-    assert f"\N{FIRST STRONG ISOLATE}{TURNING}\N{POP DIRECTIONAL ISOLATE}" in person.page.title()
+    assert ISOLATED in person.page.title()
+    for address in ("edit", "deliveries", "delete"):
+        path = "/settings/notifications/{channel_id}/" + address
+        person.open(team.fill_in(path.removesuffix("/edit")))
+        assert ISOLATED in person.page.title(), address
+
+
+def test_a_name_that_turns_its_letters_turns_no_words_after_it_is_given(
+    outsider: Member, arrive: Arrive
+) -> None:
+    person = arrive(outsider)
+    person.open("/settings/notifications/new?type=webhook")
+    person.page.get_by_label("Name").fill(TURNING)
+    person.page.get_by_label("Address (URL)").fill("https://turning.example/")
+    person.press("Create the channel")
+    person.page.get_by_text("is created").wait_for()
+    assert person.page.locator("h1").evaluate(READS_FROM_THE_LEFT)
 
 
 def assert_it_is_told(person: Person, about: str) -> None:

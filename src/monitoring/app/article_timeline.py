@@ -40,6 +40,7 @@ class _Deed(NamedTuple):
     title: str
     text: str = ""
     locale: str = ""
+    who: str = ""
 
 
 def tell_article(
@@ -58,7 +59,7 @@ def tell_article(
         if row.translated_at and (row.locale, row.translated_at) not in seen
     )
     deeds += map(_tell_act, acts)
-    deeds += (_Deed(*tell_delivery(delivery)) for delivery in told)
+    deeds += map(_tell_delivery, told)
     deeds.sort(key=lambda deed: deed.happened_at)
     return [_sum_up(burst) for burst in reversed(_find_bursts(deeds))]
 
@@ -83,7 +84,12 @@ def _tell_act(entry: AuditEntry) -> _Deed:
     in_locale, in_all = _ACTS.get(entry.action, (entry.action, entry.action))
     words = in_locale if colon else in_all
     actor = _ACTORS.get(entry.actor, entry.actor) if entry.actor_user_id is None else entry.actor
-    return _Deed(entry.happened_at, f"{actor} {words}", locale=locale if colon else "")
+    return _Deed(entry.happened_at, words, locale=locale if colon else "", who=actor)
+
+
+def _tell_delivery(delivery: NotificationDelivery) -> _Deed:
+    told = tell_delivery(delivery)
+    return _Deed(told.happened_at, told.title, told.text, who=told.who)
 
 
 def _find_bursts(deeds: Iterable[_Deed]) -> list[list[_Deed]]:
@@ -91,7 +97,9 @@ def _find_bursts(deeds: Iterable[_Deed]) -> list[list[_Deed]]:
     bursts: list[list[_Deed]] = []
     for deed in deeds:
         first = bursts[-1][0] if bursts else None
-        is_alike = first is not None and (first.title, first.text) == (deed.title, deed.text)
+        is_alike = (
+            first is not None and first._replace(happened_at=deed.happened_at, locale=deed.locale) == deed
+        )
         if first is None or not is_alike or deed.happened_at - first.happened_at > BURST:
             bursts.append([])
         bursts[-1].append(deed)
@@ -106,4 +114,5 @@ def _sum_up(burst: Sequence[_Deed]) -> Entry:
         newest.happened_at,
         f"{newest.title} {', '.join(locales)}".strip(),
         f"{newest.text} {times}".strip(),
+        newest.who,
     )

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from monitoring.incidents.models import Resolution
+from monitoring.notifications.grouping import DIGEST
+from monitoring.notifications.models import CONFIRMATION
+from monitoring.notifications.routing import TEST
+
 # By type, in the order of the page: its name, and what to have at hand.
 TYPES = {
     "slack": ("Slack", "The address of an incoming webhook of your workspace."),
@@ -71,3 +76,38 @@ EVENTS = {
     "article.failed": "A translation was given up",
     "article.unpublished": "An article was unpublished or deleted",
 }
+
+SHORT_EVENTS = {
+    "incident.opened": "down",
+    "incident.acknowledged": "taken care of",
+    "incident.resolved": "up again",
+    "incident.reminder": "still down",
+    "monitor.degraded": "degraded",
+    "monitor.recovered": "no longer degraded",
+    "certificate.expiring": "certificate expires",
+    "channel.disabled": "channel disabled",
+    "article.translated": "translated",
+    "article.failed": "translation given up",
+    "article.unpublished": "article unpublished",
+}
+"""The same, for a list in which each channel has several."""
+
+# What is sent without being chosen among the events.
+_OTHERS = {
+    TEST: "A test",
+    CONFIRMATION: "The link that confirms the address",
+    DIGEST: "Sum of several events",
+}
+
+_ENDS = {
+    Resolution.RECOVERED: "It is up again",
+    Resolution.PAUSED: "It was paused, which ended the incident",
+    Resolution.DELETED: "It was deleted, which ended the incident",
+}
+
+
+def name_event(event: str, resolution: str | None = None) -> str:
+    """Say what a message is about. `resolution` is how its incident ended; None if that is unknown."""
+    if event == "incident.resolved" and resolution:
+        return _ENDS[Resolution(resolution)]
+    return EVENTS.get(event) or _OTHERS.get(event, event)

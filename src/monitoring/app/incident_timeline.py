@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from monitoring.app.channel_words import EVENTS
-from monitoring.notifications.grouping import DIGEST
+from monitoring.app.channel_words import name_event
 from monitoring.notifications.models import DeliveryStatus
 
 if TYPE_CHECKING:
@@ -17,11 +16,16 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """Something that happened. `text` is a stranger's or a provider's, and may be empty."""
+    """Something that happened. `text` is a stranger's or a provider's, and may be empty.
+
+    `who` did it, or was told of it, and stands before the title. The page keeps apart what it may do to words
+    around it. Empty if it is nobody.
+    """
 
     happened_at: datetime
     title: str
     text: str = ""
+    who: str = ""
 
 
 def tell_incident(
@@ -31,11 +35,11 @@ def tell_incident(
     entries = [
         Entry(incident.started_at, "The first check failed", f"{incident.error_message}."),
         Entry(incident.confirmed_at, "The failure was confirmed, and the incident opened"),
-        *(tell_delivery(delivery) for delivery in deliveries),
-        *(Entry(note.created_at, f"{note.author} wrote", note.text) for note in notes),
+        *(tell_delivery(delivery, incident.resolution) for delivery in deliveries),
+        *(Entry(note.created_at, "wrote", note.text, note.author) for note in notes),
     ]
     if incident.acknowledged_at:
-        entries.append(Entry(incident.acknowledged_at, f"{incident.acknowledged_by} acknowledged it"))
+        entries.append(Entry(incident.acknowledged_at, "acknowledged it", who=incident.acknowledged_by or ""))
     if incident.resolved_at:
         how = "The monitor recovered"
         if incident.resolution != "recovered":
@@ -50,14 +54,14 @@ def is_nobody_told(incident: Incident, deliveries: Sequence[NotificationDelivery
     return incident.resolved_at is None and not any(each.status in reached for each in deliveries)
 
 
-def tell_delivery(delivery: NotificationDelivery) -> Entry:
-    """Tell what became of a message."""
-    what = "Sum of several events" if delivery.event == DIGEST else EVENTS[delivery.event]
+def tell_delivery(delivery: NotificationDelivery, resolution: str | None = None) -> Entry:
+    """Tell what became of a message. `resolution` is how its incident ended, if it is about one that did."""
+    what = name_event(delivery.event, resolution)
     name, reason = delivery.channel.name, delivery.error_message
     if delivery.status == DeliveryStatus.DELIVERED:
-        return Entry(delivery.delivered_at or delivery.created_at, f"{name} was told", f"{what}.")
+        return Entry(delivery.delivered_at or delivery.created_at, "was told", f"{what}.", name)
     if delivery.status == DeliveryStatus.SKIPPED:
-        return Entry(delivery.created_at, f"{name} was not told", f"{reason}.")
+        return Entry(delivery.created_at, "was not told", f"{reason}.", name)
     if delivery.status == DeliveryStatus.FAILED:
-        return Entry(delivery.created_at, f"{name} could not be told", f"{reason}.")
-    return Entry(delivery.created_at, f"{name} is being told", f"{what}. {reason or 'Not sent yet'}.")
+        return Entry(delivery.created_at, "could not be told", f"{reason}.", name)
+    return Entry(delivery.created_at, "is being told", f"{what}. {reason or 'Not sent yet'}.", name)

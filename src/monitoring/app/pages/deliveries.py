@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from monitoring.app.channel_words import EVENTS
+from monitoring.app.delivery_words import describe_delivery
 from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
 from monitoring.app.routing import for_members
@@ -31,8 +31,7 @@ async def show_deliveries(visit: Visit) -> Response:
     return visit.render(
         "channels/deliveries.html",
         channel=channel,
-        deliveries=page.rows,
-        events=EVENTS,
+        deliveries=[(each, describe_delivery(each)) for each in page.rows],
         next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
     )
 
