@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.visitor import Visitor, read_text
+from monitoring.app import zones
 from monitoring.app.audit_words import describe_action
 from monitoring.app.pages.audit_log import ENTRIES_A_PAGE
 from monitoring.app.sentences import DECLINED, REFUSALS
@@ -214,6 +215,19 @@ class TestDeeds:
     @pytest.mark.parametrize("action", Action)
     def test_have_words_for_every_action(self, action: Action) -> None:
         assert describe_action(action.value) != action.value
+
+
+def test_the_days_that_are_looked_for_are_the_reader_s(told: Visitor) -> None:
+    # What was done is at 23:59 UTC on 1 January 2020.
+    assert len(entries(told, f"{LOG}?from=2020-01-01&to=2020-01-01")) == 1
+    told.cookies.set(zones.COOKIE, "Europe/Madrid")
+    assert entries(told, f"{LOG}?from=2020-01-01&to=2020-01-01") == ["Nothing fits."]
+    assert len(entries(told, f"{LOG}?from=2020-01-02&to=2020-01-02")) == 1
+    assert "From (Europe/Madrid)" in read_text(told.open(LOG).text)
+    assert told.open(f"{LOG}.csv?to=2020-01-01").text.count("\r\n") == 1
+    for day in ("1970-01-01", "9999-12-29"):
+        told.cookies.set(zones.COOKIE, "Pacific/Kiritimati" if day < "2" else "America/Los_Angeles")
+        assert told.open(f"{LOG}?from={day}&to={day}").status_code == 200
 
 
 @pytest.fixture

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from app.visitor import Visitor, read_forms, read_text
 from cast import form_team
+from monitoring.app import zones
 from monitoring.app.channel_form import fields_of
-from monitoring.app.channel_words import EVENTS, TYPES
+from monitoring.app.channel_words import EVENTS, SHORT_EVENTS, TYPES
+from monitoring.app.routing_form import describe_routing
 from monitoring.contract.document import published_document
 from monitoring.monitors.service import create_monitor
+from monitoring.notifications.configuration import complete_routing
 from notifications.addressee import Addressee
 from running_service import running_service
 
@@ -59,11 +63,36 @@ def fill_in(visitor: Visitor, channel_type: str, **texts: Any) -> Any:
 class TestWords:
     def test_there_are_some_for_every_type_and_event_of_the_document(self) -> None:
         assert TYPES.keys() == SCHEMAS["NotificationChannelCreate"]["discriminator"]["mapping"].keys()
-        assert list(EVENTS) == SCHEMAS["NotificationEvent"]["enum"]
+        assert list(EVENTS) == list(SHORT_EVENTS) == SCHEMAS["NotificationEvent"]["enum"]
 
     @pytest.mark.parametrize("channel_type", TYPES)
     def test_every_field_of_a_type_has_a_label(self, channel_type: str) -> None:
         assert all(field.label for field in fields_of(channel_type))
+
+
+class TestRoutes:
+    @pytest.mark.parametrize(
+        ("routing", "words"),
+        [
+            ({}, "all monitors"),
+            ({"tags": ["shop"], "delay_seconds": 300}, "tag shop, after 5 min"),
+            (
+                {
+                    "tags": ["a", "b"],
+                    "monitor_ids": ["1", "2"],
+                    "delay_seconds": 60,
+                    "unless_acknowledged": True,
+                },
+                "tags a, b or 2 monitors, after 1 min unless acknowledged",
+            ),
+            (
+                {"quiet_hours": {"starts_at": "22:00", "ends_at": "07:00"}},
+                "all monitors, not from 22:00 to 07:00",
+            ),
+        ],
+    )
+    def test_are_told_in_a_few_words(self, routing: dict[str, Any], words: str) -> None:
+        assert describe_routing(complete_routing({"routing": routing})["routing"]) == words
 
 
 class TestNewChannel:
@@ -129,6 +158,10 @@ class TestNewChannel:
         assert answer.status_code == 400
         assert "object" in read_text(answer.text)
 
+    def test_proposes_quiet_hours_by_the_reader_s_clocks(self, member: Visitor) -> None:
+        member.cookies.set(zones.COOKIE, "Europe/Madrid")
+        assert 'value="Europe/Madrid"' in member.open(f"{CHANNELS}/new?type=slack").text
+
     def test_sent_twice_is_one_channel(self, member: Visitor, alice: Player) -> None:
         form = read_forms(member.open(f"{CHANNELS}/new?type=slack").text)[f"/app{CHANNELS}/new"]
         for _ in range(2):
@@ -170,9 +203,41 @@ class TestChange:
             channel | {"name": "Renamed", "updated_at": list_channels(alice)[0]["updated_at"]}
         ]
 
+    def test_chooses_monitors_by_their_names(
+        self, member: Visitor, alice: Player, service: RunningService
+    ) -> None:
+        make = (
+            create_monitor(alice.team_id, {"name": n, "url": "https://shop.invalid/"}) for n in ("A", "B")
+        )
+        chosen, other = [str(service.run(each).id) for each in make]
+        fill_in(member, "slack", **FILLED["slack"], routing_monitor_ids=chosen)
+        (channel,) = list_channels(alice)
+        assert channel["routing"]["monitor_ids"] == [chosen]
+        assert "1 monitor" in read_text(member.open(CHANNELS).text)
+        path = f"{CHANNELS}/{channel['id']}"
+        boxes = {
+            value: " checked" in box
+            for box, value in re.findall(
+                r'(<input [^>]*name="routing_monitor_ids"[^>]*value="([^"]*)"[^>]*>)', member.open(path).text
+            )
+        }
+        assert boxes == {chosen: True, other: False}
+        member.submit(path, routing_monitor_ids=[], enabled="on")
+        assert list_channels(alice)[0]["routing"]["monitor_ids"] == []
+        assert "all monitors" in read_text(member.open(CHANNELS).text)
+
+    def test_of_a_deleted_monitor_never_becomes_one_of_all(self, member: Visitor, alice: Player) -> None:
+        gone = "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70"
+        given = {"type": "slack", **A_SECRET_ADDRESS, "routing": {"monitor_ids": [gone]}}
+        path = f"{CHANNELS}/{alice.post(API, json=given).raise_for_status().json()['id']}"
+        assert "A deleted monitor" in read_text(member.open(path).text)
+        member.submit(path, name="Renamed")
+        assert list_channels(alice)[0]["routing"]["monitor_ids"] == [gone]
+
     @pytest.mark.parametrize(
         ("texts", "sentence"),
         [
+            ({"routing_monitor_ids": "shop"}, "Must be"),
             ({"routing_tags": "Shop!"}, "lower-case letters"),
             ({"routing_delay_seconds": "-1"}, "Must be"),
             ({"routing_quiet_starts_at": "", "routing_quiet_ends_at": "07:00"}, "Must"),

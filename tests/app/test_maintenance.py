@@ -11,6 +11,7 @@ import pytest
 
 from app.visitor import Visitor, read_forms, read_text
 from checks.diary import make_result, write_down
+from monitoring.app import zones
 from monitoring.app.maintenance_form import list_time_zones
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.audit.service import list_entries
@@ -134,9 +135,11 @@ class TestNew:
         assert REFUSALS["maintenance_form_spent"] in spent.text
         assert len(list_windows(alice)) == 1
 
-    def test_begins_with_the_time_zone_of_the_last_one(self, member: Visitor) -> None:
+    def test_begins_with_the_reader_s_time_zone_or_else_that_of_the_last_one(self, member: Visitor) -> None:
         plan(member, time_zone="America/Sao_Paulo")
         assert 'value="America/Sao_Paulo"' in member.open(f"{PAGE}/new").text
+        member.cookies.set(zones.COOKIE, "Europe/Madrid")
+        assert 'name="time_zone" type="text" value="Europe/Madrid"' in member.open(f"{PAGE}/new").text
 
 
 class TestChange:

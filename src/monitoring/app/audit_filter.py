@@ -13,9 +13,11 @@ from monitoring.audit.models import MAX_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from zoneinfo import ZoneInfo
 
 ACTORS = {"": "people and programs", "people": "people", "programs": "programs with an API key"}
 _IS_BY_KEY = {"people": False, "programs": True}
+A_DAY = timedelta(days=1)
 _FIELDS = ("who", "by", "kind", "about", "from", "to")
 
 
@@ -33,32 +35,34 @@ class Sought:
         return any(self.texts.values())
 
 
-def read_filter(query: Mapping[str, str]) -> Sought:
-    """Read the form. Days are in UTC, and both count. What is no option of a list finds everything."""
+def read_filter(query: Mapping[str, str], zone: ZoneInfo) -> Sought:
+    """Read the form. Days are by the clocks of the zone, and both count.
+
+    What is no option of a list finds everything.
+    """
     texts = {name: query.get(name, "").strip()[:MAX_CHARACTERS] for name in _FIELDS}
     texts["kind"] = texts["kind"] if texts["kind"] in KINDS else ""
     texts["by"] = texts["by"] if texts["by"] in ACTORS else ""
     errors = {name: REFUSALS["day_unreadable"] for name in ("from", "to") if not _is_day(texts[name])}
     if errors:
         return Sought(texts, EntryFilter(), errors)
-    until = _begin_of(texts["to"])
     wanted = EntryFilter(
         who=texts["who"],
         kind=texts["kind"],
         about=texts["about"],
         is_by_key=_IS_BY_KEY.get(texts["by"]),
-        since=_begin_of(texts["from"]),
-        until=until + timedelta(days=1) if until else None,
+        since=_begin_of(date.fromisoformat(texts["from"]), zone) if texts["from"] else None,
+        until=_begin_of(date.fromisoformat(texts["to"]) + A_DAY, zone) if texts["to"] else None,
     )
     return Sought(texts, wanted)
 
 
 def _is_day(text: str) -> bool:
     try:
-        return not text or date(1970, 1, 1) <= date.fromisoformat(text) < date.max
+        return not text or date(1970, 1, 1) <= date.fromisoformat(text) < date.max - A_DAY
     except ValueError:
         return False
 
 
-def _begin_of(day: str) -> datetime | None:
-    return datetime.combine(date.fromisoformat(day), time(), UTC) if day else None
+def _begin_of(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), zone).astimezone(UTC)

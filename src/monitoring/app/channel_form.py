@@ -59,7 +59,15 @@ def fields_of(channel_type: str) -> tuple[Field, ...]:
     )
 
 
-def read_form(channel_type: str, form: Mapping[str, str], events: Sequence[str]) -> dict[str, Json]:
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    """The values of the boxes that were ticked: events, and ids of monitors."""
+
+    events: Sequence[str]
+    monitor_ids: Sequence[str] = ()
+
+
+def read_form(channel_type: str, form: Mapping[str, str], ticked: Ticked) -> dict[str, Json]:
     """Read a NotificationChannelCreate, without fields that were left empty.
 
     Raises Problem for the first field that breaks the document's rules; `others` has the rest.
@@ -68,12 +76,12 @@ def read_form(channel_type: str, form: Mapping[str, str], events: Sequence[str])
     for field in fields_of(channel_type):
         if text := form.get(field.name, "").strip():
             given[field.name] = _read(field.name, text)
-    given |= {"events": list(events), "routing": read_routing(form)}
+    given |= _read_ticked(form, ticked)
     judge(_UNION, channel_type)(given)
     return given
 
 
-def read_patch(channel_type: str, form: Mapping[str, str], events: Sequence[str]) -> dict[str, Json]:
+def read_patch(channel_type: str, form: Mapping[str, str], ticked: Ticked) -> dict[str, Json]:
     """Read a NotificationChannelUpdate. Secrets that were left empty stay, other fields get their default.
 
     Raises Problem for the first field that breaks the document's rules; `others` has the rest.
@@ -87,7 +95,7 @@ def read_patch(channel_type: str, form: Mapping[str, str], events: Sequence[str]
             patch[field.name] = None
         if not text and field.is_secret:
             del patch[field.name]
-    patch |= {"events": list(events), "routing": read_routing(form), "enabled": form.get("enabled") == "on"}
+    patch |= _read_ticked(form, ticked) | {"enabled": form.get("enabled") == "on"}
     judge(_PATCHES, channel_type)(patch)
     return patch
 
@@ -139,6 +147,10 @@ def _describe(name: str, part: Node, *, is_required: bool, is_secret: bool) -> F
     rows = {"headers": 3, "body": 6}.get(name, 1)
     default = str(schema.get("default", "")) if options else ""
     return Field(name, LABELS[name], HINTS.get(name, ""), is_required, is_secret, options, rows, default)
+
+
+def _read_ticked(form: Mapping[str, str], ticked: Ticked) -> dict[str, Json]:
+    return {"events": list(ticked.events), "routing": read_routing(form, ticked.monitor_ids)}
 
 
 def _read(name: str, text: str) -> Json:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.app.words import write_duration
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from monitoring.contract.document import Json
 
@@ -30,9 +32,10 @@ REMINDERS = (
 QUIET_FIELDS = ("starts_at", "ends_at", "time_zone")
 
 
-def read_routing(form: Mapping[str, str]) -> dict[str, Json]:
-    """Read a NotificationRoutingUpdate. Monitors that a client chose by id stay as they are."""
+def read_routing(form: Mapping[str, str], monitor_ids: Sequence[str]) -> dict[str, Json]:
+    """Read a NotificationRoutingUpdate. `monitor_ids` are those of the monitors that were ticked."""
     return {
+        "monitor_ids": list(dict.fromkeys(monitor_ids)),
         "tags": [tag.strip() for tag in form.get("routing_tags", "").split(",") if tag.strip()],
         "delay_seconds": _read_seconds(form.get("routing_delay_seconds", "0")),
         "unless_acknowledged": form.get("routing_unless_acknowledged") == "on",
@@ -42,7 +45,7 @@ def read_routing(form: Mapping[str, str]) -> dict[str, Json]:
 
 
 def write_routing(routing: Mapping[str, Json]) -> dict[str, str]:
-    """Write a routing as the texts of the form's fields."""
+    """Write a routing as the texts of the form's fields. The monitors are ticked, and have no text."""
     quiet_hours = routing["quiet_hours"] or {}
     return {
         "routing_tags": ", ".join(routing["tags"]),
@@ -51,6 +54,20 @@ def write_routing(routing: Mapping[str, Json]) -> dict[str, str]:
         "routing_reminder_interval_seconds": str(routing["reminder_interval_seconds"]),
         **{f"routing_quiet_{name}": quiet_hours[name] for name in quiet_hours},
     }
+
+
+def describe_routing(routing: Mapping[str, Json]) -> str:
+    """Say of which monitors a channel is told, and when: `tag shop or 1 monitor, after 5 min`."""
+    tags, ids = routing["tags"], routing["monitor_ids"]
+    of = [f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"] if tags else []
+    of += [f"{len(ids)} {'monitor' if len(ids) == 1 else 'monitors'}"] if ids else []
+    parts = [" or ".join(of) or "all monitors"]
+    if routing["delay_seconds"]:
+        unless = " unless acknowledged" if routing["unless_acknowledged"] else ""
+        parts.append(f"after {write_duration(routing['delay_seconds'])}{unless}")
+    if quiet_hours := routing["quiet_hours"]:
+        parts.append(f"not from {quiet_hours['starts_at']} to {quiet_hours['ends_at']}")
+    return ", ".join(parts)
 
 
 def with_present(options: tuple[tuple[str, str], ...], seconds: str) -> tuple[tuple[str, str], ...]:

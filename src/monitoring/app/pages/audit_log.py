@@ -30,7 +30,7 @@ ENTRIES_A_FILE = 10_000
 
 async def show_audit_log(visit: Visit) -> Response:
     """List the entries of the team that were looked for, newest first, a page at a time."""
-    sought = read_filter(visit.query)
+    sought = read_filter(visit.query, visit.zone)
     if sought.errors:
         return await _render(visit, sought, 400, entries=[], next_cursor=None)
     page = await list_entries(visit.team.id, ENTRIES_A_PAGE, visit.after_id, sought.wanted)
@@ -44,7 +44,7 @@ async def show_audit_log(visit: Visit) -> Response:
 
 async def download_audit_log(visit: Visit) -> Response:
     """Answer with the newest entries that were looked for, as CSV."""
-    sought = read_filter(visit.query)
+    sought = read_filter(visit.query, visit.zone)
     if sought.errors:
         return await _render(visit, sought, 400, entries=[], next_cursor=None)
     page = await list_entries(visit.team.id, ENTRIES_A_FILE, None, sought.wanted)

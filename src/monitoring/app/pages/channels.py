@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from monitoring.app import channel_form
-from monitoring.app.channel_form import WHOLE_FORM
-from monitoring.app.channel_words import EVENTS, TYPES
+from monitoring.app.channel_form import WHOLE_FORM, Ticked
+from monitoring.app.channel_words import EVENTS, SHORT_EVENTS, TYPES
 from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
+from monitoring.app.offered_monitors import offer_monitors
 from monitoring.app.pages.monitor_forms import MENDED_STATUSES
 from monitoring.app.routing import for_members
-from monitoring.app.routing_form import DELAYS, REMINDERS, with_present, write_routing
+from monitoring.app.routing_form import DELAYS, REMINDERS, describe_routing, with_present, write_routing
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
 from monitoring.audit.actions import Action
@@ -28,15 +29,16 @@ from monitoring.monitors.service import get_monitor
 from monitoring.notifications import confirming, deliveries, service
 from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.configuration import complete_routing, default_configuration
+from monitoring.notifications.routing import route_of
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.tasks import nudge
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from starlette.responses import Response
 
-    from monitoring.app.visits import Visit
+    from monitoring.app.visits import Form, Visit
     from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 LIST = "/settings/notifications"
@@ -48,7 +50,7 @@ class Filled:
 
     type: str
     texts: Mapping[str, str]
-    events: Sequence[str]
+    ticked: Ticked
     form_id: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)
 
@@ -56,7 +58,10 @@ class Filled:
 async def show_channels(visit: Visit) -> Response:
     """List the team's channels, newest first. A team has so few that one page holds them."""
     page = await service.list_channels(visit.team.id, service.MAX_CHANNELS_A_TEAM, None)
-    return visit.render("channels/list.html", channels=page.rows, types=TYPES, events=EVENTS)
+    routes = {each.id: describe_routing(route_of(each).routing) for each in page.rows}
+    return visit.render(
+        "channels/list.html", channels=page.rows, types=TYPES, events=SHORT_EVENTS, routes=routes
+    )
 
 
 async def show_new_channel(visit: Visit) -> Response:
@@ -67,18 +72,18 @@ async def show_new_channel(visit: Visit) -> Response:
     events = default_configuration(channel_type)["events"]
     defaults = {each.name: each.default for each in channel_form.fields_of(channel_type)}
     defaults |= write_routing(complete_routing({})["routing"])
-    return _render_new(visit, Filled(channel_type, defaults, events, str(uuid4())))
+    return await _render_new(visit, Filled(channel_type, defaults, Ticked(events), str(uuid4())))
 
 
 async def create_channel(visit: Visit) -> Response:
     """Create the channel. The same form sent again leads to the same channel."""
     form = await visit.read_form()
-    channel_type, events = form.get("type", ""), form.getlist("events")
+    channel_type, ticked = form.get("type", ""), _read_ticked(form)
     if channel_type not in TYPES:
         raise Problem("malformed_request")  # none of our forms says so
     form_id = str(read_form_id(form.get("form_id", "")))
     try:
-        given = channel_form.read_form(channel_type, form, events)
+        given = channel_form.read_form(channel_type, form, ticked)
         await demand_reachable(given)
 
         async def create() -> Reply:
@@ -94,8 +99,8 @@ async def create_channel(visit: Visit) -> Response:
             if is_spent
             else await _explain(visit, problem, channel_type, form)
         )
-        shown = Filled(channel_type, form, events, str(uuid4()) if is_spent else form_id, errors)
-        return _render_new(visit, shown, _status_of(visit, problem))
+        shown = Filled(channel_type, form, ticked, str(uuid4()) if is_spent else form_id, errors)
+        return await _render_new(visit, shown, _status_of(visit, problem))
     channel = await service.get_channel(visit.team.id, UUID(reply.json_value()["channel_id"]))
     secret = read_secret(channel) if channel.type == "webhook" else ""
     return visit.render("channels/created.html", channel=channel, secret=secret)
@@ -105,21 +110,22 @@ async def show_channel(visit: Visit) -> Response:
     """Show the form to change a channel. Its secrets are not shown."""
     channel = await _get_channel(visit)
     texts = channel_form.write_form(channel)
-    return _render_edit(visit, channel, Filled(channel.type, texts, channel.events))
+    ticked = Ticked(channel.events, route_of(channel).routing["monitor_ids"])
+    return await _render_edit(visit, channel, Filled(channel.type, texts, ticked))
 
 
 async def change_channel(visit: Visit) -> Response:
     """Change the channel as the form says."""
     form, channel = await visit.read_form(), await _get_channel(visit)
-    events = form.getlist("events")
+    ticked = _read_ticked(form)
     try:
-        patch = channel_form.read_patch(channel.type, form, events)
+        patch = channel_form.read_patch(channel.type, form, ticked)
         await demand_reachable(patch)
         await service.update_channel(visit.team.id, channel.id, patch, by=visit.actor)
     except Problem as problem:
         errors = await _explain(visit, problem, channel.type, form)
-        shown = Filled(channel.type, form, events, errors=errors)
-        return _render_edit(visit, channel, shown, _status_of(visit, problem))
+        shown = Filled(channel.type, form, ticked, errors=errors)
+        return await _render_edit(visit, channel, shown, _status_of(visit, problem))
     return visit.redirect(LIST, notice="channel_updated")
 
 
@@ -196,26 +202,35 @@ async def _explain(
     return errors
 
 
+def _read_ticked(form: Form) -> Ticked:
+    return Ticked(form.getlist("events"), form.getlist("routing_monitor_ids"))
+
+
 def _status_of(visit: Visit, problem: Problem) -> int:
     return visit.catalogue.templates[problem.name].status
 
 
-def _render_new(visit: Visit, shown: Filled, status: int = 200) -> Response:
+async def _render_new(visit: Visit, shown: Filled, status: int = 200) -> Response:
     title, hint = TYPES[shown.type]
-    return _render_form(visit, "channels/new.html", status, shown, title=title, hint=hint)
+    return await _render_form(visit, "channels/new.html", status, shown, title=title, hint=hint)
 
 
-def _render_edit(visit: Visit, channel: NotificationChannel, shown: Filled, status: int = 200) -> Response:
-    return _render_form(visit, "channels/edit.html", status, shown, channel=channel)
+async def _render_edit(
+    visit: Visit, channel: NotificationChannel, shown: Filled, status: int = 200
+) -> Response:
+    return await _render_form(visit, "channels/edit.html", status, shown, channel=channel)
 
 
-def _render_form(visit: Visit, template: str, status: int, shown: Filled, **context: object) -> Response:
+async def _render_form(
+    visit: Visit, template: str, status: int, shown: Filled, **context: object
+) -> Response:
     return visit.render(
         template,
         status,
         asked=shown,
         fields=channel_form.fields_of(shown.type),
         events=EVENTS,
+        offered=await offer_monitors(visit.team.id, shown.ticked.monitor_ids),
         delays=with_present(DELAYS, shown.texts.get("routing_delay_seconds", "")),
         reminders=with_present(REMINDERS, shown.texts.get("routing_reminder_interval_seconds", "")),
         **context,

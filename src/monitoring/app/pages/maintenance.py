@@ -10,20 +10,21 @@ from monitoring.app.following import live
 from monitoring.app.maintenance_form import WHOLE_FORM
 from monitoring.app.maintenance_words import DURATIONS, LABELS, RULES, describe_recurrence
 from monitoring.app.marks import Shown, Source
+from monitoring.app.offered_monitors import offer_monitors
 from monitoring.app.pages.monitor_forms import MENDED_STATUSES
 from monitoring.app.routing import for_members
 from monitoring.app.routing_form import with_present
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
+from monitoring.app.zones import UTC_ZONE
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.maintenance import service
 from monitoring.monitors.maintenance.covering import next_start_of, occurrence_of
-from monitoring.monitors.service import name_monitors, name_newest_monitors
+from monitoring.monitors.service import name_monitors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from starlette.responses import Response
@@ -36,7 +37,6 @@ LIST = "/settings/maintenance"
 
 # Most teams have few windows, and those that are over are deleted after a month.
 WINDOWS_SHOWN = 200
-MONITORS_OFFERED = 50
 
 
 class Listed(NamedTuple):
@@ -71,8 +71,10 @@ async def show_new_window(visit: Visit) -> Response:
     monitor_id = visit.query.get("monitor", "")
     if form_id is None:
         return visit.redirect(f"{LIST}/new", monitor=monitor_id, form=str(uuid4()))
-    page = await service.list_windows(visit.team.id, 1, None)
-    time_zone = page.rows[0].time_zone if page.rows else "UTC"
+    time_zone = visit.zone.key
+    if visit.zone == UTC_ZONE:  # or the browser told none
+        page = await service.list_windows(visit.team.id, 1, None)
+        time_zone = page.rows[0].time_zone if page.rows else time_zone
     typed = maintenance_form.write_new_form(time_zone, [monitor_id] if monitor_id else [])
     return await _render_new(visit, typed, form_id)
 
@@ -191,19 +193,13 @@ async def _render_edit(
 async def _render(
     visit: Visit, template: str, status: int, typed: Typed, errors: Texts | None, **context: object
 ) -> Response:
-    offered = await name_newest_monitors(visit.team.id, MONITORS_OFFERED + 1)
-    are_more = len(offered) > MONITORS_OFFERED
-    ticked = await name_monitors(visit.team.id, _read_ids(typed.monitor_ids))
-    monitors = ticked | dict(list(offered.items())[:MONITORS_OFFERED])
     rule = typed.texts["recurrence"]
     rules = [*RULES.items(), *([] if rule in RULES else [(rule, f"as {rule} says")])]
     return visit.render(
         template,
         status,
         values=typed.texts,
-        ticked={str(each) for each in ticked},
-        monitors={str(each): name for each, name in monitors.items()},
-        are_more_monitors=are_more,
+        offered=await offer_monitors(visit.team.id, typed.monitor_ids),
         errors=errors or {},
         labels=LABELS,
         durations=with_present(DURATIONS, typed.texts["duration_seconds"]),
@@ -211,16 +207,6 @@ async def _render(
         time_zones=maintenance_form.list_time_zones(),
         **context,
     )
-
-
-def _read_ids(texts: Sequence[str]) -> list[UUID]:
-    ids = []
-    for text in texts:
-        try:
-            ids.append(UUID(text))
-        except ValueError:
-            continue
-    return ids
 
 
 async def _name_sources(visit: Visit) -> list[Shown]:
