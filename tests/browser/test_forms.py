@@ -77,3 +77,12 @@ def test_a_stranger_who_joins_is_told_about_name_and_password(acme: Acme, arrive
     stranger.fill_in({"name": " ", "password": "short"})
     assert stranger.page.locator("[id^=error-]").count() == 2
     assert stranger.page.evaluate("document.activeElement.id") == "name"
+
+
+def test_a_conflict_is_an_alert_and_has_the_focus(acme: Acme, arrive: Arrive) -> None:
+    owner = arrive(acme.owner)
+    owner.open(f"/monitors/{acme.monitors['degraded']}/edit")
+    assert owner.fill_in({"version": "0", "name": "Checkout"}).status == 412
+    alert = owner.page.get_by_role("alert")
+    assert "changed" in alert.inner_text()
+    assert owner.page.evaluate("document.activeElement.getAttribute('role')") == "alert"

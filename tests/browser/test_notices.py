@@ -10,7 +10,6 @@ from browser.chromium import COOKIE
 from monitoring.app.sentences import NOTICES
 
 if TYPE_CHECKING:
-    from browser.acme.people import Member
     from browser.acme.team import Acme
     from browser.chromium import Arrive, Person
 
@@ -68,7 +67,9 @@ class TestAnEndedSession:
         owner.context.clear_cookies(name=COOKIE)
         owner.press("Create the monitor")
         owner.page.get_by_text(NOTICES["form_kept"]).wait_for()
-        sign_in(owner, acme.owner)
+        owner.page.get_by_label("Email").fill(acme.owner.email)
+        owner.page.get_by_label("Password").fill(acme.owner.password)
+        owner.press("Sign in")
         owner.press("Send the form")
         owner.page.get_by_text("Nothing is saved yet").wait_for()
         assert owner.page.get_by_label("URL").input_value() == "https://typed.acme.example/"
@@ -86,8 +87,26 @@ class TestAnEndedSession:
         assert "nobody+keeps" not in page
         assert "correct+horse" not in page
 
+    @BROWSERS
+    def test_asks_for_the_password_alone(self, options: dict[str, Any], acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(**options)
+        owner.sign_in(acme.owner.email, acme.owner.password)
+        owner.open("/monitors/new")
+        owner.page.get_by_label("URL").fill("https://typed.acme.example/")
+        owner.context.clear_cookies(name=COOKIE)
+        owner.press("Create the monitor")
+        owner.page.get_by_text(NOTICES["form_kept"]).wait_for()
+        assert owner.page.get_by_label("Email").input_value() == acme.owner.email
+        owner.open("/incidents")
+        assert owner.page.get_by_label("Email").input_value() == acme.owner.email
+        owner.page.keyboard.type(acme.owner.password)
+        owner.page.keyboard.press("Enter")
+        owner.page.get_by_role("heading", name="Incidents").wait_for()
 
-def sign_in(person: Person, member: Member) -> None:
-    person.page.get_by_label("Email").fill(member.email)
-    person.page.get_by_label("Password").fill(member.password)
-    person.press("Sign in")
+    def test_by_signing_out_is_forgotten_with_its_person(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive()
+        owner.sign_in(acme.owner.email, acme.owner.password)
+        owner.press("Sign out")
+        owner.page.get_by_text(NOTICES["signed_out"]).wait_for()
+        assert owner.page.get_by_label("Email").input_value() == ""
+        assert acme.owner.email not in str(owner.cookies())

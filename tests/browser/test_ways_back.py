@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from browser.chromium import COOKIE, write_storage_state
+from monitoring.app.pages import monitor_actions
 from monitoring.app.sentences import NOTICES, REFUSALS
+from monitoring.auth.limits import count_request
 from monitoring.auth.service import list_keys
+from monitoring.backends.fields import uuid7
 from monitoring.monitors.maintenance.service import list_windows
 from monitoring.monitors.models import Monitor
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from browser.acme.team import Acme
     from browser.chromium import Arrive, Person
+    from monitoring.settings.values import RateLimitPolicy
     from running_service import RunningService
 
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
@@ -58,6 +65,39 @@ class TestErrors:
         owner.follow("Back")
         owner.page.get_by_role("button", name="Check now").wait_for()
         assert owner.page.url.endswith(monitor)
+
+    @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no script"])
+    def test_of_too_many_acts_say_when_to_try_again_and_lead_back(
+        self,
+        options: dict[str, Any],
+        acme: Acme,
+        arrive: Arrive,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        name = f"check now {uuid7()}"  # which nothing is counted under yet
+
+        async def count_once(request: Request, policy: RateLimitPolicy, key: str) -> None:
+            await count_request(request, replace(policy, name=name, limit=1), key)
+
+        monkeypatch.setattr(monitor_actions, "count_request", count_once)
+        owner = arrive(acme.owner, **options)
+        monitor = f"/monitors/{acme.monitors['up']}"
+        owner.open(monitor)
+        owner.press("Check now")
+        owner.page.get_by_text(NOTICES["check_requested"]).wait_for()
+        owner.press("Check now")
+        owner.page.get_by_text("Try again in").wait_for()
+        assert sees_navigation(owner)
+        owner.follow("Back")
+        owner.page.get_by_role("button", name="Check now").wait_for()
+        assert owner.page.url.endswith(monitor)
+
+    @pytest.mark.parametrize("path", ["/incidents", "/settings/audit-log"])
+    def test_in_a_cursor_lead_to_the_first_page(self, path: str, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner)
+        assert owner.open(f"{path}?cursor=nonsense").status == 200
+        assert sees_navigation(owner)
+        assert owner.page.locator("tbody tr").count() > 0
 
 
 class TestTheBrowsersBack:

@@ -11,6 +11,7 @@ import hmac
 import re
 import secrets
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _TOKEN_BYTES = 32
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _MARK = re.compile(r"([A-Za-z0-9_-]{43})\.([0-9a-f]{64})")
+_MAX_EMAIL_CHARACTERS = 254
 _NOTICE_SECONDS = 60
 _ANSWER_SECONDS = 600
 _LIST_SECONDS = 86_400
@@ -86,6 +88,21 @@ def read_answer(request: Request, settings: Settings) -> str:
 def set_answer(response: Response, answer: str, settings: Settings) -> None:
     """Let a stranger's browser keep the page that tells what was wrong with a form."""
     _set(response, "answer", answer, _ANSWER_SECONDS, settings)
+
+
+def read_email(request: Request, settings: Settings) -> str:
+    """Return the email that was signed in with in this browser, and not out; empty if none was."""
+    return unquote(request.cookies.get(_name("email", settings), ""))[:_MAX_EMAIL_CHARACTERS]
+
+
+def set_email(response: Response, email: str, settings: Settings) -> None:
+    """Remember who signed in, for the form that follows when the session has ended by itself."""
+    _set(response, "email", quote(email), _MARK_SECONDS, settings)
+
+
+def drop_email(response: Response, settings: Settings) -> None:
+    """Forget who signed in: the browser may be for several people."""
+    _set(response, "email", "", 0, settings)
 
 
 def read_density(request: Request, settings: Settings) -> str:

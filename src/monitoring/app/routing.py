@@ -92,7 +92,7 @@ def _demand_session(visit: Visit) -> Response | None:
             return visit.render(
                 "sign_in.html",
                 403,
-                email="",
+                email=visit.last_email,
                 error="",
                 kept=kept,
                 next=visit.path,

@@ -301,6 +301,11 @@ class Visit:
         self.session = None
         self._replace_token(cookies.make_token())
 
+    @property
+    def last_email(self) -> str:
+        """Who signed in in this browser and has not signed out since; empty if nobody did."""
+        return cookies.read_email(self.request, self.settings)
+
     def _replace_token(self, token: str) -> None:
         self._token, self._is_token_new, self._is_session_changed = token, True, True
 
@@ -311,6 +316,9 @@ class Visit:
             # A mark that it has already stays, and so does what was counted under it.
             mark = cookies.read_mark(self.request, self.settings, email) or cookies.make_token()
             cookies.set_mark(response, mark, self.settings, email)
+            cookies.set_email(response, email, self.settings)
+        elif self._is_session_changed:
+            cookies.drop_email(response, self.settings)
         return response
 
 

@@ -34,7 +34,7 @@ async def show_sign_in(visit: Visit) -> Response:
     if visit.session:
         return visit.redirect("/monitors")
     next_path = _read_next(visit.query.get("next", ""))
-    return visit.render("sign_in.html", next=next_path, email="", error="", kept="")
+    return visit.render("sign_in.html", next=next_path, email=visit.last_email, error="", kept="")
 
 
 async def sign_in(visit: Visit) -> Response:
