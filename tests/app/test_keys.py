@@ -56,13 +56,13 @@ class TestTheList:
 
     def test_puts_revoked_keys_below(self, owner: Visitor, alice: Player, service: RunningService) -> None:
         service.run(revoke_key(alice.client_id))
-        above, below = owner.open(KEYS).text.split("<details")
+        above, below = owner.open(KEYS).text.replace("<wbr>", "").split("<details")
         assert alice.client_id not in above
         assert alice.client_id in below
         assert "Revoke" not in below.replace("Revoked keys", "")
 
     def test_offers_members_nothing_to_change(self, member: Visitor, alice: Player) -> None:
-        page = member.open(KEYS).text
+        page = member.open(KEYS).text.replace("<wbr>", "")
         assert alice.client_id in page
         assert "/revoke" not in page
         assert NEW not in page

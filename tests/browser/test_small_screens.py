@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 SMALL_PHONE = ViewportSize(width=360, height=740)
+CHANNELS = "/settings/notifications"
 TABLET = ViewportSize(width=768, height=1024)
 
 LATE_YESTERDAY = "times => times.forEach(time => { time.textContent = '28 Nov, 23:58:48 UTC' })"
@@ -122,6 +123,39 @@ def test_a_phone_shows_the_tabs_of_the_settings_in_one_row_and_the_chosen_one_wi
         assert chosen
         assert chosen["x"] >= 0
         assert chosen["x"] + chosen["width"] <= SMALL_PHONE["width"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/articles", "/settings/account", "/settings/api-keys", "/settings/members", CHANNELS]
+)
+def test_tables_break_no_word_in_windows_of_a_tablet_or_wider(path: str, acme: Acme, arrive: Arrive) -> None:
+    owner = arrive(acme.owner)
+    owner.open(path)
+    for width in (768, 1024, 1440):
+        owner.page.set_viewport_size(ViewportSize(width=width, height=900))
+        assert owner.page.evaluate(BROKEN_WORDS) == [], width
+
+
+def test_a_desktop_shows_all_acts_of_a_channel_in_one_line(acme: Acme, arrive: Arrive) -> None:
+    owner = arrive(acme.owner, viewport=ViewportSize(width=1440, height=900))
+    owner.open(CHANNELS)
+    for acts in owner.page.locator("tr:has(button:text('Test')) .acts").all():
+        tops = acts.locator("a, button").evaluate_all("all => all.map(each => each.offsetTop)")
+        assert max(tops) - min(tops) < 12
+
+
+def test_a_small_phone_shows_at_once_all_that_can_be_done_with_the_selected(
+    acme: Acme, arrive: Arrive
+) -> None:
+    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    owner.open("/monitors")
+    owner.page.get_by_label("Select Web shop").check()
+    acts = owner.page.get_by_role("group", name="With the selected monitors").locator("button, select, input")
+    for act in acts.all():
+        box = act.bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= SMALL_PHONE["width"]
 
 
 @pytest.mark.parametrize("size", [SMALL_PHONE, TABLET], ids=["phone", "tablet"])
