@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import uvloop
 
+from monitoring.backends.tasks import find_tasks
 from monitoring.checks.checker import run_checker
 from monitoring.cli.commands import opened
 from monitoring.cli.stopping import Stop, run_until_stopped
@@ -17,12 +18,15 @@ if TYPE_CHECKING:
 
     from monitoring.settings import Settings
 
+# A checker asks workers to send what it announces, and for nothing else. So articles need not be loaded.
+TASKS = find_tasks(["monitoring.notifications.tasks"])
+
 
 def check(settings: Settings, lifeline: Connection | None = None) -> None:
     """Check monitors until the process is stopped. A child has a lifeline."""
 
     async def check_on(stop: Stop) -> None:
-        async with opened(settings) as backends, run_checker(backends):
+        async with opened(settings, TASKS) as backends, run_checker(backends):
             if lifeline:
                 say_ready(lifeline)
             await stop.wait()

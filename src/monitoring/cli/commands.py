@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from monitoring.backends.assembly import Backends
+    from monitoring.backends.tasks import Task
     from monitoring.settings import Settings
 
 Result = TypeVar("Result")
@@ -46,9 +47,12 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Backends]:
-    """Open the backends of a process that serves nobody, and let its metrics say whether they are there."""
-    async with open_backends(settings) as backends, open_signs_of_life(backends):
+async def opened(settings: Settings, tasks: Sequence[Task] | None = None) -> AsyncIterator[Backends]:
+    """Open the backends of a process that serves nobody, and let its metrics say whether they are there.
+
+    `tasks` are those that it sends or runs: all of them, if left out.
+    """
+    async with open_backends(settings, tasks=tasks) as backends, open_signs_of_life(backends):
         yield backends
 
 

@@ -19,6 +19,7 @@ from monitoring.cli.listening import base_url_of, listening
 from monitoring.cli.loading import loading
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.cli.supervising import Supervisor
+from monitoring.contract.document import published_document
 from monitoring.contract.shared_listener import Share
 from monitoring.logs import configure_logging
 from monitoring.settings import CheckerSettings, MigrationSettings, Settings, WorkerSettings, read_settings
@@ -74,6 +75,7 @@ def serve(
         fail("REDIS_URL is not set: without it one process serves and runs the tasks; leave --workers at 1")
     if workers == 1:
         with loading():
+            published_document()  # first: the modules then fill the memory that parsing frees
             from monitoring.cli.serving import demand_working_backends, serve_alone  # noqa: PLC0415
 
         demand_working_backends(settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from monitoring.backends.objects import open_blog_storage
+from monitoring.backends.assembly import open_storage_of
 from monitoring.cli.listening import base_url_of
 from monitoring.cli.metrics_port import serve_metrics
 from monitoring.cli.migrating import demand_migrated_database
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def demand_working_backends(settings: Settings) -> None:
     """End the command if the schema is old. Raise `SettingsError` for a storage that cannot be one."""
     demand_migrated_database(settings)
-    open_blog_storage(settings.blog_storage_url)
+    open_storage_of(settings)
 
 
 def serve_alone(settings: Settings, announce: Callable[[str], None]) -> int | None:
