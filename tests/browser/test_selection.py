@@ -50,6 +50,39 @@ class TestSelecting:
         person.page.get_by_text("The selected monitors are paused.").wait_for()
         assert person.page.locator(".badge.paused").count() == 3
 
+    def test_stays_as_it_is_when_enter_is_pressed(self, owner: Member, arrive: Arrive) -> None:
+        person = arrive(owner)
+        person.open("/monitors")
+        person.page.get_by_label("Select First").focus()
+        for key in ("Space", "Enter"):
+            person.page.keyboard.press(key)
+        for label in ("Tag", "Mute for"):
+            person.page.get_by_label(label, exact=True).press("Enter")
+        assert person.page.get_by_label("Select First").is_checked()
+        assert [url for url in person.asked if "/selected" in url] == []
+
+    @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no script"])
+    def test_gets_the_tag_that_enter_ends(
+        self, owner: Member, arrive: Arrive, options: dict[str, Any]
+    ) -> None:
+        person = arrive(owner, **options)
+        person.open("/monitors")
+        person.page.get_by_label("Select First").check()
+        person.page.get_by_label("Tag", exact=True).fill("shop")
+        person.page.keyboard.press("Enter")
+        person.page.get_by_text("The selected monitors have the tag.").wait_for()
+        assert person.page.locator("tbody .tag").all_inner_texts() == ["shop"]
+        assert person.page.locator(".badge.paused").count() == 0
+
+    def test_is_not_paused_by_enter_without_a_script(self, owner: Member, arrive: Arrive) -> None:
+        person = arrive(owner, java_script_enabled=False)
+        person.open("/monitors")
+        person.page.get_by_label("Select First").check()
+        with person.page.expect_navigation():
+            person.page.get_by_label("Select First").press("Enter")
+        assert person.page.locator("tbody tr").count() == 3
+        assert person.page.locator(".badge.paused").count() == 0
+
     def test_outlives_the_renewal_of_the_page(
         self, owner: Member, arrive: Arrive, app_service: RunningService
     ) -> None:
