@@ -22,6 +22,8 @@ it does not document, which tests/contract/test_uvicorn_assumptions.py checks on
   `on_tick` ten times a second until it returns true. Then it closes `servers`. Without sockets to listen on,
   `startup` leaves `servers` empty. A protocol is made of `config`, `server_state` and `lifespan.state`, and
   is among `server_state.connections` while it is connected.
+- `uvicorn.main` is its command, with a library for commands. Its package only passes on what that module
+  has: from then on `uvicorn.Server` can be called, and not be inherited from.
 """
 
 from __future__ import annotations
@@ -36,12 +38,16 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import httptools
-import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from monitoring.contract.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
 from monitoring.contract.joined_writes import JoinedWrites
+from monitoring.deferred_modules import deferred
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
+
+with deferred("uvicorn.main"):
+    from uvicorn.config import Config
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+    from uvicorn.server import Server
 
 if TYPE_CHECKING:
     import socket
@@ -54,7 +60,7 @@ if TYPE_CHECKING:
     from monitoring.contract.catalogue import Catalogue
     from monitoring.contract.shared_listener import SharedListener
 
-ServerConfig = uvicorn.Config
+ServerConfig = Config
 
 MAX_HEAD_BYTES = 65_536
 LOOKS_IN_A_TIMEOUT = 4
@@ -77,7 +83,7 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
     finishing_seconds: int,
 ) -> ServerConfig:
     """Say how uvicorn serves an application, whose errors are in the catalogue."""
-    return uvicorn.Config(
+    return Config(
         app,
         host=host,
         port=port,
@@ -94,7 +100,7 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
     )
 
 
-class WebServer(uvicorn.Server):
+class WebServer(Server):
     """Calls `announce` when it accepts requests, and ends when `is_stopped` says so.
 
     It listens on the address of the configuration, or accepts what a shared listener leaves to it.
