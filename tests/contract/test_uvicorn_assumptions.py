@@ -33,6 +33,8 @@ class Transport(asyncio.Transport):
 
     def pause_reading(self) -> None: ...
 
+    def resume_reading(self) -> None: ...
+
     def write(self, data: Any) -> None:
         self.written += data
 
@@ -131,6 +133,16 @@ class TestProtocol:
         protocol.timeout_keep_alive_task = asyncio.get_running_loop().call_later(60, lambda: None)
         protocol._unset_keepalive_if_required()  # noqa: SLF001
         assert protocol.timeout_keep_alive_task is None
+        assert "self._unset_keepalive_if_required()" in inspect.getsource(HttpToolsProtocol.connection_lost)
+
+    async def test_counts_an_answer_and_waits_for_the_next_request(self) -> None:
+        protocol = new_protocol(transport := Transport())
+        protocol.on_response_complete()
+        assert protocol.server_state.total_requests == 1
+        assert isinstance(protocol.timeout_keep_alive_task, asyncio.TimerHandle)
+        assert protocol.timeout_keep_alive == 5
+        protocol.timeout_keep_alive_handler()
+        assert transport.is_closed
 
 
 class TestCycle:

@@ -57,6 +57,9 @@ async def act_on_selected(visit: Visit) -> Response:
             return await _tag(visit, chosen, form.get("new_tag", "").strip(), is_added=act == "tag")
         case "delete":
             return await _ask_to_delete(visit, chosen)
+        case "enter":  # was pressed, which adds a tag if one was typed
+            tag = form.get("new_tag", "").strip()
+            return await _tag(visit, chosen, tag, is_added=True) if tag else _go_back(visit)
     raise Problem("not_found")
 
 
