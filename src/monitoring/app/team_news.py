@@ -36,12 +36,10 @@ async def read_news(team_id: UUID) -> TeamNews:
     newest = await list_incidents(team_id, None, IncidentState.OPEN, NAMED, None)
     names = await name_monitors(team_id, {incident.monitor_id for incident in newest.rows})
     degraded = Monitor.filter(team_id=team_id, status=Outcome.DEGRADED)
+    newest_degraded = await degraded.order_by("-status_changed_at").limit(NAMED)
     says = say(
         (open_count, [names.get(incident.monitor_id, "a monitor") for incident in newest.rows]),
-        (
-            await degraded.count(),
-            await degraded.order_by("-status_changed_at").limit(NAMED).values_list("name", flat=True),
-        ),
+        (await degraded.count(), [monitor.name for monitor in newest_degraded]),
     )
     return TeamNews(open_count, newest.rows, names, says)
 
