@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 import orjson
 
 from load import NO_END, Load, write_request
-from postgres_and_redis import execute
+from postgres_and_redis import execute, fetch
 from rounds import Scenario, take_turns
 from seeds import NEW_MONITOR, issue_token, sow
 from servers import GO_MONITORS, ONE_CORE, SERVICE_PYTHON, SIGNING_KEY, Program, peer, running, service
@@ -113,6 +113,7 @@ def measure_monitors_api(bench: Bench) -> list[Scenario]:
     """Measure the three operations."""
     with running_cast(bench) as cast:
         demand_same_answers(cast)
+        demand_same_creations(cast)
         return [_measure_list(bench, cast), _measure_create(bench, cast), _measure_get(bench, cast)]
 
 
@@ -156,9 +157,10 @@ def _measure_create(bench: Bench, cast: Cast) -> Scenario:
 def forget_created(database: str) -> None:
     """Delete what a round created, so that every round starts from the same rows."""
     deletion = "DELETE FROM monitors WHERE status = 'pending'"
+    entries = "DELETE FROM audit_entries"
     count = "UPDATE teams SET monitors_count = (SELECT count(*) FROM monitors WHERE team_id = teams.id)"
-    tables = ("state_changes", "watches", "monitors", "teams")
-    asyncio.run(execute(database, deletion, count, *(f"VACUUM ANALYZE {table}" for table in tables)))
+    tables = ("state_changes", "watches", "monitors", "audit_entries", "teams")
+    asyncio.run(execute(database, deletion, entries, count, *(f"VACUUM ANALYZE {table}" for table in tables)))
 
 
 def check_some(database: str, seconds: float) -> None:
@@ -203,6 +205,27 @@ def demand_same_answers(cast: Cast) -> None:
         for name, answer in answers.items():
             if answer != answers["service"]:
                 raise RuntimeError(f"{name} answers GET {path} otherwise than the service")
+
+
+def demand_same_creations(cast: Cast) -> None:
+    """Stop if a program creates otherwise than the service, in its answer or in the audit log."""
+    created = {name: _create_one(cast, name) for name in cast.servers}
+    for name, one in created.items():
+        if one != created["service"]:
+            raise RuntimeError(f"{name} creates otherwise than the service: {one}, {created['service']}")
+
+
+def _create_one(cast: Cast, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Create a monitor, and return the answer and the entries, without what is new each time."""
+    body = orjson.dumps(NEW_MONITOR).decode()
+    answer = orjson.loads(call(cast.servers[name].port, "POST", "/api/monitors", cast.headers(), body))
+    monitor_id = answer.pop("id")
+    rows = asyncio.run(fetch(cast.databases[name], "SELECT * FROM audit_entries"))
+    forget_created(cast.databases[name])
+    entries = [
+        dict(row, subject_id=row["subject_id"] == monitor_id, id=None, happened_at=None) for row in rows
+    ]
+    return {key: value for key, value in answer.items() if not key.endswith("_at")}, entries
 
 
 def _read(node: Any, key: str = "") -> Any:

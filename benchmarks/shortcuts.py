@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 import uvloop
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from checks_speed import running_checked
 from monitoring.backends.database import open_database
@@ -53,52 +53,10 @@ HEADERS = [
     (b"ratelimit", b'"api";r=599;t=60'),
     (b"ratelimit-policy", b'"api";q=600;w=60'),
 ]
-CLOSE = (b"connection", b"close")
-FRAMING = frozenset({b"connection", b"transfer-encoding"})
-CONTROLS = bytes({*range(0x20), 0x7F} - {ord("\t")})
 REQUEST = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 # An answer: written at once and its headers judged by one look, or by uvicorn.
-
-
-class WrittenAtOnce(RequestResponseCycle):
-    """A cycle that writes by itself what comes whole, as most answers do."""
-
-    _start: Any = None
-
-    async def send(self, message: Any) -> None:
-        """Keep the head, and send it with the body."""
-        if message["type"] == "http.response.start" and not self.response_started:
-            self._start = message
-        elif _is_whole(self._start, message) and not self.response_started:
-            await self._answer(self._start, message["body"])
-        else:
-            raise NotImplementedError
-
-    async def _answer(self, start: Any, body: bytes) -> None:
-        if self.flow.write_paused and not self.disconnected:
-            await self.flow.drain()
-        if self.disconnected:
-            return
-        fields = [*self.default_headers, *start["headers"], *(() if self.keep_alive else (CLOSE,))]
-        lines = [STATUS_LINE[start["status"]], *[b"%s: %s\r\n" % field for field in fields], b"\r\n"]
-        head = b"".join(lines)
-        if len(head) - len(head.translate(None, CONTROLS)) != 2 * len(lines):
-            raise RuntimeError("a header has a control character")
-        self.response_started = self.response_complete = True
-        self.waiting_for_100_continue = False
-        self.transport.write(head + body)
-        self.message_event.set()
-        if not self.keep_alive:
-            self.transport.close()
-        self.on_response()
-
-
-def _is_whole(start: Any, message: Any) -> bool:
-    length = (b"content-length", b"%d" % len(message["body"]))
-    is_framed = length in start["headers"] and FRAMING.isdisjoint(dict(start["headers"]))
-    return is_framed and not message.get("more_body")
 
 
 async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
@@ -127,12 +85,11 @@ async def answering() -> AsyncIterator[tuple[Work, Mapping[str, Callable[[], Non
         idle.append((reader, writer))
 
     def use(cycle: type[RequestResponseCycle]) -> Callable[[], None]:
-        return lambda: setattr(uvicorn_bridge, "_Cycle", cycle)
+        return lambda: setattr(uvicorn_bridge, "WholeAnswers", cycle)
 
     ways = {
-        "written at once": use(WrittenAtOnce),
+        "written at once": use(uvicorn_bridge.WholeAnswers),
         "uvicorn": use(RequestResponseCycle),
-        "as it is": use(uvicorn_bridge._Cycle),  # noqa: SLF001
     }
     yield ask, ways
     for _, writer in idle:

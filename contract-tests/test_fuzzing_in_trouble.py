@@ -45,6 +45,7 @@ def test_without_its_database_the_service_says_so(tmp_path: Path) -> None:
         fuzz(service, FULL_KEY, credentials, config=CONFIG, trouble="no database")
 
 
+@pytest.mark.embedded("it is said before a backend is asked")
 @pytest.mark.parametrize(
     ("trouble", "setting"), [("no secret", "webhook_secrets"), ("no blog storage", "blog_storage_url")]
 )

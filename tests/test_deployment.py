@@ -18,7 +18,7 @@ from hypothesis.strategies import ip_addresses
 
 from documented_commands import read_commands
 from monitoring.checks.load import MAX_BUSY_RATIO
-from monitoring.cli import app
+from monitoring.cli.processes import app
 from monitoring.cli.stopping import DROPPING_SECONDS
 from monitoring.cli.supervising import REACTION_SECONDS
 from monitoring.outbound import addresses

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from monitoring.contract.catalogue import Catalogue
     from running_service import RunningService
 
+pytestmark = pytest.mark.embedded("what a page shows is the same on every backend")
+
 DOCUMENT = load_document()
 COMMANDS = {
     "curl": ["bash", "-c"],

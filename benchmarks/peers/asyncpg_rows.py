@@ -56,7 +56,7 @@ LIST = f"{_SELECT} WHERE m.team_id = $1 ORDER BY m.id DESC LIMIT $2"
 LIST_AFTER = f"{_SELECT} WHERE m.team_id = $1 AND m.id < $3 ORDER BY m.id DESC LIMIT $2"
 GET = f"{_SELECT} WHERE m.team_id = $1 AND m.id = $2"
 FIND_KEY = """
-    SELECT team_id, scopes, last_used_at FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL
+    SELECT team_id, scopes, name, last_used_at FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL
 """
 USE_KEY = "UPDATE api_keys SET last_used_at = $2 WHERE client_id = $1"
 INSERT = f"""
@@ -69,11 +69,16 @@ INSERT = f"""
         SELECT $1, place.id, {", ".join(f"${n}" for n in range(3, len(CONFIGURED) + 4))},
                ${len(CONFIGURED) + 4}, ${len(CONFIGURED) + 4}, ${len(CONFIGURED) + 4}, 1,
                ${len(CONFIGURED) + 5} FROM place
-        RETURNING id, paused, status, created_at
+        RETURNING id, team_id, name, paused, status, created_at
     ), watch AS (
         INSERT INTO watches (id, monitor_id, due_at, next_check_at, settled, is_degraded, is_blind, streak)
         SELECT ${len(CONFIGURED) + 6}, id, CASE WHEN paused THEN NULL ELSE created_at END, created_at,
                'pending', false, false, 0 FROM monitor
+    ), entry AS (
+        INSERT INTO audit_entries (id, team_id, happened_at, actor, actor_client_id, address, action, subject,
+                                   subject_id)
+        SELECT ${len(CONFIGURED) + 8}, team_id, created_at, ${len(CONFIGURED) + 9}, ${len(CONFIGURED) + 10},
+               ${len(CONFIGURED) + 11}, 'monitor.created', name, id::text FROM monitor
     )
     INSERT INTO state_changes (id, monitor_id, changed_at, state)
     SELECT ${len(CONFIGURED) + 7}, id, created_at, status FROM monitor
@@ -96,13 +101,13 @@ class Rows:
             yield
         await self.limiter.close()
 
-    async def let_in(self, authorization: str | None, scope: str) -> tuple[UUID, dict[str, str]]:
-        """Return the caller's team, and the headers of the rate limit."""
+    async def let_in(self, authorization: str | None, scope: str) -> tuple[Key, dict[str, str]]:
+        """Return the caller's key, and the headers of the rate limit."""
         claims = verify_token(authorization)
         key = await self.keys.find(claims.client_id)
         headers = await self.limiter.count(claims.client_id)
         demand_scope(claims, key, scope)
-        return key.team_id, headers
+        return key, headers
 
     async def find_living_key(self, client_id: str) -> Key | None:
         """Find a key that is not revoked, and note once an hour that it was used."""
@@ -112,7 +117,7 @@ class Rows:
         now = datetime.now(UTC)
         if row["last_used_at"] is None or now - row["last_used_at"] > timedelta(hours=1):
             await self.pool.execute(USE_KEY, client_id, now)
-        return Key(row["team_id"], frozenset(orjson.loads(row["scopes"])))
+        return Key(client_id, row["team_id"], frozenset(orjson.loads(row["scopes"])), row["name"])
 
     async def fetch_page(
         self, team_id: UUID, limit: int, cursor: str | None
@@ -132,8 +137,11 @@ class Rows:
             raise Refused(404, "Monitor not found")
         return row
 
-    async def insert(self, team_id: UUID, given: dict[str, Any]) -> dict[str, Any]:
-        """Create a monitor within the team's plan, with its watch and its first state, and return it."""
+    async def insert(self, by: Key, address: str | None, given: dict[str, Any]) -> dict[str, Any]:
+        """Create a monitor within the team's plan, and return it.
+
+        With it go its watch, its first state, and an entry of the audit log.
+        """
         configured = {"name": (urlsplit(given["url"]).hostname or "")[:100], **DEFAULTS, **given}
         check_together(configured)
         now, monitor_id = datetime.now(UTC), uuid7()
@@ -142,8 +150,9 @@ class Rows:
         values = configured | {name: orjson.dumps(configured[name]).decode() for name in JSON}
         inserted = await self.pool.execute(
             INSERT,
-            *(monitor_id, team_id, *(values[name] for name in CONFIGURED)),
+            *(monitor_id, by.team_id, *(values[name] for name in CONFIGURED)),
             *(status, now, search_text, uuid7(), uuid7()),
+            *(uuid7(), f"API key {by.name}", by.client_id, address),
         )
         if inserted == "INSERT 0 0":
             raise Refused(403, "Monitor limit reached")

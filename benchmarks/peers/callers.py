@@ -38,10 +38,12 @@ class Refused(Exception):  # noqa: N818 - an answer
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A living key."""
+    """A living key. The audit log has its id and its name."""
 
+    client_id: str
     team_id: UUID
     scopes: frozenset[str]
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,28 +27,29 @@ shared = Rows()
 async def verify_bearer(token: str, request: ConnexionRequest) -> dict[str, Any]:
     """Authenticate the caller, and count the request."""
     scope = "monitors:write" if request.method == "POST" else "monitors:read"
-    team_id, headers = await shared.let_in(f"Bearer {token}", scope)
+    key, headers = await shared.let_in(f"Bearer {token}", scope)
     headers |= {"X-Request-Id": uuid4().hex, "X-Content-Type-Options": "nosniff"}
-    return {"sub": str(team_id), "team_id": team_id, "headers": headers}
+    address = request.client.host if request.client else None
+    return {"sub": key.client_id, "key": key, "address": address, "headers": headers}
 
 
 async def list_monitors(token_info: dict[str, Any], limit: int = 50, cursor: str | None = None) -> Any:
     """Answer a page, newest first."""
-    rows, next_cursor = await shared.fetch_page(token_info["team_id"], limit, cursor)
+    rows, next_cursor = await shared.fetch_page(token_info["key"].team_id, limit, cursor)
     page = {"monitors": [_represent(row) for row in rows], "next_cursor": next_cursor}
     return page, 200, token_info["headers"]
 
 
 async def create_monitor(body: dict[str, Any], token_info: dict[str, Any]) -> Any:
     """Create a monitor."""
-    monitor = await shared.insert(token_info["team_id"], body)
+    monitor = await shared.insert(token_info["key"], token_info["address"], body)
     location = {"Location": f"/api/monitors/{monitor['id']}", "ETag": '"1"'}
     return _write(monitor), 201, {**token_info["headers"], **location}
 
 
 async def get_monitor(monitor_id: str, token_info: dict[str, Any]) -> Any:
     """Answer one monitor."""
-    row = await shared.fetch_one(token_info["team_id"], UUID(monitor_id))
+    row = await shared.fetch_one(token_info["key"].team_id, UUID(monitor_id))
     return _represent(row), 200, {**token_info["headers"], "ETag": f'"{row["version"]}"'}
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import contains_eager
 
 from callers import Claims, Key, KeyCache, RateLimiter, Refused, demand_scope, verify_token
-from sqlalchemy_rows import ApiKey, Monitor, Mute, StateChange, Team, Watch, open_sessions
+from sqlalchemy_rows import ApiKey, AuditEntry, Monitor, Mute, StateChange, Team, Watch, open_sessions
 
 URL = r"^https?://(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9][A-Za-z0-9._-]{0,253})(:[0-9]{1,5})?([/?][^\s#]*)?$"
 STATUS_CODES = r"^([1-5][0-9]{2}|[1-5]xx|[1-5][0-9]{2}-[1-5][0-9]{2})$"
@@ -205,7 +205,7 @@ async def find_living_key(client_id: str, session: AsyncSession) -> Key | None:
     if key.last_used_at is None or now - key.last_used_at > timedelta(hours=1):
         await session.execute(update(ApiKey).where(ApiKey.id == key.id).values(last_used_at=now))
         await session.commit()
-    return Key(key.team_id, frozenset(key.scopes))
+    return Key(client_id, key.team_id, frozenset(key.scopes), key.name)
 
 
 async def open_session(request: Request) -> AsyncIterator[AsyncSession]:
@@ -234,10 +234,10 @@ async def reader(caller: Caller) -> UUID:
     return caller[1].team_id
 
 
-async def writer(caller: Caller) -> UUID:
-    """Let in callers that may write, and return their team."""
+async def writer(caller: Caller) -> Key:
+    """Let in callers that may write, and return their key."""
     demand_scope(*caller, "monitors:write")
-    return caller[1].team_id
+    return caller[1]
 
 
 def select_monitors() -> Select[tuple[Monitor]]:
@@ -269,10 +269,14 @@ async def list_monitors(
 
 @app.post("/api/monitors", status_code=201)
 async def create_monitor(
-    given: MonitorCreate, team_id: Annotated[UUID, Depends(writer)], session: Session, response: Response
+    given: MonitorCreate,
+    by: Annotated[Key, Depends(writer)],
+    session: Session,
+    request: Request,
+    response: Response,
 ) -> MonitorOut:
-    """Create a monitor, within the team's plan."""
-    place = update(Team).where(Team.id == team_id, Team.monitors_count < Team.max_monitors)
+    """Create a monitor within the team's plan, with an entry of the audit log."""
+    place = update(Team).where(Team.id == by.team_id, Team.monitors_count < Team.max_monitors)
     place = place.values(monitors_count=Team.monitors_count + 1).execution_options(synchronize_session=False)
     if await session.scalar(place.returning(Team.id)) is None:
         raise Refused(403, "Monitor limit reached")
@@ -280,7 +284,7 @@ async def create_monitor(
     fields: dict[str, Any] = given.model_dump()
     fields["name"] = fields["name"] or (urlsplit(given.url).hostname or "")[:100]
     monitor = Monitor(
-        team_id=team_id,
+        team_id=by.team_id,
         status="paused" if given.paused else "pending",
         status_changed_at=now,
         created_at=now,
@@ -294,6 +298,18 @@ async def create_monitor(
     session.add(monitor)
     await session.flush()
     session.add(StateChange(monitor_id=monitor.id, changed_at=now, state=monitor.status))
+    session.add(
+        AuditEntry(
+            team_id=by.team_id,
+            happened_at=now,
+            actor=f"API key {by.name}",
+            actor_client_id=by.client_id,
+            address=request.client.host if request.client else None,
+            action="monitor.created",
+            subject=monitor.name,
+            subject_id=str(monitor.id),
+        )
+    )
     await session.commit()
     response.headers["Location"] = f"/api/monitors/{monitor.id}"
     response.headers["ETag"] = f'"{monitor.version}"'

@@ -78,6 +78,7 @@ class ApiKey(Row):
     id: Mapped[UUID] = mapped_column(primary_key=True)
     team_id: Mapped[UUID]
     client_id: Mapped[str]
+    name: Mapped[str]
     scopes: Mapped[list[str]]
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
@@ -154,6 +155,20 @@ class StateChange(Row):
     monitor_id: Mapped[UUID] = mapped_column(ForeignKey("monitors.id"))
     changed_at: Mapped[datetime]
     state: Mapped[str]
+
+
+class AuditEntry(Row):
+    __tablename__ = "audit_entries"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    team_id: Mapped[UUID]
+    happened_at: Mapped[datetime]
+    actor: Mapped[str]
+    actor_client_id: Mapped[str | None]
+    address: Mapped[str | None]
+    action: Mapped[str]
+    subject: Mapped[str]
+    subject_id: Mapped[str | None]
 
 
 class Article(Row):

@@ -43,33 +43,34 @@ shared = Rows()
 
 async def list_monitors(request: Request) -> Response:
     """Answer a page, newest first."""
-    team_id, headers = await shared.let_in(request.headers.get("authorization"), "monitors:read")
+    key, headers = await shared.let_in(request.headers.get("authorization"), "monitors:read")
     asked = request.query_params.get("limit", "50")
     if not asked.isdecimal() or not 1 <= (limit := int(asked)) <= 100:
         raise Refused(400, "limit: must be between 1 and 100")
-    rows, next_cursor = await shared.fetch_page(team_id, limit, request.query_params.get("cursor"))
+    rows, next_cursor = await shared.fetch_page(key.team_id, limit, request.query_params.get("cursor"))
     return _answer({"monitors": [_represent(row) for row in rows], "next_cursor": next_cursor}, 200, headers)
 
 
 async def create_monitor(request: Request) -> Response:
     """Create a monitor."""
-    team_id, headers = await shared.let_in(request.headers.get("authorization"), "monitors:write")
+    key, headers = await shared.let_in(request.headers.get("authorization"), "monitors:write")
     try:
         given = orjson.loads(await request.body())
     except orjson.JSONDecodeError:
         raise Refused(400, "must be JSON") from None
-    monitor = await shared.insert(team_id, _check(given))
+    address = request.client.host if request.client else None
+    monitor = await shared.insert(key, address, _check(given))
     return _answer(monitor, 201, {**headers, "Location": f"/api/monitors/{monitor['id']}", "ETag": '"1"'})
 
 
 async def get_monitor(request: Request) -> Response:
     """Answer one monitor."""
-    team_id, headers = await shared.let_in(request.headers.get("authorization"), "monitors:read")
+    key, headers = await shared.let_in(request.headers.get("authorization"), "monitors:read")
     try:
         monitor_id = UUID(request.path_params["monitor_id"])
     except ValueError:
         raise Refused(400, "monitor_id: must be a UUID") from None
-    row = await shared.fetch_one(team_id, monitor_id)
+    row = await shared.fetch_one(key.team_id, monitor_id)
     return _answer(_represent(row), 200, {**headers, "ETag": f'"{row["version"]}"'})
 
 

@@ -15,13 +15,11 @@ from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
 from monitoring.backends.readiness import SignsOfLife, open_signs_of_life
 from monitoring.backends.repeating import repeat
-from monitoring.checks.checker import run_checker
 from monitoring.contract.application import build_contract_app
 from monitoring.contract.cut_off import ServerStopped
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply, notes_of
-from monitoring.worker import run_worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -67,6 +65,9 @@ class MonitoringService:
             self.backends = await stack.enter_async_context(open_backends(self._settings))
             self._signs_of_life = await stack.enter_async_context(open_signs_of_life(self.backends))
             if self._settings.redis_url is None:  # embedded: the queue, its worker and the checker run here
+                from monitoring.checks.checker import run_checker  # noqa: PLC0415 - others serve without it
+                from monitoring.worker import run_worker  # noqa: PLC0415
+
                 is_alone = not self._settings.is_on_postgresql
                 await stack.enter_async_context(run_worker(self.backends, is_alone=is_alone))
                 await stack.enter_async_context(run_checker(self.backends))

@@ -210,7 +210,7 @@ class TestList:
     def test_shows_no_secret_and_says_why_a_channel_is_disabled(self, member: Visitor) -> None:
         fill_in(member, "mattermost", **FILLED["mattermost"])
         page = member.open(CHANNELS).text
-        assert "https://chat.example.com/********" in page
+        assert "https://chat.example.com/********" in read_text(page)
         assert "a-secret" not in page
 
     def test_says_that_nobody_is_told_while_there_is_no_channel(self, member: Visitor) -> None:

@@ -47,7 +47,15 @@ def page_of(service: RunningService, monitor: Monitor) -> str:
 
 
 def titles_of(page: str) -> list[str]:
-    return re.findall(r"<strong><bdi>(.*?)</bdi></strong>", page)
+    return re.findall(r"<strong><bdi>(.*?)</bdi></strong>", page.replace("<wbr>", ""))
+
+
+class TestList:
+    def test_is_not_below_the_settings(self, owner: Visitor) -> None:
+        settings = 'aria-label="Settings"'
+        assert settings in owner.open("/settings/notifications").text
+        for path in ("/incidents", "/monitors", "/incidents?state=open"):
+            assert settings not in owner.open(path).text
 
 
 class TestPage:

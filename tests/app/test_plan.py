@@ -21,16 +21,16 @@ PLAN = "/settings/plan"
 
 class TestThePlan:
     def test_tells_how_much_of_it_is_used(self, member: Visitor, alice: Player, charlie: Player) -> None:
-        assert "Plan: free Monitors 0 of 1000 monitors used" in read_text(member.open(PLAN).text)
+        assert "Plan: free Monitors 0 of 1,000 monitors used" in read_text(member.open(PLAN).text)
         monitor = alice.post(
             "/api/monitors", json={"url": "https://shop.example.com/", "paused": True}
         ).json()
         charlie.post("/api/monitors", json={"url": "https://shop.example.com/"})
         page = member.open(PLAN).text
-        assert "1 of 1000 monitors used, 999 free" in read_text(page)
+        assert "1 of 1,000 monitors used, 999 free" in read_text(page)
         assert '<meter min="0" max="1000" value="1"' in page
         alice.delete(f"/api/monitors/{monitor['id']}")
-        assert "0 of 1000 monitors used" in read_text(member.open(PLAN).text)
+        assert "0 of 1,000 monitors used" in read_text(member.open(PLAN).text)
 
     @pytest.mark.parametrize("max_monitors", [0, 1])
     def test_says_when_it_is_full(self, service: RunningService, max_monitors: int) -> None:
@@ -53,7 +53,7 @@ class TestThePlan:
 
     def test_names_the_larger_plans_only(self, busy: Visitor) -> None:
         text = read_text(busy.open(PLAN).text)
-        assert "a larger plan: big has 12, huge has 5000." in text
+        assert "a larger plan: big has 12, huge has 5,000." in text
         assert "tiny" not in text
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from monitoring.app.words import (
     isolate,
+    let_break,
     write_ago,
     write_days_left,
     write_duration,
@@ -104,3 +105,15 @@ def test_text_that_may_turn_is_isolated(text: str) -> None:
 
 def test_plain_text_stays_as_it_is() -> None:
     assert isolate("Web shop") == "Web shop"
+
+
+@pytest.mark.parametrize(
+    ("text", "markup"),
+    [
+        ("bob.b@acme.example", "bob<wbr>.b<wbr>@acme<wbr>.example"),
+        ("It ended. Now.", "It ended. Now."),
+        ("<b>@acme", "&lt;b&gt;@acme"),
+    ],
+)
+def test_an_email_may_break_between_its_words_and_is_escaped(text: str, markup: str) -> None:
+    assert let_break(text) == markup

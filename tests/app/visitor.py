@@ -131,7 +131,7 @@ class _TextReader(HTMLParser):
         self.parts: list[str] = []
 
     def handle_starttag(self, tag: str, _attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in ("a", "strong", "em", "code", "span", "time"):
+        if tag not in ("a", "strong", "em", "code", "span", "time", "wbr"):
             self.parts.append(" ")
 
     def handle_data(self, data: str) -> None:

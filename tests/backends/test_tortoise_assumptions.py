@@ -19,6 +19,7 @@ from tortoise.backends.base.client import (
 )
 from tortoise.backends.sqlite.client import SqliteClient, SqliteTransactionContext, SqliteTransactionWrapper
 from tortoise.migrations.executor import MigrationExecutor
+from tortoise.migrations.recorder import MigrationRecorder
 from tortoise.models import Model
 
 from backends.garden_models import Bed
@@ -63,6 +64,11 @@ class TestModels:
 
 def test_a_migration_takes_an_editor_of_the_executor() -> None:
     assert "atomic" in inspect.signature(MigrationExecutor._schema_editor).parameters  # noqa: SLF001
+
+
+def test_applied_migrations_are_in_a_table_of_this_name() -> None:
+    named = inspect.signature(MigrationRecorder.__init__).parameters["table_name"]
+    assert named.default == "tortoise_migrations"
 
 
 class TestPostgresClient:

@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import ViewportSize
 
-from browser.chromium import PHONE
+from browser.acme.people import join
+from browser.chromium import PHONE, find_what_is_too_wide
+from incidents.breakdowns import break_down
+from monitoring.auth.service import create_team
+from monitoring.backends.fields import uuid7
+from monitoring.members.models import Role, User
+from monitoring.monitors.deleting import schedule_deletion
+from monitoring.monitors.service import create_monitor
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+    from browser.acme.people import Member
     from browser.acme.team import Acme
     from browser.chromium import Arrive
+    from running_service import RunningService
 
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
+SMALL_PHONE = ViewportSize(width=360, height=740)
 TABLET = ViewportSize(width=768, height=1024)
 
 LATE_YESTERDAY = "times => times.forEach(time => { time.textContent = '28 Nov, 23:58:48 UTC' })"
-BROKEN = "names => names.filter(name => name.getClientRects().length > 1).map(name => name.textContent)"
+LONG_EMAIL = "grace.oyelaran-featherstonehaugh@engineering.acme.example"
+
+# Ordinary words of the page, those of emails too, that go on in another line.
+BROKEN_WORDS = """
+() => {
+  const [found, range] = [[], document.createRange()];
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts;
+    const { parentElement: holder } = text;
+    if (!holder.checkVisibility() || holder.closest(".unseen, select, code")) continue;
+    for (const { 0: word, index } of text.data.matchAll(/\\w+/g)) {
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      if (new Set([...range.getClientRects()].map(part => Math.round(part.top))).size > 1) found.push(word);
+    }
+  }
+  return found;
+}
+"""
+BROKEN = """
+names => names
+  .filter(name => new Set([...name.getClientRects()].map(part => Math.round(part.top))).size > 1)
+  .map(name => name.textContent)
+"""
 
 
 @pytest.mark.parametrize("path", ["/settings/api-keys", "/settings/members"])
@@ -28,6 +65,101 @@ def test_a_tablet_breaks_no_email(path: str, acme: Acme, arrive: Arrive) -> None
     emails = owner.page.locator("table bdi").filter(has_text="@")
     assert emails.count() > 2
     assert emails.evaluate_all(BROKEN) == []
+
+
+@pytest.fixture
+def troubled(app_service: RunningService, acme: Acme) -> Member:
+    """Make the owner of a team that has to be told all that a list can tell above its monitors."""
+    del acme  # must be made first
+
+    async def form() -> Member:
+        team = await create_team(f"Troubled {uuid7()}", "team", 100)
+        owner = await join(team, Role.OWNER)
+        tags = ["shop", "public", "internal", "marketing", "payments", "legacy"]
+        given = [
+            {"name": f"Shop {number}", "url": "https://shop.invalid/", "tags": [*tags, f"region-{number}"]}
+            for number in range(24)
+        ]
+        monitors = [await create_monitor(team.id, each) for each in given]
+        for monitor in monitors[:6]:
+            await break_down(monitor)
+        for monitor in monitors[-2:]:
+            await schedule_deletion(team.id, [monitor.id], datetime.now(UTC), by=owner.actor)
+        return owner
+
+    return app_service.run(form())
+
+
+@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no script"])
+@pytest.mark.parametrize("query", ["", "?group=tag", "?search=shop&tag=shop,public&status=pending&sort=name"])
+def test_a_phone_shows_the_first_monitor_early_whatever_else_must_be_told(
+    query: str, options: dict[str, Any], troubled: Member, arrive: Arrive
+) -> None:
+    owner = arrive(troubled, viewport=SMALL_PHONE, **options)
+    owner.open(f"/monitors{query}")
+    for told in ("6 open incidents", "1 monitor will be deleted at", "Nobody is told", "1 more deletion"):
+        assert owner.page.get_by_text(told).first.is_visible(), told
+    first = owner.page.locator("tbody tr").first.bounding_box()
+    assert first
+    assert first["y"] < 640
+    undo = owner.page.get_by_role("button", name="Undo").first.bounding_box()
+    assert undo
+    assert undo["height"] < 40  # one line
+    assert find_what_is_too_wide(owner.page) == []
+
+
+def test_a_phone_shows_the_tabs_of_the_settings_in_one_row_and_the_chosen_one_within_it(
+    acme: Acme, arrive: Arrive
+) -> None:
+    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    for path in ("api-keys", "maintenance", "account"):
+        owner.open(f"/settings/{path}")
+        tabs = owner.page.get_by_role("navigation", name="Settings")
+        tops = tabs.get_by_role("link").evaluate_all("links => links.map(link => link.offsetTop)")
+        assert len(tops) == 7
+        assert len(set(tops)) == 1
+        chosen = tabs.locator("[aria-current]").bounding_box()
+        assert chosen
+        assert chosen["x"] >= 0
+        assert chosen["x"] + chosen["width"] <= SMALL_PHONE["width"]
+
+
+@pytest.mark.parametrize("size", [SMALL_PHONE, TABLET], ids=["phone", "tablet"])
+def test_a_translation_tells_its_language_and_state_in_one_line_and_what_can_be_done_below(
+    size: ViewportSize, acme: Acme, arrive: Arrive
+) -> None:
+    owner = arrive(acme.owner, viewport=size)
+    owner.open(f"/articles/{acme.articles['failed']}")
+    for row in owner.page.locator(".translations tbody tr").all():
+        name, state = row.locator("th"), row.locator(".badge")
+        assert find_top(name) == pytest.approx(find_top(state), abs=8)
+        assert find_top(row.get_by_role("link", name="Read")) > find_top(state)
+    names = owner.page.locator(".translations th[scope=row]").all_inner_texts()
+    assert names == ["Spanish es", "French fr", "Portuguese pt"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/settings/members", "/settings/audit-log?who={email}", "/settings/members/{user_id}"]
+)
+def test_a_phone_breaks_a_long_email_only_between_its_words(
+    path: str, acme: Acme, arrive: Arrive, app_service: RunningService
+) -> None:
+    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    user = app_service.run(find_user(LONG_EMAIL))
+    owner.open(path.format(user_id=user.id, email=LONG_EMAIL))
+    assert LONG_EMAIL in owner.page.locator("main").inner_text()
+    assert find_what_is_too_wide(owner.page) == []
+    assert owner.page.evaluate(BROKEN_WORDS) == []
+
+
+async def find_user(email: str) -> User:
+    return await User.get(email=email)
+
+
+def find_top(element: Locator) -> float:
+    box = element.bounding_box()
+    assert box
+    return box["y"]
 
 
 def test_a_phone_shows_the_first_monitor_on_its_first_screen_and_each_in_few_lines(

@@ -1,6 +1,58 @@
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from monitoring.contract.strict_json import UnfitJsonError, parse_json
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+class TestEveryValue:
+    @given(value=VALUES, is_ascii=st.booleans())
+    def test_is_read_as_it_was_written(self, value: object, is_ascii: bool) -> None:  # noqa: FBT001 - Hypothesis
+        read = parse_json(json.dumps(value, ensure_ascii=is_ascii).encode())
+        assert repr(read) == repr(value)
+
+
+class TestANameGivenTwice:
+    @given(name=TEXTS, first=VALUES, second=VALUES, is_ascii=st.booleans())
+    def test_is_unfit_whatever_it_names(
+        self,
+        name: str,
+        first: object,
+        second: object,
+        is_ascii: bool,  # noqa: FBT001
+    ) -> None:
+        written, one, two = (json.dumps(each, ensure_ascii=is_ascii) for each in (name, first, second))
+        with pytest.raises(UnfitJsonError, match="repeated") as caught:
+            parse_json(f'[{{"other": {two}, {written} : {one}, {written}:{two}}}]'.encode())
+        assert caught.value.path == (name,)
+
+    @pytest.mark.parametrize(
+        "encoded",
+        [
+            rb'{"a":"\u003a","a":1}',  # an escaped colon must not stand for that of a name
+            rb'{"a":"\u003A", "b":{"c":1,"c":2}}',
+            b'{"a":":::","a":1}',
+            b'{"a":1,"a":":"}',
+            b'{"a:":1,"a:":1}',
+            rb'{"a":1,"\u0061":2}',
+        ],
+    )
+    def test_is_found_beside_other_colons(self, encoded: bytes) -> None:
+        with pytest.raises(UnfitJsonError, match="repeated"):
+            parse_json(encoded)
 
 
 class TestWhatNoDatabaseCanStore:

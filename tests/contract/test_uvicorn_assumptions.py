@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import subprocess
+import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from uvicorn import Config, Server
+from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
-from uvicorn.server import ServerState, logger
+from uvicorn.server import Server, ServerState, logger
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -30,6 +32,8 @@ class Transport(asyncio.Transport):
         self.is_closed = False
 
     def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
 
     def write(self, data: Any) -> None:
         self.written += data
@@ -69,6 +73,12 @@ def new_cycle(transport: Transport) -> RequestResponseCycle:
 
 def start(*headers: tuple[bytes, bytes]) -> ASGISendEvent:
     return {"type": "http.response.start", "status": 200, "headers": list(headers)}
+
+
+def test_the_service_loads_no_command_of_uvicorn() -> None:
+    code = "import sys, monitoring.contract.uvicorn_bridge; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"uvicorn.main", "click"} & set(loaded.stdout.split()) == set()
 
 
 def test_the_version_is_the_one_these_assumptions_were_read_from() -> None:
@@ -123,6 +133,16 @@ class TestProtocol:
         protocol.timeout_keep_alive_task = asyncio.get_running_loop().call_later(60, lambda: None)
         protocol._unset_keepalive_if_required()  # noqa: SLF001
         assert protocol.timeout_keep_alive_task is None
+        assert "self._unset_keepalive_if_required()" in inspect.getsource(HttpToolsProtocol.connection_lost)
+
+    async def test_counts_an_answer_and_waits_for_the_next_request(self) -> None:
+        protocol = new_protocol(transport := Transport())
+        protocol.on_response_complete()
+        assert protocol.server_state.total_requests == 1
+        assert isinstance(protocol.timeout_keep_alive_task, asyncio.TimerHandle)
+        assert protocol.timeout_keep_alive == 5
+        protocol.timeout_keep_alive_handler()
+        assert transport.is_closed
 
 
 class TestCycle:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from alone.monitor import LOCATION, MONITOR
 from monitoring.contract.replies import Reply
 
 
 async def get_monitor(monitor_id: str) -> Reply:  # noqa: ARG001 - reading the parameter is part of the cost
-    """Answer one monitor."""
-    return Reply(MONITOR, headers={"ETag": '"1"'})
+    """Answer one monitor, in JSON as the service's database writes it."""
+    return Reply(orjson.dumps(MONITOR), headers={"ETag": '"1"'})
 
 
 async def create_monitor(body: dict[str, Any], idempotency_key: str | None = None) -> Reply:  # noqa: ARG001

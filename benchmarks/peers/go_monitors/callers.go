@@ -20,7 +20,7 @@ import (
 const (
 	rateLimit     = 1_000_000_000
 	windowSeconds = 60
-	findKey       = "SELECT team_id, scopes::text, last_used_at FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL"
+	findKey       = "SELECT team_id, scopes::text, name, last_used_at FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL"
 	useKey        = "UPDATE api_keys SET last_used_at = $2 WHERE client_id = $1"
 )
 
@@ -40,9 +40,11 @@ type claims struct {
 }
 
 type key struct {
-	team   [16]byte
-	scopes []string
-	until  time.Time
+	clientID string
+	team     [16]byte
+	scopes   []string
+	name     string
+	until    time.Time
 }
 
 // callers judges who asks: token, key and rate limit. A key is kept for a while, in which a revoked one works.
@@ -59,23 +61,23 @@ func newCallers(pool *pgxpool.Pool, redisURL, secret string, keepFor time.Durati
 	return &callers{pool: pool, redis: &redis.Pool{Dial: dial, MaxIdle: 16}, secret: []byte(secret), keepFor: keepFor}
 }
 
-// letIn returns the caller's team, and sets the headers of the rate limit.
-func (c *callers) letIn(writer http.ResponseWriter, request *http.Request, scope string) ([16]byte, error) {
+// letIn returns the caller's key, and sets the headers of the rate limit.
+func (c *callers) letIn(writer http.ResponseWriter, request *http.Request, scope string) (*key, error) {
 	claims, err := c.verify(request.Header.Get("Authorization"))
 	if err != nil {
-		return [16]byte{}, err
+		return nil, err
 	}
 	found, err := c.find(request.Context(), claims.Subject)
 	if err != nil {
-		return [16]byte{}, err
+		return nil, err
 	}
 	if err := c.count(writer, claims.Subject); err != nil {
-		return [16]byte{}, err
+		return nil, err
 	}
 	if !contains(strings.Fields(claims.Scope), scope) || !contains(found.scopes, scope) {
-		return [16]byte{}, refused{403, "Insufficient permissions"}
+		return nil, refused{403, "Insufficient permissions"}
 	}
-	return found.team, nil
+	return found, nil
 }
 
 func (c *callers) verify(authorization string) (*claims, error) {
@@ -113,8 +115,8 @@ func (c *callers) find(ctx context.Context, clientID string) (*key, error) {
 	if kept, ok := c.known.Load(clientID); ok && kept.(*key).until.After(time.Now()) {
 		return kept.(*key), nil
 	}
-	found, scopes, usedAt := new(key), "", (*time.Time)(nil)
-	err := c.pool.QueryRow(ctx, findKey, clientID).Scan(&found.team, &scopes, &usedAt)
+	found, scopes, usedAt := &key{clientID: clientID}, "", (*time.Time)(nil)
+	err := c.pool.QueryRow(ctx, findKey, clientID).Scan(&found.team, &scopes, &found.name, &usedAt)
 	if err == pgx.ErrNoRows {
 		return nil, refused{401, "Invalid API key"}
 	}

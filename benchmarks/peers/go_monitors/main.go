@@ -71,7 +71,7 @@ func (s *service) route(writer http.ResponseWriter, request *http.Request) error
 }
 
 func (s *service) list(writer http.ResponseWriter, request *http.Request) error {
-	team, err := s.callers.letIn(writer, request, "monitors:read")
+	by, err := s.callers.letIn(writer, request, "monitors:read")
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s *service) list(writer http.ResponseWriter, request *http.Request) error 
 			}
 		}
 	}
-	body, err := s.page(request.Context(), team, limit, cursor)
+	body, err := s.page(request.Context(), by.team, limit, cursor)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (s *service) list(writer http.ResponseWriter, request *http.Request) error 
 }
 
 func (s *service) get(writer http.ResponseWriter, request *http.Request, written string) error {
-	team, err := s.callers.letIn(writer, request, "monitors:read")
+	by, err := s.callers.letIn(writer, request, "monitors:read")
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *service) get(writer http.ResponseWriter, request *http.Request, written
 	if err != nil {
 		return refused{400, "monitor_id: must be a UUID"}
 	}
-	body, version, err := s.one(request.Context(), team, id)
+	body, version, err := s.one(request.Context(), by.team, id)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *service) get(writer http.ResponseWriter, request *http.Request, written
 }
 
 func (s *service) create(writer http.ResponseWriter, request *http.Request) error {
-	team, err := s.callers.letIn(writer, request, "monitors:write")
+	by, err := s.callers.letIn(writer, request, "monitors:write")
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,8 @@ func (s *service) create(writer http.ResponseWriter, request *http.Request) erro
 	if err != nil {
 		return err
 	}
-	created, err := s.insert(request.Context(), team, given)
+	address, _, _ := net.SplitHostPort(request.RemoteAddr)
+	created, err := s.insert(request.Context(), by, address, given)
 	if err != nil {
 		return err
 	}

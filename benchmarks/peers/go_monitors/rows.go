@@ -37,11 +37,14 @@ WITH place AS (
                           version, search_text)
     SELECT $1, place.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
            $21, $22, $22, $22, 1, $23 FROM place
-    RETURNING id, paused, status, created_at
+    RETURNING id, team_id, name, paused, status, created_at
 ), watch AS (
     INSERT INTO watches (id, monitor_id, due_at, next_check_at, settled, is_degraded, is_blind, streak)
     SELECT $24, id, CASE WHEN paused THEN NULL ELSE created_at END, created_at, 'pending', false, false, 0
     FROM monitor
+), entry AS (
+    INSERT INTO audit_entries (id, team_id, happened_at, actor, actor_client_id, address, action, subject, subject_id)
+    SELECT $26, team_id, created_at, $27, $28, $29, 'monitor.created', name, id::text FROM monitor
 )
 INSERT INTO state_changes (id, monitor_id, changed_at, state) SELECT $25, id, created_at, status FROM monitor`
 )
@@ -104,8 +107,8 @@ func (s *service) one(ctx context.Context, team, id [16]byte) ([]byte, int32, er
 	return m.appendJSON(make([]byte, 0, 1024)), m.version, nil
 }
 
-// insert creates a monitor within the team's plan, with its watch and its first state.
-func (s *service) insert(ctx context.Context, team [16]byte, given *configuration) (*monitor, error) {
+// insert creates a monitor within the team's plan, with its watch, its first state, and an entry of the audit log.
+func (s *service) insert(ctx context.Context, by *key, address string, given *configuration) (*monitor, error) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	m := &monitor{configuration: *given, id: newUUID(now), status: "pending", statusChangedAt: now, createdAt: now}
 	m.updatedAt = now
@@ -116,10 +119,11 @@ func (s *service) insert(ctx context.Context, team [16]byte, given *configuratio
 	}
 	m.headers, m.codes, m.tags = writeHeaders(m.RequestHeaders), writeTexts(m.ExpectedStatusCodes), writeTexts(m.Tags)
 	done, err := s.pool.Exec(ctx, insertOne,
-		m.id, team, m.Name, m.URL, m.Method, m.headers, m.RequestBody, m.codes, m.RequiredKeyword, m.ForbiddenKeyword,
+		m.id, by.team, m.Name, m.URL, m.Method, m.headers, m.RequestBody, m.codes, m.RequiredKeyword, m.ForbiddenKeyword,
 		m.IntervalSeconds, m.TimeoutSeconds, m.FollowRedirects, m.VerifyTLS, m.TLSExpiryWarningDays, m.SlowThresholdMS,
 		m.FailureThreshold, m.RecoveryThreshold, m.Paused, m.tags, m.status, now,
 		strings.ToLower(m.Name+"\n"+m.URL), newUUID(now), newUUID(now),
+		newUUID(now), "API key "+by.name, by.clientID, address,
 	)
 	if err == nil && done.RowsAffected() == 0 {
 		return nil, refused{403, "Monitor limit reached"}

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import html
 import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import nh3
 from markupsafe import Markup
 
 from monitoring.articles.translation.html_tokens import RAW_TEXT_ELEMENTS, Token, TokenKind, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from nh3 import Cleaner
 
 MAX_LEVELS = 32
 MAX_ADDRESS_CHARACTERS = 2_000
@@ -53,14 +55,6 @@ _HOLDS_PARAGRAPHS = frozenset({"blockquote", "dd", "li", "td", "th"})
 
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
 
-_CLEANER = nh3.Cleaner(
-    tags={*_INLINE_NAMES, *BLOCKS.values(), *PARTS, "br", "hr"},
-    attributes={"a": {"href"}},
-    url_schemes={"http", "https"},
-    url_relative="deny",
-    link_rel="noopener nofollow noreferrer",
-)
-
 
 class Block(NamedTuple):
     """A paragraph, list, table or the like, ready for a page; `kind` is the name of its element."""
@@ -72,7 +66,20 @@ class Block(NamedTuple):
 def read_blocks(source: str) -> Iterator[Block]:
     """Yield the blocks of HTML, however malformed, in linear time. Stopping early saves the rest."""
     for kind, arranged in _Arranger(source).blocks():
-        yield Block(kind, Markup(_CLEANER.clean(arranged)))  # noqa: S704 - sanitised
+        yield Block(kind, Markup(_make_cleaner().clean(arranged)))  # noqa: S704 - sanitised
+
+
+@cache
+def _make_cleaner() -> Cleaner:
+    import nh3  # noqa: PLC0415 - 1.5 MiB, for somebody who reads an article in the app
+
+    return nh3.Cleaner(
+        tags={*_INLINE_NAMES, *BLOCKS.values(), *PARTS, "br", "hr"},
+        attributes={"a": {"href"}},
+        url_schemes={"http", "https"},
+        url_relative="deny",
+        link_rel="noopener nofollow noreferrer",
+    )
 
 
 class _Arranger:

@@ -1,4 +1,4 @@
-"""What is wrong with an engine's answer, in words for people who read a translation."""
+"""What is wrong with an engine's answer, and what locales are called, for people who read a translation."""
 
 from __future__ import annotations
 
@@ -18,3 +18,53 @@ FAULTS = {
     Fault.CHATTER: "the engine answered with remarks of its own",
     Fault.TERMS: "a term was not translated as prescribed",
 }
+
+# Of ISO 639-1. A locale of another language is shown as it is.
+LANGUAGES = {
+    "ar": "Arabic",
+    "bg": "Bulgarian",
+    "ca": "Catalan",
+    "cs": "Czech",
+    "da": "Danish",
+    "de": "German",
+    "el": "Greek",
+    "en": "English",
+    "eo": "Esperanto",
+    "es": "Spanish",
+    "et": "Estonian",
+    "eu": "Basque",
+    "fa": "Persian",
+    "fi": "Finnish",
+    "fr": "French",
+    "ga": "Irish",
+    "gl": "Galician",
+    "he": "Hebrew",
+    "hi": "Hindi",
+    "hr": "Croatian",
+    "hu": "Hungarian",
+    "id": "Indonesian",
+    "it": "Italian",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "lt": "Lithuanian",
+    "lv": "Latvian",
+    "nb": "Norwegian",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ro": "Romanian",
+    "ru": "Russian",
+    "sk": "Slovak",
+    "sl": "Slovenian",
+    "sv": "Swedish",
+    "th": "Thai",
+    "tr": "Turkish",
+    "uk": "Ukrainian",
+    "vi": "Vietnamese",
+    "zh": "Chinese",
+}
+
+
+def name_language(locale: str) -> str | None:
+    """Return the English name of a locale's language; None if it is not among the names we know."""
+    return LANGUAGES.get(locale.partition("-")[0].lower())

@@ -1,4 +1,4 @@
-"""The app's cookies: a random token, a known browser's mark, notices, strangers' wrong forms, a density.
+"""The app's cookies: a random token, a known browser's mark, notices, strangers' wrong forms, lists.
 
 Signing in replaces the token with that of a session. The mark is that of a browser that somebody signed in
 with before. It lets nobody in. It says which count of passwords applies, and OWASP calls it a device cookie.
@@ -13,6 +13,8 @@ import secrets
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from pydantic import SecretStr
     from starlette.requests import Request
     from starlette.responses import Response
@@ -24,6 +26,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _MARK = re.compile(r"([A-Za-z0-9_-]{43})\.([0-9a-f]{64})")
 _NOTICE_SECONDS = 60
 _ANSWER_SECONDS = 600
+_LIST_SECONDS = 86_400
 _MARK_SECONDS = 400 * 86_400  # browsers keep no cookie longer (RFC 6265bis §5.5)
 
 
@@ -93,6 +96,17 @@ def read_density(request: Request, settings: Settings) -> str:
 def set_density(response: Response, density: str, settings: Settings) -> None:
     """Remember how dense this browser's lists are."""
     _set(response, "density", density, _MARK_SECONDS, settings)
+
+
+def read_list(request: Request, settings: Settings, monitor_id: UUID) -> str:
+    """Return the query of the list that led this browser to the monitor; empty if none did lately."""
+    led_to, _, query = request.cookies.get(_name("list", settings), "").partition(":")
+    return query if led_to == str(monitor_id) else ""
+
+
+def set_list(response: Response, query: str, settings: Settings, monitor_id: UUID) -> None:
+    """Remember for a day which list led to the monitor, by the list's query."""
+    _set(response, "list", f"{monitor_id}:{query}", _LIST_SECONDS, settings)
 
 
 def csrf_token_of(token: str) -> str:

@@ -10,13 +10,13 @@ from monitoring.contract.problems import Problem
 if TYPE_CHECKING:
     from datetime import datetime
 
-# In hours.
+# In hours. The first is offered at first: it ends by itself, should nobody think of it again.
 MUTE_LENGTHS = {
-    "": "until unmuted",
     "1": "for 1 hour",
     "8": "for 8 hours",
     "24": "for a day",
     "168": "for a week",
+    "": "until unmuted",
 }
 
 

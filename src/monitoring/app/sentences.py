@@ -12,7 +12,7 @@ NOTICES = {
     "channel_deleted": "The channel is deleted. Nothing is sent to it any more.",
     "channel_updated": "The channel is changed.",
     "check_requested": "A check is requested. Its result will appear here in a moment.",
-    "delivery_sent_again": "It is sent again. Load the page again to see what came of it.",
+    "delivery_sent_again": "It is sent again. What comes of it will appear here.",
     "incident_acknowledged": "You have acknowledged the incident. Reminders stop.",
     "nothing_selected": "Nothing was done: select at least one monitor first.",
     "note_written": "The note is added.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ _MS_A_SECOND = 1000
 _TENTHS_A_MINUTE = 600
 
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+
+_WORD_ENDS = re.compile(r"(?<=\w)(?=[.@]\w)")
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
@@ -124,8 +127,14 @@ def isolate(text: str) -> str:
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
 
 
+def let_break(text: str) -> Markup:
+    """Let a long email or address break before its `@` and its dots, and not within a word."""
+    return Markup(_WORD_ENDS.sub("<wbr>", str(Markup.escape(text))))  # noqa: S704 - escaped
+
+
 FILTERS: dict[str, Callable[..., Markup | str]] = {
     "ago": write_ago,
+    "breakable": let_break,
     "as_read": resolve_references,
     "clock": write_clock,
     "days_left": write_days_left,

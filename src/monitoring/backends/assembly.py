@@ -10,7 +10,6 @@ from monitoring.backends.counters import Counters, open_counters
 from monitoring.backends.current import _current, current_backends
 from monitoring.backends.database import Database, open_database
 from monitoring.backends.database_clients.configuration import MODEL_MODULES
-from monitoring.backends.objects import BlogStorage, open_blog_storage
 from monitoring.backends.queue import TaskQueue
 from monitoring.backends.remembered import Remembered
 from monitoring.backends.rounds import Rounds
@@ -20,6 +19,7 @@ from monitoring.backends.tasks import Task, find_tasks
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
 
+    from monitoring.backends.objects import BlogStorage
     from monitoring.settings import Settings
 
 __all__ = ["Backends", "current_backends", "open_backends"]
@@ -57,6 +57,15 @@ class Backends:
         await self.queue.stop_worker(finishing_seconds)
 
 
+def open_storage_of(settings: Settings, max_turns: int = 1) -> BlogStorage | None:
+    """Open the blog storage that the settings name, if any. Raises `SettingsError` if there is none such."""
+    if settings.blog_storage_url is None:
+        return None
+    from monitoring.backends.objects import open_blog_storage  # noqa: PLC0415 - 5 MiB, with its library
+
+    return open_blog_storage(settings.blog_storage_url, max_turns)
+
+
 @asynccontextmanager
 async def open_backends(
     settings: Settings,
@@ -78,9 +87,7 @@ async def open_backends(
             settings=settings,
             database=database,
             # A transaction that puts holds a connection meanwhile; the other half is for all others.
-            blog_storage=open_blog_storage(
-                settings.blog_storage_url, max(1, settings.database_pool_max_connections // 2)
-            ),
+            blog_storage=open_storage_of(settings, max(1, settings.database_pool_max_connections // 2)),
             counters=counters,
             # SQLite is quick to read, and a command that has only its file could tell nobody of a change.
             remembered=Remembered(counters, remembers=is_postgres(database.context.db())),

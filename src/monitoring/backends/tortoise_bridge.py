@@ -5,7 +5,8 @@ tests/backends/test_tortoise_assumptions.py checks each of them:
 - `Model._meta` has `db_table`, `fields_map`, and in `fields_db_projection` the columns that are stored.
 - `Model._saved_in_db` says whether `save` inserts or updates; `_await_when_save` has values still to come.
 - `tortoise.context._current_context` is the context variable from which models learn their database.
-- `MigrationExecutor._schema_editor` makes what makes tables.
+- `MigrationExecutor._schema_editor` makes what makes tables. The table `tortoise_migrations` has the names of
+  the migrations that were applied.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tortoise.models import Model
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from tortoise.backends.base.client import BaseDBAsyncClient
     from tortoise.context import TortoiseContext
     from tortoise.fields.base import Field
     from tortoise.migrations.executor import MigrationExecutor
@@ -45,6 +47,15 @@ async def make_table_of_migrations(executor: MigrationExecutor) -> None:
     The executor would read it before making it, and that error would end PostgreSQL's transaction.
     """
     await executor.recorder.ensure_schema(executor._schema_editor(atomic=False))  # noqa: SLF001
+
+
+async def find_applied_migrations(connection: BaseDBAsyncClient) -> set[str]:
+    """Return the names of the migrations that were applied. Raises OperationalError if none ever was.
+
+    An executor would load all migrations, and take any error for "none".
+    """
+    rows = await connection.execute_query_dict('SELECT "name" FROM "tortoise_migrations"')
+    return {row["name"] for row in rows}
 
 
 def table_of(model: type[Model]) -> str:

@@ -2,36 +2,64 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
+from monitoring.cli.failing import reporting_wrong_settings
 from monitoring.cli.loading import loading
 from monitoring.cli.open_files import raise_limit_of_open_files
 
-with loading():
-    from monitoring.cli import articles, encryption_keys, keys, serving, signing_keys, teams, users
-    from monitoring.settings import SettingsError
+# The module of each command. Most of what a short command does is to load its modules, and a process of the
+# service keeps what it has loaded. So only the modules of the command that was called are loaded.
+_MODULES = {
+    **dict.fromkeys(("dev", "serve", "worker", "checker", "migrate"), "processes"),
+    "teams": "teams",
+    "users": "users",
+    "keys": "keys",
+    "signing-keys": "signing_keys",
+    "encryption-keys": "encryption_keys",
+    "articles": "articles",
+}
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
-app.command()(serving.dev)
-app.command()(serving.serve)
-app.command()(serving.worker)
-app.command()(serving.checker)
-app.command()(serving.migrate)
-app.add_typer(teams.app, name="teams")
-app.add_typer(users.app, name="users")
-app.add_typer(keys.app, name="keys")
-app.add_typer(signing_keys.app, name="signing-keys")
-app.add_typer(encryption_keys.app, name="encryption-keys")
-app.add_typer(articles.app, name="articles")
+
+class _Commands(Mapping[str, Any]):
+    """All commands by name. Each is loaded when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - Typer does not export its base class
+        with loading():
+            module = import_module(f"monitoring.cli.{_MODULES[name]}")
+        group = typer.main.get_group(module.app)
+        command = group.commands.get(name, group)
+        command.name = name
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
+class _Group(TyperGroup):
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - Typer's own
+        super().__init__(**settings)
+        self.commands = _Commands()  # type: ignore[assignment]  # nobody changes them
+
+
+app = typer.Typer(cls=_Group, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback(help=__doc__)
+def _monitoring() -> None:
+    """Do nothing before a command."""
 
 
 def main() -> None:
     """Run the command; wrong settings end it with status 2, one line a problem."""
     raise_limit_of_open_files()
-    try:
+    with reporting_wrong_settings():
         app()
-    except SettingsError as error:
-        print(f"The service cannot start:\n{error}", file=sys.stderr)  # noqa: T201 - this is a terminal
-        sys.exit(2)

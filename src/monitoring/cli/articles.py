@@ -22,7 +22,8 @@ from monitoring.articles.withdrawal import withdraw_article
 from monitoring.articles.xliff import EditedTranslation, NoXliff, read_xliff, write_xliff
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.backends.current import current_backends
-from monitoring.cli.commands import AsJson, fail, run_command, show_row, show_rows
+from monitoring.cli.commands import AsJson, run_command, show_row, show_rows
+from monitoring.cli.failing import fail
 from monitoring.settings.values import normalise_locale
 
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import orjson
 import typer
@@ -12,11 +13,17 @@ from tortoise.exceptions import OperationalError
 from monitoring.auth.names import MAX_NAME_CHARACTERS, is_name
 from monitoring.backends.assembly import open_backends
 from monitoring.backends.errors import BackendUnavailable
+from monitoring.backends.readiness import open_signs_of_life
+from monitoring.cli.failing import fail
 from monitoring.settings import read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
     from datetime import datetime
+
+    from monitoring.backends.assembly import Backends
+    from monitoring.backends.tasks import Task
+    from monitoring.settings import Settings
 
 Result = TypeVar("Result")
 
@@ -39,17 +46,21 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
         fail(f"The database refused: {error}. Is it at the newest schema? Try `monitoring migrate`.")
 
 
+@asynccontextmanager
+async def opened(settings: Settings, tasks: Sequence[Task] | None = None) -> AsyncIterator[Backends]:
+    """Open the backends of a process that serves nobody, and let its metrics say whether they are there.
+
+    `tasks` are those that it sends or runs: all of them, if left out.
+    """
+    async with open_backends(settings, tasks=tasks) as backends, open_signs_of_life(backends):
+        yield backends
+
+
 def check_name(name: str) -> str:
     """Return the name if all its characters are visible and it is one line."""
     if not is_name(name):
         raise typer.BadParameter(f"must be 1 to {MAX_NAME_CHARACTERS} visible characters")
     return name
-
-
-def fail(sentence: str) -> NoReturn:
-    """End the command with status 1 and a sentence on standard error."""
-    typer.echo(sentence, err=True)
-    raise typer.Exit(1)
 
 
 def represent_moment(moment: datetime | None) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import typer
 
 from monitoring.backends.encryption import generate_encryption_key
-from monitoring.cli.commands import AsJson, fail, run_command, show_row
+from monitoring.cli.commands import AsJson, run_command, show_row
+from monitoring.cli.failing import fail
 from monitoring.cli.stored_credentials import encrypt_stored_credentials
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)

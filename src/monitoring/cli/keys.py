@@ -11,12 +11,12 @@ from monitoring.auth.scopes import DEFAULT_SCOPES, SCOPES
 from monitoring.cli.commands import (
     AsJson,
     check_name,
-    fail,
     represent_moment,
     run_command,
     show_row,
     show_rows,
 )
+from monitoring.cli.failing import fail
 
 if TYPE_CHECKING:
     from monitoring.auth.models import ApiKey

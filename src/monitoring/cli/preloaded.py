@@ -1,4 +1,4 @@
-"""What every child of a supervisor needs, for the process that they are forked from: `monitoring.cli` itself.
+"""What every child of a supervisor needs, for the process that they are forked from.
 
 That process counts nothing. So it takes its own figures out of the shared metrics, and each child begins with
 the values that a new process has.

@@ -9,6 +9,7 @@ from monitoring.contract.document import published_document
 
 with loading():
     operations = published_document().operations.values()  # first, as in `web_server`
+    import_module("monitoring.cli.serving")
     import_module("monitoring.asgi")
     for room in {operation.room for operation in operations}:
         import_module(f"monitoring.{room}.handlers")

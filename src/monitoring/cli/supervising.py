@@ -10,12 +10,16 @@ import asyncio
 import logging
 import multiprocessing
 import signal
+import sys
 import time
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from monitoring.cli.failing import reporting_wrong_settings
 from monitoring.cli.stopping import DROPPING_SECONDS, SIGNALS
 
 if TYPE_CHECKING:
@@ -84,9 +88,16 @@ class Supervisor:
             yield
 
     async def run(
-        self, on_ready: Callable[[], None], on_stop: Callable[[], None], on_end: Callable[[int], None]
+        self,
+        on_ready: Callable[[], None],
+        on_stop: Callable[[], None],
+        on_end: Callable[[int], None],
+        demand: Callable[[], None] | None = None,
     ) -> None:
         """Run until a signal stops it, or until a child cannot start: `status` is then that child's.
+
+        `demand` is called first, in a process of its own, so that this one need not load what that takes. It
+        ends its process as a command does if the children could not work.
 
         `on_ready` is called once, when the first child is ready; `on_stop` before children are stopped, and
         `on_end` with the id of each process that has ended.
@@ -94,6 +105,8 @@ class Supervisor:
         self._on_ready, self._on_stop, self._on_end = on_ready, on_stop, on_end
         for number in SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
+        if demand and not await self._meets(demand):
+            return
         numbered = enumerate(self._args_of_each)
         await asyncio.gather(*(self._keep_one(f"{self._name}-{number}", args) for number, args in numbered))
 
@@ -117,6 +130,19 @@ class Supervisor:
     def _kill(self) -> None:
         for child in self._children.values():
             child.process.kill()
+
+    async def _meets(self, demand: Callable[[], None]) -> bool:
+        """Call it in a process, whose status is ours if it fails. False after a stop, too."""
+        process = _forking.Process(target=_run_demand, args=(demand,))
+        with _signals_held_back():
+            process.start()
+        await _readable(process.sentinel)
+        process.join()
+        assert process.pid is not None  # noqa: S101
+        self._on_end(process.pid)
+        if not self._stopping.is_set() and process.exitcode:
+            self.status = max(1, process.exitcode)
+        return process.exitcode == 0 and not self._stopping.is_set()
 
     async def _keep_one(self, name: str, args: tuple[object, ...]) -> None:
         """Keep one child at work. Each child that dies soon after its start is replaced more slowly."""
@@ -200,6 +226,16 @@ def _run_child(work: Callable[..., None], lifeline: Connection, *args: object) -
         signal.signal(number, _leave_to_parent)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     work(lifeline, *args)
+
+
+def _run_demand(demand: Callable[[], None]) -> None:
+    """Call it as a child, which ends with its parent's signals and says in sentences why it fails."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    with reporting_wrong_settings():
+        try:
+            demand()
+        except typer.Exit as failed:
+            sys.exit(failed.exit_code)
 
 
 def _leave_to_parent(*_: object) -> None:

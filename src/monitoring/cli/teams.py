@@ -11,12 +11,12 @@ from monitoring.auth import service
 from monitoring.cli.commands import (
     AsJson,
     check_name,
-    fail,
     represent_moment,
     run_command,
     show_row,
     show_rows,
 )
+from monitoring.cli.failing import fail
 from monitoring.settings import read_settings
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import typer
 
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.auth.service import find_team
-from monitoring.cli.commands import AsJson, fail, represent_moment, run_command, show_row, show_rows
+from monitoring.cli.commands import AsJson, represent_moment, run_command, show_row, show_rows
+from monitoring.cli.failing import fail
 from monitoring.members import service
 from monitoring.members.invitations import Invited, invite, make_reset_code
 from monitoring.members.models import Role

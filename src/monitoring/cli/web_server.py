@@ -1,13 +1,10 @@
-"""The web server of a process: its configuration, and the address it listens on."""
+"""The web server of a process: how it is configured."""
 
 from __future__ import annotations
 
 import math
-import socket
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from monitoring.cli.commands import fail
 from monitoring.cli.loading import loading
 from monitoring.cli.open_files import ADDRESS_PART, affordable_backlog, affordable_clients
 from monitoring.contract import uvicorn_bridge
@@ -16,8 +13,6 @@ from monitoring.contract.document import published_document
 from monitoring.tracing import is_tracing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from monitoring.asgi import MonitoringService
     from monitoring.contract.uvicorn_bridge import ServerConfig
     from monitoring.settings import Settings
@@ -49,22 +44,3 @@ def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfi
             finishing_seconds=math.ceil(settings.shutdown_timeout_seconds),
         )
     return app, config
-
-
-@contextmanager
-def listening(settings: Settings) -> Iterator[socket.socket]:
-    """Open the socket that child processes share: while one is replaced, the others accept what arrives."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    address = (settings.host, settings.port)
-    try:
-        listener = socket.create_server(address, family=family, backlog=affordable_backlog())
-    except OSError as error:
-        fail(f"Cannot listen on {settings.host}, port {settings.port}: {error.strerror}")
-    with listener:
-        yield listener
-
-
-def base_url_of(listener: socket.socket) -> str:
-    """Write the address, with the port the kernel chose if it was asked for one."""
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

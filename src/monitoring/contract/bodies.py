@@ -59,20 +59,23 @@ class RequestBody:
 
     def _reader_for(self, scope: Scope) -> Read:
         # A body with two content types could be read in two ways.
-        content_types = [value for name, value in scope["headers"] if name == b"content-type"]
-        codings = {
-            coding.strip().lower()
-            for name, value in scope["headers"]
-            if name == b"content-encoding"
-            for coding in value.split(b",")
-        }
-        if foreign := codings - {b"", b"identity"}:
-            raise _unsupported("no Content-Encoding", sorted(foreign), {"Accept-Encoding": "identity"})
+        content_types: list[bytes] = []
+        for name, value in scope["headers"]:
+            if name == b"content-type":
+                content_types.append(value)
+            elif name == b"content-encoding":
+                _demand_identity(value)
         media_type, charset = _parse_content_type(content_types[0]) if len(content_types) == 1 else ("", "")
         if media_type not in self._readers or charset not in ("", "utf-8", "utf8"):
             accepted = {"Accept": ", ".join(self._readers)}
             raise _unsupported(next(iter(self._readers)), content_types, accepted)
         return self._readers[media_type]
+
+
+def _demand_identity(content_encoding: bytes) -> None:
+    codings = {coding.strip().lower() for coding in content_encoding.split(b",")}
+    if foreign := codings - {b"", b"identity"}:
+        raise _unsupported("no Content-Encoding", sorted(foreign), {"Accept-Encoding": "identity"})
 
 
 def _unsupported(expected: str, given: list[bytes], headers: Mapping[str, str]) -> Problem:

@@ -8,8 +8,8 @@ from hashlib import sha256
 
 from starlette.requests import Request
 
-from monitoring.contract.deferred_modules import deferred
 from monitoring.contract.replies import NOT_MODIFIED, Reply
+from monitoring.deferred_modules import deferred
 
 with deferred("werkzeug.serving", "werkzeug.test"):  # its server, and a client for tests
     from werkzeug.http import parse_accept_header

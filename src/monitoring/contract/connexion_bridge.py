@@ -34,9 +34,9 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from monitoring.contract.deferred_modules import deferred
 from monitoring.contract.document import Node
 from monitoring.contract.security import SecurityHandler, header_of
+from monitoring.deferred_modules import deferred
 
 with deferred("httpx", "requests", "starlette.testclient"):
     from connexion.middleware import main as connexion_main

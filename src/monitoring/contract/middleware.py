@@ -4,10 +4,10 @@ Neither layer awaits what it calls, so neither adds a coroutine.
 """
 
 import logging
-import os
 import re
 from collections.abc import Awaitable
 from contextvars import ContextVar
+from random import getrandbits  # an id is no secret, and this takes no system call
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -32,7 +32,7 @@ class AnswerHeaders:
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve with the caller's request id, if it is sane, else with one of our own."""
-        request_id = _sane_request_id(scope) or os.urandom(16).hex()
+        request_id = _sane_request_id(scope) or f"{getrandbits(128):032x}"
         notes = notes_of(scope)
         notes.request_id = request_id
         _request_id.set(request_id)

@@ -12,10 +12,12 @@ from json import JSONDecoder
 from json.scanner import make_scanner
 from typing import NoReturn
 
+import orjson
+
 from monitoring.contract.document import Json
 
 MAX_LEVELS = 64
-UNICODE_ESCAPE = "\\u"
+UNICODE_ESCAPE = b"\\u"
 NUL_ESCAPE = "\\u0000"
 REPLACEMENT = "\ufffd"
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -44,6 +46,19 @@ def parse_json(encoded: bytes) -> Json:
     Unfit are names given twice in an object, numbers that no double can hold, lone surrogates and more than
     64 levels.
     """
+    if _opens_many(encoded) or UNICODE_ESCAPE in encoded:
+        return _parse_slowly(encoded)
+    # orjson, with a look at what it read, takes half of the time. It says less of errors, and keeps the last
+    # of two equal names: then the text has a colon that the value has not. No other colon is lost, since none
+    # is escaped.
+    try:
+        value = orjson.loads(encoded)
+    except orjson.JSONDecodeError:
+        return _parse_slowly(encoded)
+    return value if orjson.dumps(value).count(b":") == encoded.count(b":") else _parse_slowly(encoded)
+
+
+def _parse_slowly(encoded: bytes) -> Json:
     text = encoded.decode("utf-8").strip(_WHITESPACE)
     if NUL_ESCAPE in text:
         text = _ESCAPE.sub(_replace_nul, text)
@@ -55,10 +70,10 @@ def parse_json(encoded: bytes) -> Json:
         raise UnfitJsonError("nestedTooDeeply") from None
     if end != len(text):
         raise ValueError("there is more than one value")
-    if _opens_many(text) and _is_too_deep(value):
+    if _opens_many(encoded) and _is_too_deep(value):
         raise UnfitJsonError("nestedTooDeeply")
     # Decoding UTF-8 has refused all surrogates but those that an escape stands for.
-    if UNICODE_ESCAPE in text:
+    if UNICODE_ESCAPE in encoded:
         _refuse_lone_surrogates(value)
     return value
 
@@ -105,16 +120,16 @@ _scan = make_scanner(
 )
 
 
-def _opens_many(text: str) -> bool:
+def _opens_many(encoded: bytes) -> bool:
     """Whether there are more brackets than levels. Finding the next one is faster than counting all."""
     left = MAX_LEVELS
-    for bracket in "[{":
-        position = text.find(bracket)
+    for bracket in (b"[", b"{"):
+        position = encoded.find(bracket)
         while position >= 0:
             if not left:
                 return True
             left -= 1
-            position = text.find(bracket, position + 1)
+            position = encoded.find(bracket, position + 1)
     return False
 
 

@@ -8,16 +8,22 @@ it does not document, which tests/contract/test_uvicorn_assumptions.py checks on
 - `HttpToolsProtocol`: `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`;
   httptools calls `data_received` and `on_...`. `on_headers_complete` makes a `RequestResponseCycle`, keeps
   it as `cycle` and hands it to `_start_asgi_task`, unless `_should_upgrade` says yes; if another one is
-  being answered, it waits in `pipeline`. `on_response_complete` is called after each answer. Headers that
-  come later are appended to `headers`.
+  being answered, it waits in `pipeline`. `on_response_complete` is called after each answer: it counts in
+  `server_state.total_requests`, takes the next of the `pipeline`, or keeps a timer for `timeout_keep_alive`
+  seconds as `timeout_keep_alive_task`, which calls `timeout_keep_alive_handler` and ends with the connection.
+  Headers that come later are appended to `headers`.
 - `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` it
-  closes the connection after the answer. It writes to its `transport`. `send` sets `response_started`, then
-  looks at every header, setting `chunked_encoding` as it goes, and writes nothing if one has a control
-  character. While nothing has started, an error of the application is answered with 500.
+  closes the connection after the answer. It writes to its `transport`, and begins with `default_headers`,
+  unless it is `disconnected`; if `flow.write_paused`, it waits. `send` sets `response_started`, and makes
+  `waiting_for_100_continue` false. Then it looks at every header, setting `chunked_encoding` as it goes, and
+  writes nothing if one has a control character. At the end of the answer it sets `message_event` and calls
+  `on_response`. While nothing has started, an error of the application is answered with 500.
 - `Server`: `serve` enters `capture_signals`, awaits `startup`, which sets `started` and `servers`, and calls
   `on_tick` ten times a second until it returns true. Then it closes `servers`. Without sockets to listen on,
   `startup` leaves `servers` empty. A protocol is made of `config`, `server_state` and `lifespan.state`, and
   is among `server_state.connections` while it is connected.
+- `uvicorn.main` is its command, with a library for commands. Its package only passes on what that module
+  has: from then on `uvicorn.Server` can be called, and not be inherited from.
 """
 
 from __future__ import annotations
@@ -27,16 +33,21 @@ import logging
 import re
 import uuid
 from contextlib import contextmanager
+from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import httptools
-import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from monitoring.contract.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
 from monitoring.contract.joined_writes import JoinedWrites
+from monitoring.deferred_modules import deferred
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
+
+with deferred("uvicorn.main"):
+    from uvicorn.config import Config
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+    from uvicorn.server import Server
 
 if TYPE_CHECKING:
     import socket
@@ -49,12 +60,15 @@ if TYPE_CHECKING:
     from monitoring.contract.catalogue import Catalogue
     from monitoring.contract.shared_listener import SharedListener
 
-ServerConfig = uvicorn.Config
+ServerConfig = Config
 
 MAX_HEAD_BYTES = 65_536
 LOOKS_IN_A_TIMEOUT = 4
 
 _HOST = re.compile(rb"(\[[0-9A-Za-z:.]*\]|[0-9A-Za-z._~%!$&'()*+,;=-]*)(:[0-9]*)?")  # RFC 3986 §3.2.2
+
+_FRAMING = {b"connection", b"content-length", b"transfer-encoding"}
+_CONTROL_CHARACTERS = bytes({*range(0x20), 0x7F} - {ord("\t")})  # RFC 9110 §5.5
 
 
 def configure_server(  # noqa: PLR0913 - all that uvicorn is told
@@ -69,7 +83,7 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
     finishing_seconds: int,
 ) -> ServerConfig:
     """Say how uvicorn serves an application, whose errors are in the catalogue."""
-    return uvicorn.Config(
+    return Config(
         app,
         host=host,
         port=port,
@@ -86,7 +100,7 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
     )
 
 
-class WebServer(uvicorn.Server):
+class WebServer(Server):
     """Calls `announce` when it accepts requests, and ends when `is_stopped` says so.
 
     It listens on the address of the configuration, or accepts what a shared listener leaves to it.
@@ -145,14 +159,14 @@ def protocol_for(catalogue: Catalogue, limits: ConnectionLimits | None = None) -
     """Return the protocol class for `uvicorn.Config(http=...)` that answers with a catalogue's errors."""
     reply = catalogue.reply("malformed_request")
     payload = reply.payload()
-    head = b"HTTP/1.1 %d %s\r\n" % (reply.status, HTTPStatus(reply.status).phrase.encode())
     fields = [
         *reply.raw_headers(payload),
         (b"x-content-type-options", b"nosniff"),
         (b"x-request-id", b"{request_id}"),
         (b"connection", b"close"),
     ]
-    answer = b"".join([head, *(b"%s: %s\r\n" % field for field in fields), b"\r\n", payload])
+    head = b"".join(b"%s: %s\r\n" % field for field in fields)
+    answer = b"".join([_status_line(reply.status), head, b"\r\n", payload])
     values = {"malformed_request": answer, "limits": limits or ConnectionLimits()}
     return type("CatalogueProtocol", (ContractProtocol,), values)
 
@@ -176,7 +190,8 @@ class ContractProtocol(HttpToolsProtocol):
     piece_bytes = 0
     first_piece_bytes = 0
     bytes_beside_body = 0  # since the request began or, later, since anything of its body came
-    waits_since = 0.0  # for the next request
+    is_waiting = False  # for the next request
+    waits_since = 0.0
     unread_bytes = 0  # of answers, when we last looked
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
@@ -202,7 +217,7 @@ class ContractProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse. A request that offers an upgrade is parsed once more, without the offer."""
-        self._unset_keepalive_if_required()
+        self.is_waiting = False
         while data and not self.is_ending:
             data = self._parse(data)
 
@@ -239,9 +254,32 @@ class ContractProtocol(HttpToolsProtocol):
         self.sending.move(len(body))
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
-        super().on_response_complete()
+        """Wait for the next request, or begin with it if it is here. The timer stays from one to the next."""
         self.waits_since = self.loop.time()
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+            return
+        self.is_waiting = True
+        if self.timeout_keep_alive_task is None:
+            self._end_later(self.timeout_keep_alive)
+
+    def _end_later(self, seconds: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(seconds, self._end_unless_used)
+
+    def _end_unless_used(self) -> None:
+        """Close a connection that has waited for its next request long enough."""
+        self.timeout_keep_alive_task = None
+        if not self.is_waiting:
+            return  # the end of the present request sets the timer again
+        seconds_left = self.waits_since + self.timeout_keep_alive - self.loop.time()
+        if seconds_left > 0:
+            self._end_later(seconds_left)
+        else:
+            self.timeout_keep_alive_handler()
 
     def _parse(self, data: bytes) -> bytes:
         """Return what is to be parsed next: a request that offered an upgrade, and what follows it."""
@@ -261,7 +299,7 @@ class ContractProtocol(HttpToolsProtocol):
         return b""
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        cycle.__class__ = _Cycle  # `on_headers_complete` has made it, and has no setting for its class
+        cycle.__class__ = WholeAnswers  # `on_headers_complete` has made it, and has no setting for its class
         super()._start_asgi_task(cycle, app)
 
     def _has_one_host(self) -> bool:
@@ -335,10 +373,16 @@ class ContractProtocol(HttpToolsProtocol):
         return self.cycle.more_body and self.sending.is_too_slow(now)
 
 
-class _Cycle(RequestResponseCycle):
+@cache
+def _status_line(status: int) -> bytes:
+    return b"HTTP/1.1 %d %s\r\n" % (status, HTTPStatus(status).phrase.encode())
+
+
+class WholeAnswers(RequestResponseCycle):
     """A request and its answer, whose head is sent together with the beginning of its body.
 
     An answer that breaks before that is a 500, where uvicorn closes the connection, with or without a head.
+    One that comes whole, as nearly all do, is written here.
     """
 
     _start: HTTPResponseStartEvent | None = None
@@ -348,9 +392,29 @@ class _Cycle(RequestResponseCycle):
         if message["type"] == "http.response.start" and not self.response_started:
             self._start = message
         elif self._start and not self.response_started:
-            await self._begin(self._start, message)
+            if not self._write_whole(self._start, message):
+                await self._begin(self._start, message)
         else:
             await _send(self, message)
+
+    def _write_whole(self, start: HTTPResponseStartEvent, message: ASGISendEvent) -> bool:
+        """Write what uvicorn would write. Return False, and leave it to uvicorn, if there is more to it."""
+        is_plain = self.keep_alive and self.scope["method"] != "HEAD" and not message.get("more_body")
+        if not is_plain or self.disconnected or self.flow.write_paused:
+            return False
+        body: Any = message.get("body", b"")
+        fields = [*self.default_headers, *start["headers"]]
+        if [field for field in fields if field[0] in _FRAMING] != [(b"content-length", b"%d" % len(body))]:
+            return False
+        head = b"\r\n".join(map(b": ".join, fields))
+        if len(head) - len(head.translate(None, _CONTROL_CHARACTERS)) != 2 * (len(fields) - 1):
+            return False
+        self.response_started = self.response_complete = True
+        self.waiting_for_100_continue = False
+        self.transport.write(b"".join((_status_line(start["status"]), head, b"\r\n\r\n", body)))
+        self.message_event.set()
+        self.on_response()
+        return True
 
     async def _begin(self, *messages: ASGISendEvent) -> None:
         transport = self.transport
@@ -366,4 +430,4 @@ class _Cycle(RequestResponseCycle):
         joined.flush()
 
 
-_send = RequestResponseCycle.send  # `super()` and a method more would cost what all of `_Cycle` does
+_send = RequestResponseCycle.send  # `super()` and a method more would cost what all of `WholeAnswers` does

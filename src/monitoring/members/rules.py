@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from zxcvbn_rs_py import zxcvbn
-
 from monitoring.auth.names import is_name
 from monitoring.members.models import MAX_EMAIL_CHARACTERS
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, Refused
@@ -60,6 +58,8 @@ def check_password(password: str, email: str) -> None:
 
 
 def _is_easy_to_guess(password: str, email: str) -> bool:
+    from zxcvbn_rs_py import zxcvbn  # noqa: PLC0415 - 1.2 MiB, for somebody who chooses a password
+
     judged = unicodedata.normalize("NFKC", password[:_JUDGED_CHARACTERS])
     printable = judged.encode("utf-8", "replace").decode()  # zxcvbn takes no half of a surrogate pair
     known_words = [*_KNOWN_WORDS, email, *re.split(r"[\W_]+", email)]

@@ -18,6 +18,10 @@ document.addEventListener("submit", (event) => {
 const { place } = document.documentElement.dataset;
 if (place) history.replaceState(null, "", place);
 
+// A row that slides begins with what is chosen in it.
+for (const chosen of document.querySelectorAll(".slides > [aria-current]"))
+  chosen.parentElement.scrollLeft = chosen.offsetLeft - (innerWidth - chosen.offsetWidth) / 2;
+
 // Who comes back finds the page as it was left, its script too.
 addEventListener("pageshow", () => document.querySelectorAll("form").forEach((form) => sentAt.delete(form)));
 

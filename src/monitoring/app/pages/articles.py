@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from monitoring.app.article_timeline import tell_article
 from monitoring.app.article_view import direction_of, lay_side_by_side
+from monitoring.app.article_words import name_language
 from monitoring.app.following import live
 from monitoring.app.marks import EVERYWHERE, Shown, Source
 from monitoring.app.routing import for_members
@@ -77,6 +78,7 @@ async def show_article(visit: Visit) -> Response:
         "articles/show.html",
         article=article,
         translations=translations,
+        name_language=name_language,
         failed_count=sum(row.status == TranslationStatus.FAILED for row in translations),
         is_translating=_is_translating(visit),
         timeline=timeline[:MOST_ENTRIES],

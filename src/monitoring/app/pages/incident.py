@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from monitoring.incidents.models import Incident, IncidentNote
 
 # The chart begins so long before the incident, and shows no more than a day: its labels need the room.
+# A chart of fewer hours has room for more labels.
+SHORT = timedelta(hours=12)
+
 BEFORE = timedelta(hours=6)
 SHOWN = timedelta(hours=24)
 
@@ -81,12 +84,13 @@ async def _draw_around(incident: Incident, monitor: Monitor, visit: Visit) -> Ch
     """Draw the response times around an incident, with what happened meanwhile."""
     start = incident.started_at - BEFORE
     drawn = Range(start, min(start + SHOWN, visit.now), "hour")
+    axis = HOURS if drawn.end - drawn.start > SHORT else HOURS._replace(hours_between_ticks=2)
     windows = (await measure_response_times(monitor.id, drawn, visit.now)).windows
     happened = {
         "maintenance": await read_spans(monitor.id, drawn.start, drawn.end),
         "incident": await read_incident_spans(monitor.id, drawn.start, drawn.end),
     }
-    return draw_chart(windows, HOURS, visit.zone, happened)
+    return draw_chart(windows, axis, visit.zone, happened)
 
 
 async def acknowledge(visit: Visit) -> Response:

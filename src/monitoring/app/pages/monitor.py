@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.charts import MIN_COUNTED, draw_days
+from monitoring.app.coming_from import remember_list
 from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
@@ -89,7 +90,7 @@ async def show_monitor(visit: Visit) -> Response:
         "incident": await read_incident_spans(monitor.id, drawn.start, drawn.end),
     }
     drawing = (response_times.windows, period.axis, visit.zone, happened)
-    return visit.render(
+    page = visit.render(
         "monitors/monitor.html",
         monitor=monitor,
         configuration=configuration_of(monitor),
@@ -116,6 +117,8 @@ async def show_monitor(visit: Visit) -> Response:
         mute_lengths=MUTE_LENGTHS,
         deletion=await find_deletion(monitor.id),
     )
+    remember_list(visit, page, monitor.id)
+    return page
 
 
 def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str | None:

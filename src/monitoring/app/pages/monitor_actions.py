@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.app.coming_from import lead_to_list
 from monitoring.app.mute_lengths import mute_end
 from monitoring.app.routing import for_members
 from monitoring.audit.actions import Action
@@ -63,10 +64,10 @@ async def ask_to_delete(visit: Visit) -> Response:
 
 
 async def delete_monitor(visit: Visit) -> Response:
-    """Delete the monitor, in some minutes. The list says so, and offers to undo it."""
+    """Delete the monitor, in some minutes. The list that led here says so, and offers to undo it."""
     monitor = await _get_monitor(visit)
     await schedule_deletion(visit.team.id, [monitor.id], visit.now, by=visit.actor)
-    return visit.redirect("/monitors")
+    return lead_to_list(visit, monitor.id)
 
 
 async def keep_monitor(visit: Visit) -> Response:

@@ -56,6 +56,7 @@ UPTIME_RANGE = timedelta(hours=24)
 
 # The states that people look for are always counted, the others if there is a monitor in them.
 TILES = ("down", "degraded", "up", "maintenance", "paused")
+STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
 
 
 class Listed(NamedTuple):
@@ -128,8 +129,7 @@ async def _read_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[dict[s
 
 
 def _order_tiles(counts: Counter[str], sought: str | None) -> list[tuple[str, int]]:
-    shown = [each for each in STATUSES if each in TILES or counts[each] or each == sought]
-    shown.sort(key=lambda status: TILES.index(status) if status in TILES else len(TILES))
+    shown = (each for each in STATUS_ORDER if each in TILES or counts[each] or each == sought)
     return [(each, counts[each]) for each in shown]
 
 
@@ -156,6 +156,7 @@ async def _render_list(
         tells_somebody=bool(routes),
         muted=await list_muted(visit.team.id, by_id, visit.now),
         mute_lengths=MUTE_LENGTHS,
+        statuses=STATUS_ORDER,
         deletions=await list_deletions(visit.team.id),
         order_options=list(ORDERS.items()),
         news=await read_news(visit.team.id),

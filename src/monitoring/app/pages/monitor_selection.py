@@ -47,16 +47,17 @@ async def act_on_selected(visit: Visit) -> Response:
     if not chosen:
         return _go_back(visit, "nothing_selected")
     match form.get("act"):
-        case "pause":
-            return await _set_paused(visit, chosen, "monitors_paused", paused=True)
-        case "resume":
-            return await _set_paused(visit, chosen, "monitors_resumed", paused=False)
+        case "pause" | "resume" as act:
+            return await _set_paused(visit, chosen, paused=act == "pause")
         case "mute" | "unmute" as act:
             return await _mute(visit, chosen, form.get("mute_hours", ""), is_muted=act == "mute")
         case "tag" | "untag" as act:
             return await _tag(visit, chosen, form.get("new_tag", "").strip(), is_added=act == "tag")
         case "delete":
             return await _ask_to_delete(visit, chosen)
+        case "enter":  # was pressed, which adds a tag if one was typed
+            tag = form.get("new_tag", "").strip()
+            return await _tag(visit, chosen, tag, is_added=True) if tag else _go_back(visit)
     raise Problem("not_found")
 
 
@@ -91,7 +92,7 @@ async def _read_selected(visit: Visit) -> Sequence[UUID]:
         raise Problem("not_found") from None
 
 
-async def _set_paused(visit: Visit, chosen: Sequence[UUID], notice: str, *, paused: bool) -> Response:
+async def _set_paused(visit: Visit, chosen: Sequence[UUID], *, paused: bool) -> Response:
     """Pause or resume in portions, so that checks are stored between them."""
     ends_at = monotonic() + LONGEST_ACT_SECONDS
     for start in range(0, len(chosen), PORTION):
@@ -99,7 +100,7 @@ async def _set_paused(visit: Visit, chosen: Sequence[UUID], notice: str, *, paus
             return _go_back(visit, "monitors_unfinished")
         portion = chosen[start : start + PORTION]
         await set_paused(visit.team.id, portion, paused=paused, by=visit.actor)
-    return _go_back(visit, notice)
+    return _go_back(visit, "monitors_paused" if paused else "monitors_resumed")
 
 
 async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool) -> Response:

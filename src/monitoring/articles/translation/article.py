@@ -196,8 +196,10 @@ def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) ->
         return text
 
     _mapped(payload, _PAYLOAD, read)
-    segments = [segment for document in documents.values() for segment in document.segments()]
-    return SourceArticle(payload, documents, {segment: segment_hash(segment) for segment in segments})
+    every = (segment for document in documents.values() for segment in document.segments())
+    return SourceArticle(
+        payload, documents, {segment: segment_hash(segment) for segment in dict.fromkeys(every)}
+    )
 
 
 def _format_of(field: Field, text: str, payload: Mapping[str, Any]) -> TextFormat:

@@ -8,13 +8,16 @@ import html
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import accumulate
+from types import MappingProxyType
+from typing import NamedTuple
 
 from monitoring.articles.translation.codes import has_words, normalise_spaces
 from monitoring.articles.translation.segments import Piece, Segment, Template, verbatim
 
+_NO_CODES: Mapping[str, Template] = MappingProxyType({})
 _EDGE_BLANKS = " \t\n\r\f\ufeff"  # the last is a byte order mark
 
 
@@ -38,8 +41,7 @@ class Format:
     links_bare_addresses: bool = False  # up to the next blank, as GitHub's Markdown does
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(NamedTuple):  # made in a third of a frozen dataclass's time
     """One piece of a document. Concatenated, the `raw` of all atoms is the document."""
 
     kind: Kind
@@ -57,16 +59,52 @@ def assemble(atoms: Sequence[Atom]) -> Template:
     """Make the template. Its verbatim text is the text of the atoms."""
     template: list[Piece] = []
     stretch: list[Atom] = []
-    for atom in (*_break_unpaired(list(_close_opaque_elements(atoms))), Atom(Kind.BREAK, ())):
+    for atom in (*_close_opaque_elements(atoms), Atom(Kind.BREAK, ())):
         if atom.kind is Kind.BREAK:
-            template += _make_template(stretch)
+            template += _assemble_stretch(stretch)
             template += atom.raw
             stretch = []
-        elif atom.text_format and atom.text is None:
-            stretch += _split_opaque_words(atom, atom.text_format.opaque)
         else:
             stretch.append(atom)
     return tuple(template)
+
+
+def _assemble_stretch(atoms: Sequence[Atom]) -> Template:
+    """Make the template of what stands between two breaks."""
+    if len(atoms) == 1 and (words := _only_words(atoms[0])):
+        return words
+    template: list[Piece] = []
+    run: list[Atom] = []
+    for atom in (*_break_unpaired(atoms), Atom(Kind.BREAK, ())):
+        if atom.kind is Kind.BREAK:
+            template += _make_template(run)
+            template += atom.raw
+            run = []
+        elif atom.text_format and atom.text is None:
+            run += _split_opaque_words(atom, atom.text_format.opaque)
+        else:
+            run.append(atom)
+    return tuple(template)
+
+
+def _only_words(atom: Atom) -> Template | None:
+    """Make the template of a text without markup, the most frequent of all; None if it is another atom."""
+    text_format = atom.text_format
+    if not text_format or atom.text is not None:
+        return None
+    raw = verbatim(atom.raw)
+    if text_format.opaque.search(raw):
+        return None
+    words = raw.strip(_EDGE_BLANKS)
+    text = text_format.decode(words)
+    if not has_words(text):
+        return (raw,)
+    before, _, after = raw.partition(words)
+    encoded = normalise_spaces(html.escape(text, quote=False))
+    segment = Segment(
+        encoded, (words,), _NO_CODES, text_format.escape, atom.block, text_format.links_bare_addresses
+    )
+    return tuple(piece for piece in (before, segment, after) if piece)
 
 
 def _close_opaque_elements(atoms: Sequence[Atom]) -> Iterator[Atom]:
@@ -104,7 +142,7 @@ def _break_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:
         if atom.kind in (Kind.OPEN, Kind.CLOSE):
             start, end = sorted((index, partners.get(index, index)))
             if index not in partners or lone_before[end] > lone_before[start]:
-                yield replace(atom, kind=Kind.BREAK)
+                yield atom._replace(kind=Kind.BREAK)
                 continue
         yield atom
 
@@ -133,6 +171,9 @@ def _partners(atoms: Sequence[Atom]) -> dict[int, int]:
 
 def _split_opaque_words(atom: Atom, opaque: re.Pattern[str]) -> Iterator[Atom]:
     raw, position = verbatim(atom.raw), 0
+    if raw and raw.strip(_EDGE_BLANKS) == raw and not opaque.search(raw):
+        yield atom
+        return
     for match in opaque.finditer(raw):
         yield from _split_blank_edges(atom, raw[position : match.start()])
         yield Atom(Kind.SOLID, (match.group(),))
@@ -145,7 +186,7 @@ def _split_blank_edges(atom: Atom, raw: str) -> Iterator[Atom]:
     words_end = max(words_start, len(raw.rstrip(_EDGE_BLANKS)))
     for part in (raw[:words_start], raw[words_start:words_end], raw[words_end:]):
         if part:
-            yield replace(atom, raw=(part,))
+            yield atom._replace(raw=(part,))
 
 
 def _make_template(atoms: Sequence[Atom]) -> Template:
@@ -170,7 +211,7 @@ def _make_template(atoms: Sequence[Atom]) -> Template:
 def _segment(
     atoms: Sequence[Atom], texts: Sequence[str], span: range, partners: Mapping[int, int]
 ) -> Segment:
-    words_before = [0, *accumulate(map(has_words, texts))]
+    words_before = [0, *accumulate(map(has_words, texts))] if partners else []
     encoded: list[str] = []
     codes: dict[str, Template] = {}
     numbers: dict[int, int] = {}  # index of a CLOSE -> number of its pair

@@ -17,12 +17,14 @@ def normalise_spaces(text: str) -> str:
 
 def has_words(text: str) -> bool:
     """Say whether there is anything to translate: at least one letter outside the codes."""
-    return any(char.isalpha() for char in plain_text(text))
+    return any(map(str.isalpha, plain_text(text)))
 
 
 def plain_text(text: str) -> str:
     """Return the words alone, as a reader sees them."""
-    return html.unescape(CODE.sub("", text))
+    if "<" in text:
+        text = CODE.sub("", text)
+    return html.unescape(text)
 
 
 def accepted(segment: str, answer: object) -> str | None:

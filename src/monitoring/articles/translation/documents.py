@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from monitoring.articles.translation.html_source import html_template
 from monitoring.articles.translation.markdown_anchors import moved_anchors
-from monitoring.articles.translation.markdown_source import front_matter_length, markdown_template
+from monitoring.articles.translation.markdown_source import front_matter_length, read_markdown
 from monitoring.articles.translation.markdown_structure import SourceStructure
 from monitoring.articles.translation.plain_source import plain_template
 from monitoring.articles.translation.segments import (
@@ -58,7 +58,7 @@ class Document:
     source: str
     text_format: TextFormat
     template: Template
-    structure: SourceStructure  # of Markdown, behind its front matter
+    structure: SourceStructure | None = None  # of Markdown, behind its front matter
 
     def segments(self) -> list[str]:
         """List the texts for an engine to translate."""
@@ -67,7 +67,7 @@ class Document:
     def translated(self, translations: Mapping[str, str]) -> TranslatedDocument:
         """Put translations in place. A Markdown block that would change the structure stays unchanged."""
         rendered = render(self.template, translations)
-        if self.text_format is not TextFormat.MARKDOWN or rendered == self.source:
+        if self.structure is None or rendered == self.source:
             return TranslatedDocument(rendered, frozenset())
         left_alone = self._changed_blocks(rendered)
         if left_alone:
@@ -122,21 +122,19 @@ class Document:
         return relinked if self._changed_blocks(relinked) == frozenset() else rendered
 
     def _changed_blocks(self, rendered: str) -> frozenset[int] | None:
-        start = front_matter_length(self.source)
-        return self.structure.changed_blocks(rendered[start:])
+        if self.structure is None:  # only Markdown has one
+            return frozenset()
+        return self.structure.changed_blocks(rendered[front_matter_length(self.source) :])
 
 
 def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, ...] = ()) -> Document:
     """Find the segments of a text. Plain text with tags or character references is read as HTML."""
     if text_format is TextFormat.PLAIN and (_HTML_TAG.search(source) or html.unescape(source) != source):
         text_format = TextFormat.HTML
-    read = {
-        TextFormat.PLAIN: plain_template,
-        TextFormat.HTML: html_template,
-        TextFormat.MARKDOWN: markdown_template,
-    }[text_format]
-    structure = SourceStructure(source[front_matter_length(source) :])
-    return Document(source, text_format, read(source, brand_names), structure)
+    if text_format is TextFormat.MARKDOWN:
+        return Document(source, text_format, *read_markdown(source, brand_names))
+    read = html_template if text_format is TextFormat.HTML else plain_template
+    return Document(source, text_format, read(source, brand_names))
 
 
 def content_format(name: object, content: str) -> TextFormat:

@@ -6,8 +6,8 @@ anything never closed reaches to the end, as it does in a browser.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 RAW_TEXT_ELEMENTS = frozenset(
     {"iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp"}
@@ -39,8 +39,7 @@ class TokenKind(Enum):
     OTHER = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of HTML source; `name` is a tag's name, in lower case."""
 
     kind: TokenKind

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 LITERAL_BLOCK, LITERAL_INLINE = "dialect_block", "dialect_inline"
 DIALECT_TOKENS = frozenset((LITERAL_BLOCK, LITERAL_INLINE, "footnote_open", "abbreviation_open"))
 
+BEGINNINGS = {  # the characters of the rules that `add_dialects` adds
+    "formula": "$\\",
+    "module": "ie",
+    "expression": "{",
+    "footnote": "[",
+    "abbreviation": "*",
+    "literal": "$\\[{~<",  # those of `_LITERALS`
+}
+
 FindEnd = Callable[[StateBlock, int, int], int | None]
 
 _FORMULA_LINE = re.compile(r"\$\$(?!.*\$\$.*\S)|\\{1,2}\[\s*$")

@@ -4,7 +4,7 @@ import html
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from markdown_it.token import Token
@@ -67,6 +67,26 @@ def _line_title_format(brand_names: tuple[str, ...]) -> Format:
     return Format(_decode, escape, opaque_pattern(brand_names))
 
 
+@lru_cache(maxsize=32)
+def _line_break(raw: str, block: int, *, is_break: bool) -> Atom:
+    return Atom(Kind.BREAK if is_break else Kind.TEXT, (raw,), text=" ", block=block)
+
+
+def words_of_one_line(
+    content: str, tokens: Sequence[Token], brand_names: tuple[str, ...], block: int
+) -> Atom | None:
+    """Make the atom of inline content that is one line of words, as most is; None if it has anything else."""
+    is_text = len(tokens) == 1 and tokens[0].type == "text" and tokens[0].content == content
+    if (
+        not is_text
+        or content != content.strip()
+        or _VERBATIM_LINE.match(content)
+        or _LINE_MARK.match(content)
+    ):
+        return None
+    return Atom(Kind.TEXT, (content,), text_format=_markdown_format(brand_names), block=block)
+
+
 class MarkdownParagraph:
     """Inline content, from whose lines markdown-it has removed the prefixes of lists and quotes.
 
@@ -85,6 +105,8 @@ class MarkdownParagraph:
         self._source = source
         self._content = content
         self._places = places
+        self._last = -1, 0  # a position and its place
+        self._known = 0  # the last of `places` that was used: the next is close to it
         self._brand_names = brand_names
         self._format = _markdown_format(brand_names)
         self._block = block
@@ -92,10 +114,19 @@ class MarkdownParagraph:
         self._indents = [len(line) - len(line.lstrip(" \t")) for line in self._lines]
         self._line_starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
 
+    @cached_property
+    def _stand_alone(self) -> list[bool]:
+        return [bool(_LINE_OF_ITS_OWN.match(line)) for line in self._lines]
+
     def place(self, position: int) -> int:
         """Return where in the source a position of the content is."""
-        known = max(0, bisect_right(self._places, (position, len(self._source))) - 1)
-        content_position, source_position = self._places[known]
+        known = self._known
+        if known and position < self._places[known][0]:
+            known = bisect_right(self._places, (position, len(self._source))) - 1
+        while known + 1 < len(self._places) and self._places[known + 1][0] <= position:
+            known += 1
+        self._known = max(0, known)
+        content_position, source_position = self._places[self._known]
         return source_position + position - content_position
 
     def atoms(self, tokens: Sequence[Token]) -> Iterator[Atom]:
@@ -117,11 +148,14 @@ class MarkdownParagraph:
         yield from self._words(position, len(self._content))
 
     def _words(self, start: int, end: int) -> Iterator[Atom]:
-        raw = self._raw(start, end)
-        if _VERBATIM_LINE.match(self._lines[self._line_number(start)]):
+        if start == end:
+            return
+        raw, number = self._raw(start, end), self._line_number(start)
+        if _VERBATIM_LINE.match(self._lines[number]):
             yield from self._title_of_line(raw, start)
             return
-        if mark := _LINE_MARK.match(raw) if self._starts_line(start) else None:
+        starts_line = start <= self._line_starts[number] + self._indents[number]
+        if mark := _LINE_MARK.match(raw) if starts_line else None:
             yield Atom(Kind.BREAK, (mark.group(),))
             raw = raw[mark.end() :]
         if raw:
@@ -149,9 +183,8 @@ class MarkdownParagraph:
         match token.type:
             case "softbreak":
                 line = self._line_number(start)
-                neighbours = self._lines[line : line + 2]
-                is_break = any(map(_LINE_OF_ITS_OWN.match, neighbours))
-                yield Atom(Kind.BREAK if is_break else Kind.TEXT, (raw,), text=" ", block=block)
+                is_break = any(self._stand_alone[line : line + 2])
+                yield _line_break(raw, block, is_break=is_break)
             case "hardbreak":
                 yield Atom(Kind.BREAK, (raw,))
             case "html_inline" if "\n" not in raw:
@@ -205,11 +238,11 @@ class MarkdownParagraph:
         return (*pieces, raw[position:])
 
     def _raw(self, start: int, end: int) -> str:
-        return self._source[self.place(start) : self.place(end)]
+        known, place = self._last
+        if start != known:
+            place = self.place(start)
+        self._last = end, self.place(end)
+        return self._source[place : self._last[1]]
 
     def _line_number(self, position: int) -> int:
         return bisect_right(self._line_starts, position) - 1
-
-    def _starts_line(self, position: int) -> bool:
-        number = self._line_number(position)
-        return position <= self._line_starts[number] + self._indents[number]

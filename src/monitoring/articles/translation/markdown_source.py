@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -11,8 +10,9 @@ from markdown_it.token import Token
 
 from monitoring.articles.translation.assembly import Atom, Kind, assemble
 from monitoring.articles.translation.html_source import html_atoms
-from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph
+from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph, words_of_one_line
 from monitoring.articles.translation.markdown_spans import normalised, parse_blocks, parse_inline
+from monitoring.articles.translation.markdown_structure import SourceStructure, Structure
 from monitoring.articles.translation.segments import InPageLink, Template, verbatim
 
 _BYTE_ORDER_MARK = "\ufeff"
@@ -26,15 +26,16 @@ _IN_PAGE_DEFINITION = re.compile(r"\]:\s{0,20}<?#(?P<anchor>[^\s<>]+)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
-def markdown_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
+def read_markdown(source: str, brand_names: tuple[str, ...] = ()) -> tuple[Template, SourceStructure]:
     """Find the segments of a Markdown document. Front matter, code and definitions stay unchanged.
 
     The `block` of a segment is the index of its token in the block structure after the front matter.
     """
     body = source[front_matter_length(source) :]
-    atoms = list(_MarkdownScanner(body, brand_names).atoms())
+    scanner = _MarkdownScanner(body, brand_names)
+    template = assemble(list(scanner.atoms()))
     front_matter = source[: front_matter_length(source)]
-    return (front_matter, *assemble(atoms))
+    return (front_matter, *template), SourceStructure(body, scanner.structure)
 
 
 def front_matter_length(source: str) -> int:
@@ -60,7 +61,7 @@ def _json_end(source: str, start: int) -> int | None:
 def _without_code(atom: Atom) -> Atom:
     """Take the JavaScript between MDX's tags out of the words: its braces do not pair up within one text."""
     raw = verbatim(atom.raw) if atom.kind is Kind.TEXT else ""
-    return replace(atom, kind=Kind.BREAK) if raw.count("{") != raw.count("}") else atom
+    return atom._replace(kind=Kind.BREAK) if raw.count("{") != raw.count("}") else atom
 
 
 class _MarkdownScanner:
@@ -70,18 +71,24 @@ class _MarkdownScanner:
         self._lines = _LINE.findall(source)
         self._line_starts = [0, *accumulate(map(len, self._lines))]
         self._environment: dict[str, Any] = {}
+        self.structure = Structure()
 
     def atoms(self) -> Iterator[Atom]:
         position = 0
         tokens = parse_blocks(self._source, self._environment)
         for block, token in enumerate(tokens):
+            is_inline = token.type == "inline"
+            children = parse_inline(token.content, self._environment) if is_inline else None
+            self.structure.add(token, children)
             if token.type == "definition":
                 start, end, atoms = self._definition_atoms(token)
             elif token.type == "html_block":
                 start, end, atoms = self._html_block_atoms(token, block)
-            elif token.type == "inline" and token.content:
+            elif children:
                 is_cell = tokens[block - 1].tag in ("td", "th")
-                start, end, atoms = self._paragraph_atoms(token, block, position if is_cell else None)
+                start, end, atoms = self._paragraph_atoms(
+                    token, children, block, position if is_cell else None
+                )
             else:
                 continue
             if atoms and start >= position:
@@ -108,10 +115,17 @@ class _MarkdownScanner:
         atoms = map(_without_code, html_atoms(raw, self._brand_names, block))
         return start, end, list(atoms) if is_free_of_prefixes else []
 
-    def _paragraph_atoms(self, token: Token, block: int, floor: int | None) -> tuple[int, int, list[Atom]]:
+    def _paragraph_atoms(
+        self, token: Token, children: Sequence[Token], block: int, floor: int | None
+    ) -> tuple[int, int, list[Atom]]:
+        if floor is None and (words := words_of_one_line(token.content, children, self._brand_names, block)):
+            number = (token.map or (0, 0))[0]
+            line = self._lines[number].rstrip()
+            if line.endswith(token.content):
+                end = self._line_starts[number] + len(line)
+                return end - len(token.content), end, [words]
         places = self._places(token, floor)
-        children = parse_inline(token.content, self._environment)
-        if not places or children is None:
+        if not places:
             return 0, 0, []
         paragraph = MarkdownParagraph(self._source, token.content, places, self._brand_names, block)
         start, end = paragraph.place(0), paragraph.place(len(token.content))

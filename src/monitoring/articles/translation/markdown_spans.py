@@ -3,7 +3,6 @@
 markdown-it reports the lines of blocks but not the places of inline markup, so its rules are wrapped.
 """
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
@@ -11,9 +10,13 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from monitoring.articles.translation.markdown_dialects import add_dialects, take_footnotes_for_words
-
-Rule = Callable[[StateInline, bool], bool]
+from monitoring.articles.translation import markdown_rules
+from monitoring.articles.translation.markdown_dialects import (
+    BEGINNINGS,
+    add_dialects,
+    take_footnotes_for_words,
+)
+from monitoring.articles.translation.markdown_rules import ask_less, words
 
 # Every row is as wide as its table's head, however short its line: 2 KB can make a million cells.
 MAX_TABLE_CELLS = 20_000
@@ -28,11 +31,9 @@ def parse_blocks(source: str, environment: dict[str, Any], *, has_dialects: bool
     Without `has_dialects` only CommonMark, tables and strikethrough are read. If the document has more table
     cells than a person would write, its tables are read as paragraphs.
     """
-    tokens: list[Token] = []
     source = normalised(source)
     parser = _parser(has_tables=has_modest_tables(source), has_dialects=has_dialects)
-    parser.block.parse(source, parser, environment, tokens)
-    return tokens
+    return markdown_rules.parse_blocks(source, parser, environment)
 
 
 def has_modest_tables(source: str) -> bool:
@@ -62,6 +63,8 @@ def parse_inline(
     if sum(map(content.count, "*_~[")) > MAX_DELIMITERS_IN_PARAGRAPH:
         return None
     parser = _parser(has_tables=True, has_dialects=has_dialects)
+    if not parser.inline.terminator_re.search(content):  # nothing that a rule begins with
+        return [words(content)] if content else []
     state = _PlacingState(content, parser, environment, [])
     parser.inline.tokenize(state)
     for finish in parser.inline.ruler2.getRules(""):
@@ -72,32 +75,33 @@ def parse_inline(
 
 
 class _PlacingState(StateInline):
+    def pushPending(self) -> Token:  # noqa: N802 - markdown-it's name
+        token = words(self.pending)
+        token.level = self.pendingLevel
+        token.meta = {}
+        self.tokens.append(token)
+        self.pending = ""
+        return token
+
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         token = super().push(ttype, tag, nesting)
         token.meta["pushed_at"] = self.pos
         return token
 
 
-def _placing(rule: Rule) -> Rule:
-    def placing_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (markdown-it's signature)
-        start, known_count = state.pos, len(state.tokens)
-        if not rule(state, silent):
-            return False
-        new_tokens = [] if silent else state.tokens[known_count:]
-        end = state.pos
-        for token in reversed(new_tokens):
-            if token.type == "text" and token.content and token.content[0] in "*_~":
-                token.meta.setdefault("span", (end - len(token.content), end))  # a run of delimiters
-                end -= len(token.content)
-            elif token.type == "link_open" and token.info != "auto":
-                token.meta["span"] = (start, token.meta.get("pushed_at", start))
-            elif token.type == "link_close" and token.info != "auto":
-                token.meta["span"] = (token.meta.get("pushed_at", start), state.pos)
-            else:
-                token.meta.setdefault("span", (start, state.pos))
-        return True
-
-    return placing_rule
+def _note_places(state: StateInline, start: int, known_count: int) -> None:
+    """Note where the new tokens stand, of markup that begins at `start`."""
+    end = state.pos
+    for token in reversed(state.tokens[known_count:]):
+        if token.type == "text" and token.content and token.content[0] in "*_~":
+            token.meta.setdefault("span", (end - len(token.content), end))  # a run of delimiters
+            end -= len(token.content)
+        elif token.type == "link_open" and token.info != "auto":
+            token.meta["span"] = (start, token.meta.get("pushed_at", start))
+        elif token.type == "link_close" and token.info != "auto":
+            token.meta["span"] = (token.meta.get("pushed_at", start), state.pos)
+        else:
+            token.meta.setdefault("span", (start, state.pos))
 
 
 def _include_outer_delimiters(token: Token) -> None:
@@ -115,7 +119,5 @@ def _parser(*, has_tables: bool, has_dialects: bool) -> MarkdownIt:
         add_dialects(parser)
     else:
         take_footnotes_for_words(parser)
-    rules = parser.inline.ruler
-    for name, rule in zip(rules.get_active_rules(), rules.getRules(""), strict=True):
-        rules.at(name, _placing(rule))
+    ask_less(parser, BEGINNINGS, _note_places)
     return parser

@@ -6,8 +6,7 @@ Both are read with the dialects that the translation knows, and as a renderer re
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from markdown_it.token import Token
@@ -15,6 +14,7 @@ from markdown_it.token import Token
 from monitoring.articles.translation.markdown_dialects import DIALECT_TOKENS, LITERAL_BLOCK, LITERAL_INLINE
 from monitoring.articles.translation.markdown_spans import parse_blocks, parse_inline
 
+_ONLY_WORDS: frozenset[Hashable] = frozenset()  # the signature of inline content without markup
 _WORDS = frozenset(("text", "text_special", "softbreak"))
 _LITERAL = frozenset(
     ("code_block", "code_inline", "fence", LITERAL_BLOCK, LITERAL_INLINE, "abbreviation_open")
@@ -23,77 +23,85 @@ _BARE_ADDRESS = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<]+", re.IGNORECASE)
 _HTML_OPENING = re.compile(r"<(?:/?[\w-]+|[!?][^>]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    lines: range
-    is_inline: bool
-    signature: Hashable
-    has_dialect: bool = False
+class Structure:
+    """What must stay the same of each block, and the lines of those that are inline content, by index."""
+
+    __slots__ = ("_has_dialects", "has_dialect", "lines", "signatures")
+
+    def __init__(self, *, has_dialects: bool = True) -> None:
+        self.signatures: list[Hashable] = []
+        self.lines: dict[int, tuple[int, int]] = {}
+        self.has_dialect = False
+        self._has_dialects = has_dialects
+
+    def add(self, token: Token, children: Sequence[Token] | None) -> None:
+        """Add the next block; `children` are those of inline content, None if it has too many delimiters."""
+        if token.type == "inline":
+            first_line, end_line = token.map or (0, 0)
+            self.lines[len(self.signatures)] = first_line, end_line
+            self.signatures.append(token.content if children is None else self._inline_signature(children))
+        elif token.type == "code_block" and not self._has_dialects:
+            self.signatures.append(token.type)  # perhaps words of a footnote, which is read elsewhere
+        else:
+            self.signatures.append(_signature(token))
+            self.has_dialect |= token.type in DIALECT_TOKENS
+
+    def _inline_signature(self, children: Sequence[Token]) -> Hashable:
+        addresses = list(_bare_addresses(children))
+        if not addresses and all(child.type in _WORDS for child in children):
+            return _ONLY_WORDS
+        self.has_dialect |= any(child.type in DIALECT_TOKENS for child in children)
+        markup: Counter[Hashable] = Counter(_placed_signatures(children))
+        markup.update(addresses)
+        return frozenset(markup.items())
+
+    def differences(self, other: "Structure") -> frozenset[int] | None:
+        """Return the blocks whose inline markup differs, apart from its order; None if the blocks differ."""
+        if len(self.signatures) != len(other.signatures):
+            return None
+        if self.signatures == other.signatures:
+            return frozenset()
+        pairs = enumerate(zip(self.signatures, other.signatures, strict=True))
+        changed = frozenset(index for index, (old, new) in pairs if old != new)
+        return changed if changed <= self.lines.keys() & other.lines.keys() else None
 
 
 class SourceStructure:
-    """The structure of a source document: read when it is first needed, once for all translations."""
+    """The structure of a source document, with dialects as it was read, and as renderers read it without."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, structure: Structure) -> None:
         self._source = source
+        self._structure = structure
 
     @cached_property
-    def _blocks(self) -> list[_Block]:
-        return _read(self._source)
-
-    @cached_property
-    def _plain_blocks(self) -> list[_Block]:
+    def _plain_structure(self) -> Structure:
         return _read(self._source, has_dialects=False)
 
     def changed_blocks(self, rendered: str) -> frozenset[int] | None:
         """Return the blocks whose inline markup differs, apart from its order; None if the blocks differ."""
-        before, after = self._blocks, _read(rendered)
-        changed = _differences(before, after)
-        if changed is None or not any(block.has_dialect for block in before + after):
+        before, after = self._structure, _read(rendered)
+        changed = before.differences(after)
+        if changed is None or not (before.has_dialect or after.has_dialect):
             return changed
-        changed_in_plain = _differences(self._plain_blocks, _read(rendered, has_dialects=False))
-        if changed_in_plain is None:
-            return None
-        lines = {line for index in changed_in_plain for line in self._plain_blocks[index].lines}
-        touched = (
-            index
-            for index, block in enumerate(before)
-            if block.is_inline and not lines.isdisjoint(block.lines)
-        )
+        plain = self._plain_structure
+        changed_in_plain = plain.differences(_read(rendered, has_dialects=False))
+        if not changed_in_plain:
+            return None if changed_in_plain is None else changed
+        lines = {line for index in changed_in_plain for line in range(*plain.lines[index])}
+        touched = (index for index, block in before.lines.items() if not lines.isdisjoint(range(*block)))
         return changed | frozenset(touched)
 
 
-def _differences(before: list[_Block], after: list[_Block]) -> frozenset[int] | None:
-    if len(before) != len(after):
-        return None
-    pairs = enumerate(zip(before, after, strict=True))
-    changed = frozenset(index for index, (old, new) in pairs if old.signature != new.signature)
-    return changed if all(before[index].is_inline and after[index].is_inline for index in changed) else None
-
-
-def _read(source: str, *, has_dialects: bool = True) -> list[_Block]:
+def _read(source: str, *, has_dialects: bool = True) -> Structure:
     environment: dict[str, Any] = {}
-    tokens = parse_blocks(source, environment, has_dialects=has_dialects)
-    return [_describe(token, environment, has_dialects=has_dialects) for token in tokens]
-
-
-def _describe(token: Token, environment: dict[str, Any], *, has_dialects: bool) -> _Block:
-    lines = range(*(token.map or (0, 0)))
-    if token.type == "inline":
-        children = parse_inline(token.content, environment, has_dialects=has_dialects)
-        if children is None:
-            return _Block(lines, is_inline=True, signature=token.content)
-        markup: Counter[Hashable] = Counter(_placed_signatures(children))
-        markup.update(_bare_addresses(children))
-        has_dialect = any(child.type in DIALECT_TOKENS for child in children)
-        return _Block(lines, is_inline=True, signature=frozenset(markup.items()), has_dialect=has_dialect)
-    if (
-        token.type == "code_block" and not has_dialects
-    ):  # perhaps words of a footnote, which is read elsewhere
-        return _Block(lines, is_inline=False, signature=token.type)
-    return _Block(
-        lines, is_inline=False, signature=_signature(token), has_dialect=token.type in DIALECT_TOKENS
-    )
+    structure = Structure(has_dialects=has_dialects)
+    for token in parse_blocks(source, environment, has_dialects=has_dialects):
+        is_inline = token.type == "inline"
+        content = token.content
+        structure.add(
+            token, parse_inline(content, environment, has_dialects=has_dialects) if is_inline else None
+        )
+    return structure
 
 
 def _placed_signatures(children: Sequence[Token]) -> Iterator[Hashable]:
@@ -123,6 +131,8 @@ def _attribute(attribute: tuple[str, object]) -> tuple[str, str]:
 
 
 def _signature(token: Token) -> Hashable:
+    if not token.attrs and not token.content:
+        return _bare_signature(token.type, token.tag, token.info)
     attributes = tuple(sorted(map(_attribute, token.attrs.items())))
     if token.type in _LITERAL:
         content = token.content
@@ -130,3 +140,8 @@ def _signature(token: Token) -> Hashable:
         opening = _HTML_OPENING.match(token.content) if token.type == "html_inline" else None
         content = opening.group() if opening else ""
     return token.type, token.tag, token.info, attributes, content
+
+
+@lru_cache(maxsize=1024)
+def _bare_signature(token_type: str, tag: str, info: str) -> Hashable:
+    return token_type, tag, info, (), ""

@@ -9,6 +9,7 @@ import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 from unicodedata import category
 from urllib.parse import unquote
 
@@ -24,8 +25,7 @@ _DELIMITER = re.compile(r"\*\*?|__?|~~")
 _OPAQUE_EMPHASIS = re.compile(rf"(?P<delimiter>{_DELIMITER.pattern})(?P<inside>.+)(?P=delimiter)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """Words for an engine, with inline markup as numbered codes, as in `Read <g1>this</g1>, please`.
 
     `<g1>..</g1>` is paired markup, `<x2/>` stands for something opaque; everything else is XML-escaped text.
@@ -46,8 +46,7 @@ class InPageLink:
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Rendered:
+class _Rendered(NamedTuple):
     """A part of a translation; `sign` is the character of one that delimits emphasis in Markdown."""
 
     text: str
@@ -97,6 +96,8 @@ def render(
 
 def verbatim(template: Template) -> str:
     """Return the source text of a template."""
+    if len(template) == 1 and isinstance(template[0], str):
+        return template[0]
     return render(template, {})
 
 

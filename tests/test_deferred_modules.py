@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from monitoring.contract.deferred_modules import deferred
+from monitoring.deferred_modules import deferred
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,190 @@
+"""Has markdown-it ask only the rules that can match, which is most of what reading a long document costs.
+
+The rules and their order are markdown-it's. Those that begin with certain characters are only asked at these,
+and where a paragraph ends is found once, though two rules want to know it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Generic, Literal, TypeVar, cast
+
+from markdown_it import MarkdownIt
+from markdown_it.ruler import Ruler
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+BlockRule = Callable[[StateBlock, int, int, bool], bool]
+InlineRule = Callable[[StateInline, bool], bool]
+NoteMarkup = Callable[[StateInline, int, int], None]
+Rule = TypeVar("Rule")
+
+_CHAINS = ("", "paragraph", "reference", "blockquote", "list")  # what can begin, or interrupt one of these
+_BEGINNINGS_OF_BLOCKS = {  # the other rules can match at every line
+    "fence": "`~",
+    "blockquote": ">",
+    "hr": "*-_",
+    "list": "*+-0123456789",
+    "reference": "[",
+    "html_block": "<",
+    "heading": "#",
+}
+_BEGINNINGS_OF_MARKUP = {
+    "newline": "\n",
+    "escape": "\\",
+    "backticks": "`",
+    "strikethrough": "~",
+    "emphasis": "*_",
+    "link": "[",
+    "image": "!",
+    "autolink": "<",
+    "html_inline": "<",
+    "entity": "&",
+}
+_NOTHING = cast("dict[str, Any]", MappingProxyType({}))  # markdown-it's rules replace it, and never change it
+
+
+def ask_less(parser: MarkdownIt, beginnings: Mapping[str, str], note_markup: NoteMarkup) -> None:
+    """Ask the rules that are active now only where they can match.
+
+    `beginnings` has the characters of rules that are not markdown-it's own. `note_markup` is told of
+    new inline tokens: where their markup begins, and how many there were before.
+    """
+    blocks, inline = parser.block.ruler, parser.inline.ruler
+    asked = {chain: _ask_block_rules(blocks, chain, beginnings) for chain in _CHAINS}
+    parser.block.ruler = _RulesAsOne(blocks, asked | {"paragraph": _ask_once(asked["paragraph"])})
+    parser.inline.ruler = _RulesAsOne(inline, {"": _ask_inline_rules(inline, beginnings, note_markup)})
+
+
+def parse_blocks(source: str, parser: MarkdownIt, environment: dict[str, Any]) -> list[Token]:
+    """Parse the blocks of a source whose lines end with a line feed."""
+    state = _State(source, parser, environment, [])
+    parser.block.tokenize(state, 0, state.lineMax)
+    return state.tokens
+
+
+def words(content: str) -> Token:
+    """Make the token of inline content without markup."""
+    token = _Token("text", "", 0)
+    token.content = content
+    return token
+
+
+class _Token(Token):
+    """A token that is made in a third of the time, and has no dictionaries of its own."""
+
+    __slots__ = ()
+
+    def __init__(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> None:
+        self.type = ttype
+        self.tag = tag
+        self.nesting = nesting
+        self.attrs = self.meta = _NOTHING
+        self.map = self.children = None
+        self.content = self.markup = self.info = ""
+        self.level = 0
+        self.block = self.hidden = False
+
+
+class _State(StateBlock):
+    # What was asked of the lines behind `asked_at` tokens, as `lheading` and then `paragraph` do.
+    asked_at = asked_until = last_inside = first_outside = -1
+
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        token = _Token(ttype, tag, nesting)
+        token.block = True
+        if nesting < 0:
+            self.level -= 1
+        token.level = self.level
+        if nesting > 0:
+            self.level += 1
+        self.tokens.append(token)
+        return token
+
+
+class _RulesAsOne(Ruler[Rule], Generic[Rule]):
+    """Answers for a complete ruler, but with one rule for each chain, which asks the others."""
+
+    def __init__(self, complete: Ruler[Rule], rules: Mapping[str, Rule]) -> None:
+        super().__init__()
+        self._active = complete.get_active_rules()
+        self._rules = {chain: [rule] for chain, rule in rules.items()}
+
+    def getRules(self, chainName: str = "") -> list[Rule]:  # noqa: N802, N803 - markdown-it's signature
+        return self._rules[chainName]
+
+    def get_active_rules(self) -> list[str]:
+        return self._active
+
+
+def _by_character(
+    rules: Sequence[Rule], beginnings: Sequence[str | None]
+) -> tuple[dict[str, tuple[Rule, ...]], tuple[Rule, ...]]:
+    """Return which rules can match at some characters, and at all others."""
+    pairs = list(zip(rules, beginnings, strict=True))
+    found = {
+        character: tuple(rule for rule, others in pairs if others is None or character in others)
+        for beginning in beginnings
+        for character in beginning or ""
+    }
+    return found, tuple(rule for rule, beginning in pairs if beginning is None)
+
+
+def _ask_block_rules(ruler: Ruler[BlockRule], chain: str, beginnings: Mapping[str, str]) -> BlockRule:
+    known = {**_BEGINNINGS_OF_BLOCKS, **beginnings}
+    names = dict(zip(ruler.getRules(""), ruler.get_active_rules(), strict=True))
+    every = ruler.getRules(chain)
+    by_character, others = _by_character(every, [known.get(names[rule]) for rule in every])
+
+    def ask(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - a rule's signature
+        position = state.bMarks[start] + state.tShift[start]
+        is_empty = position >= state.eMarks[start]
+        for rule in every if is_empty else by_character.get(state.src[position], others):
+            if rule(state, start, end, silent):
+                return True
+        return False
+
+    return ask
+
+
+def _ask_once(ask: BlockRule) -> BlockRule:
+    """Remember which line ends a paragraph.
+
+    `lheading` asks of one line after the other, and if it finds no underline, `paragraph` asks of the same
+    lines before there is another token.
+    """
+
+    def ask_once(state: _State, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - a rule's signature
+        if state.asked_at != len(state.tokens) or state.asked_until != end:
+            state.asked_at, state.asked_until = len(state.tokens), end
+            state.last_inside = state.first_outside = -1
+        if start <= state.last_inside:
+            return False
+        if start == state.first_outside:
+            return True
+        if ask(state, start, end, silent):
+            state.first_outside = start
+            return True
+        state.last_inside = start
+        return False
+
+    return cast("BlockRule", ask_once)
+
+
+def _ask_inline_rules(
+    ruler: Ruler[InlineRule], beginnings: Mapping[str, str], note_markup: NoteMarkup
+) -> InlineRule:
+    known = {**_BEGINNINGS_OF_MARKUP, **beginnings}
+    rules, names = ruler.getRules(""), ruler.get_active_rules()
+    by_character, others = _by_character(rules, [known.get(name) for name in names])
+
+    def ask(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - a rule's signature
+        start, known_count = state.pos, len(state.tokens)
+        for rule in by_character.get(state.src[start], others):
+            if rule(state, silent):
+                if len(state.tokens) > known_count:
+                    note_markup(state, start, known_count)
+                return True
+        return False
+
+    return ask

@@ -1,0 +1,30 @@
+"""How a command that cannot do its work ends."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from monitoring.settings import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def fail(sentence: str) -> NoReturn:
+    """End the command with status 1 and a sentence on standard error."""
+    typer.echo(sentence, err=True)
+    raise typer.Exit(1)
+
+
+@contextmanager
+def reporting_wrong_settings() -> Iterator[None]:
+    """End the process with status 2 if settings inside are wrong, with one line a problem."""
+    try:
+        yield
+    except SettingsError as error:
+        print(f"The service cannot start:\n{error}", file=sys.stderr)  # noqa: T201 - this is a terminal
+        sys.exit(2)

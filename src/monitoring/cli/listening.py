@@ -1,0 +1,34 @@
+"""The address that a process listens on."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from monitoring.cli.failing import fail
+from monitoring.cli.open_files import affordable_backlog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from monitoring.settings import Settings
+
+
+@contextmanager
+def listening(settings: Settings) -> Iterator[socket.socket]:
+    """Open the socket that child processes share: while one is replaced, the others accept what arrives."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    address = (settings.host, settings.port)
+    try:
+        listener = socket.create_server(address, family=family, backlog=affordable_backlog())
+    except OSError as error:
+        fail(f"Cannot listen on {settings.host}, port {settings.port}: {error.strerror}")
+    with listener:
+        yield listener
+
+
+def base_url_of(listener: socket.socket) -> str:
+    """Write the address, with the port the kernel chose if it was asked for one."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

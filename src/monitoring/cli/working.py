@@ -1,0 +1,49 @@
+"""What a process of `monitoring worker` does."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from monitoring.articles.chosen_engine import make_engine
+from monitoring.cli.commands import opened
+from monitoring.cli.migrating import demand_migrated_database
+from monitoring.cli.stopping import Stop, run_until_stopped
+from monitoring.cli.supervising import say_ready
+from monitoring.tracing import sending_traces
+from monitoring.worker import run_worker
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from monitoring.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+def demand_what_tasks_need(settings: Settings) -> None:
+    """End the command if the schema is old. Raise `SettingsError` for an engine that cannot work."""
+    demand_migrated_database(settings)
+    demand_working_engine(settings)
+    if settings.translator == "none":
+        log.warning("TRANSLATOR is none: articles wait untranslated")
+
+
+def demand_working_engine(settings: Settings) -> None:
+    """Raise `SettingsError` now for settings that would stop the worker with a traceback."""
+    if engine := make_engine(settings):
+        engine.close()
+
+
+def work(settings: Settings, threads: int, lifeline: Connection | None = None) -> None:
+    """Run tasks until the process is stopped, so many of each kind at once. A child has a lifeline."""
+    settings = settings.model_copy(update={"worker_threads": threads})
+
+    async def work_on(stop: Stop) -> None:
+        async with opened(settings) as backends, run_worker(backends):
+            if lifeline:
+                say_ready(lifeline)
+            await stop.wait()
+
+    with sending_traces(settings):
+        run_until_stopped(work_on, settings.shutdown_timeout_seconds, lifeline=lifeline)
