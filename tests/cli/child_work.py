@@ -7,6 +7,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
+from monitoring.cli.failing import fail
 from monitoring.cli.supervising import say_ready
 
 if TYPE_CHECKING:
@@ -19,6 +20,15 @@ def give_up(_lifeline: Connection) -> NoReturn:
 
 def be_killed(_lifeline: Connection) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def demand_the_impossible() -> NoReturn:
+    fail("There is no such thing.")
+
+
+def demand_for_ever() -> NoReturn:
+    while True:
+        signal.pause()
 
 
 def hang(lifeline: Connection) -> NoReturn:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.child_work import be_killed, give_up, hang
+from cli.child_work import be_killed, demand_for_ever, demand_the_impossible, give_up, hang
 from monitoring.cli import supervising
 from monitoring.cli.supervising import Supervisor
 
@@ -30,8 +30,8 @@ class Witness:
         self.process_ids: set[int] = set()
         self._on_ready = on_ready
 
-    async def watch(self, supervisor: Supervisor) -> None:
-        await supervisor.run(self._note_ready, lambda: self.events.append("stop"), self._note_end)
+    async def watch(self, supervisor: Supervisor, demand: Callable[[], None] | None = None) -> None:
+        await supervisor.run(self._note_ready, lambda: self.events.append("stop"), self._note_end, demand)
 
     def _note_ready(self) -> None:
         self.events.append("ready")
@@ -47,6 +47,20 @@ async def test_children_that_give_up_at_the_start_end_the_whole_with_their_statu
     await witness.watch(supervisor)
     assert supervisor.status == 7
     assert sorted(witness.events) == ["end", "end", "stop"]
+
+
+async def test_no_child_is_started_if_what_all_need_is_missing() -> None:
+    supervisor, witness = Supervisor(hang, [()] * 2, name="child", finishing_seconds=0), Witness()
+    await witness.watch(supervisor, demand_the_impossible)
+    assert (supervisor.status, witness.events) == (1, ["end"])
+
+
+async def test_a_stop_does_not_wait_to_know_what_is_missing() -> None:
+    supervisor, witness = Supervisor(hang, [()] * 2, name="child", finishing_seconds=0), Witness()
+    asyncio.get_running_loop().call_later(0.1, stop_this_process)
+    await witness.watch(supervisor, demand_for_ever)
+    assert (supervisor.signal_number, supervisor.status) == (signal.SIGTERM, 0)
+    assert witness.events == ["stop", "end"]
 
 
 async def test_children_that_die_soon_are_replaced_more_and_more_slowly(

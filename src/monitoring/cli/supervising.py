@@ -132,17 +132,20 @@ class Supervisor:
             child.process.kill()
 
     async def _meets(self, demand: Callable[[], None]) -> bool:
-        """Call it in a process, whose status is ours if it fails. False after a stop, too."""
-        process = _forking.Process(target=_run_demand, args=(demand,))
-        with _signals_held_back():
-            process.start()
-        await _readable(process.sentinel)
-        process.join()
-        assert process.pid is not None  # noqa: S101
-        self._on_end(process.pid)
-        if not self._stopping.is_set() and process.exitcode:
-            self.status = max(1, process.exitcode)
-        return process.exitcode == 0 and not self._stopping.is_set()
+        """Call it in a process, whose status is ours if it fails. A stop kills it, and then this is False."""
+        child = _Child(_run_demand, (demand,))
+        ended = asyncio.create_task(child.wait_until_ended())
+        stopped = asyncio.create_task(self._stopping.wait())
+        await asyncio.wait([ended, stopped], return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        child.process.kill()
+        await ended
+        self._on_end(child.process_id)
+        if self._stopping.is_set():
+            return False
+        if child.status:
+            self.status = max(1, child.status)
+        return child.status == 0
 
     async def _keep_one(self, name: str, args: tuple[object, ...]) -> None:
         """Keep one child at work. Each child that dies soon after its start is replaced more slowly."""
@@ -228,9 +231,8 @@ def _run_child(work: Callable[..., None], lifeline: Connection, *args: object) -
     work(lifeline, *args)
 
 
-def _run_demand(demand: Callable[[], None]) -> None:
-    """Call it as a child, which ends with its parent's signals and says in sentences why it fails."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+def _run_demand(_: Connection, demand: Callable[[], None]) -> None:
+    """Say in sentences what is missing, and end with the status of a command."""
     with reporting_wrong_settings():
         try:
             demand()
