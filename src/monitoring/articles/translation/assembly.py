@@ -31,6 +31,9 @@ class Kind(Enum):
     BREAK = auto()  # words before and after it belong to different segments
 
 
+_PAIRED = frozenset((Kind.OPEN, Kind.CLOSE))
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """How a format writes words, and which parts of them are not translated."""
@@ -133,6 +136,9 @@ def _close_opaque_elements(atoms: Sequence[Atom]) -> Iterator[Atom]:
 
 def _break_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:
     """Turn markup into a BREAK if it is not inline, not closed in its run, or encloses such markup."""
+    if _PAIRED.isdisjoint({atom.kind for atom in atoms}):
+        yield from atoms
+        return
     partners = _partners(atoms)
     is_lone = (
         atom.kind in (Kind.OPEN, Kind.CLOSE) and index not in partners for index, atom in enumerate(atoms)

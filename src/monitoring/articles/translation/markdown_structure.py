@@ -48,9 +48,10 @@ class Structure:
 
     def _inline_signature(self, children: Sequence[Token]) -> Hashable:
         addresses = list(_bare_addresses(children))
-        if not addresses and all(child.type in _WORDS for child in children):
+        types = {child.type for child in children}
+        if not addresses and types <= _WORDS:
             return _ONLY_WORDS
-        self.has_dialect |= any(child.type in DIALECT_TOKENS for child in children)
+        self.has_dialect |= not types.isdisjoint(DIALECT_TOKENS)
         markup: Counter[Hashable] = Counter(_placed_signatures(children))
         markup.update(addresses)
         return frozenset(markup.items())
