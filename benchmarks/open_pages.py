@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from pydantic import SecretStr
 
-from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
+from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import open_backends
@@ -52,21 +52,27 @@ CHECKS_SHOWN = 40
 MINUTE = timedelta(minutes=1)
 UP = Finding(Outcome.UP, status_code=200, timings=Timings(total_ms=95.6))
 BETWEEN_SECONDS = 2.5
+UNSEEN_SECONDS = 30.0
 COMING_SECONDS = 15
 
 
 class Case(NamedTuple):
-    """How many teams have the pages open, and how often a check happens in each; None for never."""
+    """How many teams have the pages open, and how often a check happens in each; None for never.
+
+    Nobody looks at a page that is in the background.
+    """
 
     title: str
     teams: int
     seconds_between_checks: float | None
+    in_background: bool = False
 
 
 CASES = (
     Case("nothing happens", 25, None),
     Case("each monitor is checked once a minute", 25, 3.0),
     Case("one team, a check a second", 1, 1.0),
+    Case("in the background, each monitor is checked once a minute", 25, 3.0, in_background=True),
 )
 
 
@@ -131,10 +137,27 @@ async def keep_checking(team: Team, between_seconds: float) -> None:
         await asyncio.gather(check([monitor_id]), asyncio.sleep(between_seconds))
 
 
+async def keep_in_background(port: int, token: str, answers: Counter[str]) -> None:
+    """Keep a page open that nobody looks at, and count what comes."""
+    await asyncio.sleep(random.uniform(0, UNSEEN_SECONDS))  # noqa: S311 - people leave when they like
+    while True:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write((write_head(token) + f"Prefer: {GLANCE}\r\nConnection: close\r\n\r\n").encode())
+        answered = await reader.read()
+        answers[answered.split(b" ", 2)[1].decode()] += 1
+        writer.close()
+        await asyncio.sleep(UNSEEN_SECONDS)
+
+
+def write_head(token: str) -> str:
+    """Write what both kinds of pages send."""
+    head = f"GET /app/monitors HTTP/1.1\r\nHost: x\r\nCookie: session={token}\r\n"
+    return f"{head}Accept: {FOLLOWED_MEDIA_TYPE}\r\n"
+
+
 async def keep_open(port: int, token: str, answers: Counter[str]) -> None:
     """Keep a page open, and count what comes."""
-    head = f"GET /app/monitors HTTP/1.1\r\nHost: x\r\nCookie: session={token}\r\n"
-    head += f"Accept: {FOLLOWED_MEDIA_TYPE}\r\n\r\n"
+    head = write_head(token) + "\r\n"
     await asyncio.sleep(random.uniform(0, COMING_SECONDS))  # noqa: S311 - people come when they like
     while True:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -155,14 +178,16 @@ async def measure(server: Server, case: Case, settings: Settings, seconds: float
     async with open_backends(settings) as backends:
         with backends.activate():
             teams, answers = await sow(case), Counter[str]()
-            pages = [keep_open(server.port, token, answers) for team in teams for token in team.tokens]
+            keep = keep_in_background if case.in_background else keep_open
+            pages = [keep(server.port, token, answers) for team in teams for token in team.tokens]
             checks = [
                 keep_checking(team, case.seconds_between_checks)
                 for team in teams
                 if case.seconds_between_checks
             ]
             tasks = [asyncio.ensure_future(each) for each in (*pages, *checks)]
-            await asyncio.sleep(COMING_SECONDS + 10)  # the first pages are rendered
+            coming_seconds = UNSEEN_SECONDS if case.in_background else COMING_SECONDS
+            await asyncio.sleep(coming_seconds + 10)  # the first pages are rendered
             answers.clear()
             before, began = server.cpu_seconds(), time.monotonic()
             done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)

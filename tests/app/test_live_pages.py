@@ -12,8 +12,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.visitor import Visitor
+from incidents.breakdowns import break_down
 from monitoring.app import changes
-from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
+from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
+from monitoring.auth.service import create_team
 from monitoring.members.models import Role, Session, User
 from monitoring.members.sessions import Standing, end_sessions
 from monitoring.monitors.maintenance.service import create_window
@@ -23,6 +25,8 @@ from monitoring.notifications.service import create_channel, update_channel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
+
+    from httpx import Response
 
     from running_service import RunningService
 
@@ -129,6 +133,35 @@ def test_an_end_of_what_is_followed_is_told_when_its_script_asks_anew(
         service.run(delete_monitor(owner.team.id, monitor.id))
         list(pages)  # it may be checked meanwhile
     assert owner.get(path, headers=HEADERS).status_code == 404
+
+
+def glance(visitor: Visitor, path: str) -> Response:
+    return visitor.get(path, headers={**HEADERS, "Prefer": GLANCE})
+
+
+def test_a_page_in_the_background_is_told_title_and_icon_alone(
+    owner: Visitor, service: RunningService
+) -> None:
+    monitor = service.run(create_monitor(owner.team.id, MONITOR))
+    assert "<title>Monitors" in json.loads(glance(owner, "/monitors").text)
+    service.run(break_down(monitor))
+    for path, title in (("/monitors", "(1 down) Monitors"), ("/incidents", "(1 down) Incidents")):
+        [told] = glance(owner, path).text.splitlines()
+        assert f"<title>{title}" in json.loads(told)
+        assert "icon-down" in told
+        assert "id=" not in told
+
+
+def test_a_page_in_the_background_is_told_nothing_that_its_person_may_not_see(
+    owner: Visitor, service: RunningService
+) -> None:
+    monitor = service.run(create_monitor(owner.team.id, MONITOR))
+    path = f"/monitors/{monitor.id}"
+    assert glance(owner, path).status_code == 200
+    with Visitor(service, service.run(create_team("Others", "free", 10))) as other:
+        assert glance(other, path).status_code == 404
+    service.run(sign_out(owner.user))
+    assert "Sign in" in glance(owner, path).text
 
 
 def test_a_page_that_does_not_change_gives_signs_of_life(

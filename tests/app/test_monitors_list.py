@@ -13,7 +13,7 @@ from app.visitor import read_text
 from checks.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from monitoring.app import list_view
-from monitoring.app.pages import monitor_list
+from monitoring.app.team_news import NAMED
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitors.conversations import create
@@ -324,10 +324,10 @@ class TestOpenIncidents:
     def test_are_counted_where_not_all_are_named(
         self, service: RunningService, owner: Visitor, alice: Player
     ) -> None:
-        for number in range(monitor_list.OPEN_INCIDENTS_NAMED + 1):
+        for number in range(NAMED + 1):
             service.run(break_down(_row_of(service, create(alice, name=f"Shop {number}"))))
         page = owner.open("/monitors")
-        assert f"{monitor_list.OPEN_INCIDENTS_NAMED + 1} open incidents" in read_text(page.text)
+        assert f"{NAMED + 1} open incidents" in read_text(page.text)
         assert 'href="/app/incidents?state=open"' in page.text
 
 

@@ -9,9 +9,11 @@ import pytest
 
 from browser.acme.people import join
 from incidents.breakdowns import open_incident
-from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
+from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.auth.service import create_team
 from monitoring.backends.fields import uuid7
+from monitoring.incidents.models import Resolution
+from monitoring.incidents.service import resolve_incident
 from monitoring.members.models import Role
 from monitoring.members.sessions import end_sessions
 from monitoring.monitors.models import Monitor
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 NAME = "Shop <&>"
+
+HIDE = """
+Object.defineProperty(document, 'hidden', { value: true });
+document.dispatchEvent(new Event('visibilitychange'));
+"""
 
 
 @pytest.fixture
@@ -53,13 +60,22 @@ async def go_down(monitor: Monitor) -> None:
     await open_incident(monitor, started_at=now, confirmed_at=now, error="timeout", error_message="Silence")
 
 
+async def recover(monitor: Monitor) -> None:
+    await Monitor.filter(id=monitor.id).update(status="up")
+    await resolve_incident(monitor, resolved_at=datetime.now(UTC), resolution=Resolution.RECOVERED)
+
+
+async def be_degraded(monitor: Monitor) -> None:
+    await Monitor.filter(id=monitor.id).update(status="degraded", status_changed_at=datetime.now(UTC))
+
+
 class TestAnOpenPage:
     @pytest.mark.parametrize(
         ("path", "title", "says"),
         [
-            ("/monitors", "(1 down) Monitors", "1 open incident"),
+            ("/monitors", "(1 down) Monitors", f"1 open incident: {NAME}."),
             ("/monitors/{id}", f"(down) {NAME}", f"{NAME}: down"),
-            ("/incidents", "(1 down) Incidents", "Open incidents on this page: 1"),
+            ("/incidents", "(1 down) Incidents", f"1 open incident: {NAME}."),
         ],
     )
     def test_shows_in_page_title_and_icon_that_a_monitor_goes_down(  # noqa: PLR0913, PLR0917
@@ -81,6 +97,24 @@ class TestAnOpenPage:
         assert person.page.title() == f"{title} · Monitoring"
         assert "icon-down" in (person.page.locator("link[rel=icon]").get_attribute("href") or "")
         assert person.page.locator("#news").inner_text() == says
+
+    @pytest.mark.parametrize("path", ["/monitors", "/incidents"])
+    def test_says_which_monitor_it_is_when_as_many_are_down_as_before_and_when_one_is_degraded(
+        self, path: str, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner, monitor = watched
+        other = app_service.run(
+            create_monitor(monitor.team_id, {"url": "https://x.example/", "name": "Blog"})
+        )
+        app_service.run(go_down(monitor))
+        person = arrive(owner)
+        person.open(path)
+        app_service.run(recover(monitor))
+        app_service.run(go_down(other))
+        person.page.get_by_role("status").get_by_text("1 open incident: Blog.").wait_for(state="attached")
+        app_service.run(be_degraded(monitor))
+        said = f"1 open incident: Blog. 1 degraded: {NAME}."
+        person.page.get_by_role("status").get_by_text(said).wait_for(state="attached")
 
     def test_keeps_focus_and_says_which_zone_its_times_are_in(
         self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
@@ -128,10 +162,35 @@ class TestAnOpenPage:
         with person.page.expect_request(is_followed):
             pass
         with person.page.expect_event("requestfailed"):
-            person.page.evaluate(
-                "Object.defineProperty(document, 'hidden', { value: true });"
-                "document.dispatchEvent(new Event('visibilitychange'))"
-            )
+            person.page.evaluate(HIDE)
+
+    @pytest.mark.parametrize(
+        ("path", "title"),
+        [
+            ("/monitors", "(1 down) Monitors"),
+            ("/monitors/{id}", f"(down) {NAME}"),
+            ("/incidents?state=resolved", "(1 down) Incidents"),
+        ],
+    )
+    def test_says_in_title_and_icon_that_a_monitor_goes_down_while_nobody_looks_at_it(
+        self,
+        path: str,
+        title: str,
+        watched: tuple[Member, Monitor],
+        arrive: Arrive,
+        app_service: RunningService,
+    ) -> None:
+        owner, monitor = watched
+        person = arrive(owner)
+        person.page.clock.install()
+        person.open(path.format(id=monitor.id))
+        person.page.evaluate(HIDE)
+        app_service.run(go_down(monitor))
+        with person.page.expect_request(is_followed) as asked:
+            person.page.clock.run_for(30_000)
+        assert asked.value.headers["prefer"] == GLANCE
+        person.page.wait_for_function("title => document.title === title", arg=f"{title} · Monitoring")
+        assert "icon-down" in (person.page.locator("link[rel=icon]").get_attribute("href") or "")
 
     def test_keeps_telling_truly_how_long_an_incident_lasts(
         self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService

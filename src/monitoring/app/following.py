@@ -14,6 +14,7 @@ import orjson
 from starlette.responses import Response
 
 from monitoring.app.cookies import read_density
+from monitoring.app.marks import Source
 from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
 from monitoring.backends.errors import BackendUnavailable
@@ -59,12 +60,14 @@ class Renderings:
     def __init__(self) -> None:
         self._tasks: dict[Hashable, asyncio.Task[Rendered]] = {}
 
-    async def render(self, key: Hashable, render: Callable[[], Awaitable[Response]]) -> Rendered:
+    async def render(
+        self, key: Hashable, render: Callable[[], Awaitable[Response]], kept_seconds: float = KEPT_SECONDS
+    ) -> Rendered:
         """Render, unless somebody else does or just did. The key names all that the page depends on."""
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = asyncio.create_task(_write(render))
-            asyncio.get_running_loop().call_later(KEPT_SECONDS, self._tasks.pop, key)
+            asyncio.get_running_loop().call_later(kept_seconds, self._tasks.pop, key)
         return await asyncio.shield(task)  # whoever began it may leave
 
 
@@ -77,6 +80,8 @@ def live(sources: Sources, show: Handler) -> Handler:
     """Make the handler of a page that renews itself when something of its sources changes."""
 
     async def serve(visit: Visit) -> Response:
+        if visit.is_glance:
+            return await _Following(visit, sources, show).glance()
         if visit.is_followed:
             return await _Following(visit, sources, show).begin()
         page = await show(visit)
@@ -104,6 +109,19 @@ class _Following:
             return first.page
         return _Lines(lambda send: self._tell(send, shown, mark, first))
 
+    async def glance(self) -> Response:
+        """Answer with the title and the icon. They change only with the team's monitors and incidents.
+
+        They are read rarely and rendered once for each change, so that a page in the background costs
+        next to nothing.
+        """
+        shown = [each for each in await self._sources(self._visit) if each.source is Source.TEAM]
+        mark = await self._app.changes.read_mark(shown)
+        rendered = await self._render(mark, FOLLOWED_SECONDS)
+        if rendered.page.status_code != HTTPStatus.OK:
+            return rendered.page
+        return Response(rendered.line, headers=_HEADERS, media_type=FOLLOWED_MEDIA_TYPE)
+
     async def _tell(
         self, send: Callable[[bytes], Awaitable[None]], shown: Sequence[Shown], mark: str, first: Rendered
     ) -> None:
@@ -119,13 +137,15 @@ class _Following:
                 return
             await send(rendered.line)
 
-    async def _render(self, mark: str) -> Rendered:
+    async def _render(self, mark: str, kept_seconds: float = KEPT_SECONDS) -> Rendered:
         """Render for all of the team who look at the same address in the same way."""
         visit = self._visit
         _, team_id, role = visit.standing
         look = (visit.zone.key, read_density(visit.request, visit.settings))
         return await self._app.renderings.render(
-            (mark, team_id, role, look, visit.path, str(visit.query)), self._render_now
+            (mark, team_id, role, look, visit.path, str(visit.query), visit.is_glance),
+            self._render_now,
+            kept_seconds,
         )
 
     async def _render_now(self) -> Response:

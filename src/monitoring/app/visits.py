@@ -44,6 +44,9 @@ Form = ImmutableMultiDict[str, str]
 # What the script of a page that renews itself accepts: lines, of which each is the page as it has become.
 FOLLOWED_MEDIA_TYPE = "application/x-ndjson"
 
+# What it prefers while nobody looks at the page (RFC 7240 §4.2): one short line, at once.
+GLANCE = "return=minimal"
+
 # A list of monitors has a box for each, and those of a group more than one.
 MAX_FIELDS = 500
 
@@ -111,6 +114,11 @@ class Visit:
     def is_followed(self) -> bool:
         """Whether a script asks what the page becomes."""
         return self.request.headers.get("accept") == FOLLOWED_MEDIA_TYPE and self.request.method == "GET"
+
+    @property
+    def is_glance(self) -> bool:
+        """Whether the script asks for the title and the icon alone, because nobody looks at the page."""
+        return self.is_followed and self.request.headers.get("prefer") == GLANCE
 
     @property
     def is_owner(self) -> bool:

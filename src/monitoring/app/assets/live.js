@@ -3,6 +3,7 @@
 // The service answers with lines, each of which is the page as it has become, as JSON. Empty ones are signs of life.
 const LINES = "application/x-ndjson";
 const BETWEEN_MS = 2500;
+const UNSEEN_MS = 30_000; // browsers let a page in the background ask no more than once a minute, after a while
 const SILENCE_MS = 60_000;
 const FAILURES_UNTIL_TOLD = 3;
 const UNITS = [[86_400, "d", "day"], [3_600, "h", "hour"], [60, "min", "minute"], [1, "s"]];
@@ -37,7 +38,7 @@ function show(fresh) {
     if (found) morph(part, found);
   }
   morph(document.querySelector("link[rel=icon]"), fresh.querySelector("link[rel=icon]"));
-  const { says } = fresh.getElementById("news").dataset;
+  const says = fresh.getElementById("news")?.dataset.says ?? news.dataset.says; // title and icon may come alone
   if (news.dataset.says !== says) news.textContent = news.dataset.says = says;
 }
 
@@ -98,22 +99,29 @@ async function read(answer, signal) {
 async function renew() {
   clearTimeout(timer);
   asking.abort();
-  if (document.hidden) return; // an answer under way takes one of the few connections of the browser
   const { signal } = (asking = new AbortController());
+  const between = document.hidden ? UNSEEN_MS : BETWEEN_MS;
+  // Whoever does not look at the page sees its title and its icon. They come at once: an answer under way would take
+  // one of the few connections of the browser.
+  const headers = { Accept: LINES, ...(document.hidden && { Prefer: "return=minimal" }) };
   try {
-    const answer = await fetch(location.href, { headers: { Accept: LINES }, signal });
+    const answer = await fetch(location.href, { headers, signal });
     if (answer.redirected || !answer.ok) throw new Error("not renewed");
     ahead = Date.parse(answer.headers.get("Date")) - Date.now() || 0;
     renewIn(SILENCE_MS, true);
     await read(answer, signal);
-    if (!signal.aborted) renewIn(BETWEEN_MS);
+    if (!signal.aborted) renewIn(between);
   } catch {
     if (signal.aborted) return;
     failures += 1;
-    renewIn(BETWEEN_MS * Math.min(2 ** failures, 16));
+    renewIn(Math.max(between, BETWEEN_MS * Math.min(2 ** failures, 16)));
   }
 }
 
-document.addEventListener("visibilitychange", renew);
+document.addEventListener("visibilitychange", () => {
+  asking.abort();
+  if (document.hidden) renewIn(UNSEEN_MS);
+  else renew();
+});
 setInterval(keepTimesTrue, 1000);
 timer = setTimeout(renew, BETWEEN_MS);

@@ -20,13 +20,11 @@ from monitoring.app.monitor_filter import place_problem, read_filter
 from monitoring.app.monitor_words import STATUSES, UNANSWERED
 from monitoring.app.mute_lengths import MUTE_LENGTHS
 from monitoring.app.routing import for_members
+from monitoring.app.team_news import read_news
 from monitoring.checks.latest import list_latest
 from monitoring.checks.uptimes import measure_ratios
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import read_timestamp
-from monitoring.incidents.models import IncidentState
-from monitoring.incidents.service import count_open, list_incidents
-from monitoring.monitors import service
 from monitoring.monitors.deleting import list_deletions
 from monitoring.monitors.reading import (
     MonitorOrder,
@@ -50,7 +48,6 @@ if TYPE_CHECKING:
     from monitoring.app.visits import Visit
     from monitoring.monitors.reading import MonitorFilter, Outline
 
-OPEN_INCIDENTS_NAMED = 5
 TAGS_SHOWN = 12
 
 # Bars reach no further back, so that a list reads few partitions.
@@ -139,7 +136,6 @@ def _order_tiles(counts: Counter[str], sought: str | None) -> list[tuple[str, in
 async def _render_list(
     visit: Visit, view: ListView, listed: Listed, tags: Mapping[str, int], errors: Mapping[str, str]
 ) -> Response:
-    newest = await list_incidents(visit.team.id, None, IncidentState.OPEN, OPEN_INCIDENTS_NAMED, None)
     routes = await list_telling_routes(visit.team.id)
     by_id = {each["id"]: each for each in listed.monitors}
     old_enough = [id_ for id_, each in by_id.items() if each["created_at"] <= visit.now - MIN_COUNTED]
@@ -163,9 +159,7 @@ async def _render_list(
         statuses=STATUS_ORDER,
         deletions=await list_deletions(visit.team.id),
         order_options=list(ORDERS.items()),
-        open_count=await count_open(visit.team.id),
-        open_incidents=newest.rows,
-        names=await service.name_monitors(visit.team.id, {incident.monitor_id for incident in newest.rows}),
+        news=await read_news(visit.team.id),
     )
 
 
