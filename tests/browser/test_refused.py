@@ -130,7 +130,7 @@ class TestCookies:
         owner = sign_in(arrive(), acme.owner)
         assert owner.page.evaluate("document.cookie") == "zone=UTC"
         assert owner.page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 0]
-        assert owner.cookies().keys() == {COOKIE, "browser"}
+        assert owner.cookies().keys() == {COOKIE, "browser", "email"}
         for cookie in owner.cookies().values():
             assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Lax", "/")
 
