@@ -8,10 +8,7 @@ import uvloop
 
 from monitoring.backends.tasks import find_tasks
 from monitoring.checks.checker import run_checker
-from monitoring.cli.commands import opened
-from monitoring.cli.stopping import Stop, run_until_stopped
-from monitoring.cli.supervising import say_ready
-from monitoring.tracing import sending_traces
+from monitoring.cli.background import run_in_background
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -24,14 +21,4 @@ TASKS = find_tasks(["monitoring.notifications.tasks"])
 
 def check(settings: Settings, lifeline: Connection | None = None) -> None:
     """Check monitors until the process is stopped. A child has a lifeline."""
-
-    async def check_on(stop: Stop) -> None:
-        async with opened(settings, TASKS) as backends, run_checker(backends):
-            if lifeline:
-                say_ready(lifeline)
-            await stop.wait()
-
-    with sending_traces(settings):
-        run_until_stopped(
-            check_on, settings.shutdown_timeout_seconds, lifeline=lifeline, loop_factory=uvloop.new_event_loop
-        )
+    run_in_background(settings, run_checker, lifeline, tasks=TASKS, loop_factory=uvloop.new_event_loop)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import orjson
@@ -13,17 +12,12 @@ from tortoise.exceptions import OperationalError
 from monitoring.auth.names import MAX_NAME_CHARACTERS, is_name
 from monitoring.backends.assembly import open_backends
 from monitoring.backends.errors import BackendUnavailable
-from monitoring.backends.readiness import open_signs_of_life
 from monitoring.cli.failing import fail
 from monitoring.settings import read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+    from collections.abc import Coroutine, Mapping, Sequence
     from datetime import datetime
-
-    from monitoring.backends.assembly import Backends
-    from monitoring.backends.tasks import Task
-    from monitoring.settings import Settings
 
 Result = TypeVar("Result")
 
@@ -44,16 +38,6 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
         fail(f"{type(error).__name__}: {error}")
     except OperationalError as error:
         fail(f"The database refused: {error}. Is it at the newest schema? Try `monitoring migrate`.")
-
-
-@asynccontextmanager
-async def opened(settings: Settings, tasks: Sequence[Task] | None = None) -> AsyncIterator[Backends]:
-    """Open the backends of a process that serves nobody, and let its metrics say whether they are there.
-
-    `tasks` are those that it sends or runs: all of them, if left out.
-    """
-    async with open_backends(settings, tasks=tasks) as backends, open_signs_of_life(backends):
-        yield backends
 
 
 def check_name(name: str) -> str:

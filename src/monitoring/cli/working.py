@@ -6,11 +6,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from monitoring.articles.chosen_engine import make_engine
-from monitoring.cli.commands import opened
+from monitoring.cli.background import run_in_background
 from monitoring.cli.migrating import demand_migrated_database
-from monitoring.cli.stopping import Stop, run_until_stopped
-from monitoring.cli.supervising import say_ready
-from monitoring.tracing import sending_traces
 from monitoring.worker import run_worker
 
 if TYPE_CHECKING:
@@ -38,12 +35,4 @@ def demand_working_engine(settings: Settings) -> None:
 def work(settings: Settings, threads: int, lifeline: Connection | None = None) -> None:
     """Run tasks until the process is stopped, so many of each kind at once. A child has a lifeline."""
     settings = settings.model_copy(update={"worker_threads": threads})
-
-    async def work_on(stop: Stop) -> None:
-        async with opened(settings) as backends, run_worker(backends):
-            if lifeline:
-                say_ready(lifeline)
-            await stop.wait()
-
-    with sending_traces(settings):
-        run_until_stopped(work_on, settings.shutdown_timeout_seconds, lifeline=lifeline)
+    run_in_background(settings, run_worker, lifeline)

@@ -1,0 +1,51 @@
+"""A process that works on something and serves nobody: a worker or a checker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitoring.backends.assembly import open_backends
+from monitoring.backends.readiness import open_signs_of_life
+from monitoring.cli.stopping import Stop, run_until_stopped
+from monitoring.cli.supervising import say_ready
+from monitoring.tracing import sending_traces
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
+    from multiprocessing.connection import Connection
+
+    from monitoring.backends.assembly import Backends
+    from monitoring.backends.tasks import Task
+    from monitoring.settings import Settings
+
+
+def run_in_background(
+    settings: Settings,
+    begin: Callable[[Backends], AbstractAsyncContextManager[object]],
+    lifeline: Connection | None,
+    *,
+    tasks: Sequence[Task] | None = None,
+    loop_factory: Callable[[], AbstractEventLoop] | None = None,
+) -> None:
+    """Do what `begin` begins until the process is stopped. A child has a lifeline.
+
+    `tasks` are those that it sends or runs: all of them, if left out. Its metrics say whether the backends
+    are there.
+    """
+
+    async def work(stop: Stop) -> None:
+        async with (
+            open_backends(settings, tasks=tasks) as backends,
+            open_signs_of_life(backends),
+            begin(backends),
+        ):
+            if lifeline:
+                say_ready(lifeline)
+            await stop.wait()
+
+    with sending_traces(settings):
+        run_until_stopped(
+            work, settings.shutdown_timeout_seconds, lifeline=lifeline, loop_factory=loop_factory
+        )
