@@ -7,7 +7,7 @@ All steps are iterative and linear in the length of the document.
 import html
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import accumulate
@@ -61,15 +61,22 @@ class Atom(NamedTuple):  # made in a third of a frozen dataclass's time
 def assemble(atoms: Sequence[Atom]) -> Template:
     """Make the template. Its verbatim text is the text of the atoms."""
     template: list[Piece] = []
+    for stretch, end in _split_at_breaks(_close_opaque_elements(atoms)):
+        template += _assemble_stretch(stretch)
+        template += end
+    return tuple(template)
+
+
+def _split_at_breaks(atoms: Iterable[Atom]) -> Iterator[tuple[list[Atom], Template]]:
+    """Yield what stands before each break and at the end, with the source of the break."""
     stretch: list[Atom] = []
-    for atom in (*_close_opaque_elements(atoms), Atom(Kind.BREAK, ())):
+    for atom in atoms:
         if atom.kind is Kind.BREAK:
-            template += _assemble_stretch(stretch)
-            template += atom.raw
+            yield stretch, atom.raw
             stretch = []
         else:
             stretch.append(atom)
-    return tuple(template)
+    yield stretch, ()
 
 
 def _assemble_stretch(atoms: Sequence[Atom]) -> Template:
@@ -77,16 +84,9 @@ def _assemble_stretch(atoms: Sequence[Atom]) -> Template:
     if len(atoms) == 1 and (words := _only_words(atoms[0])):
         return words
     template: list[Piece] = []
-    run: list[Atom] = []
-    for atom in (*_break_unpaired(atoms), Atom(Kind.BREAK, ())):
-        if atom.kind is Kind.BREAK:
-            template += _make_template(run)
-            template += atom.raw
-            run = []
-        elif atom.text_format and atom.text is None:
-            run += _split_opaque_words(atom, atom.text_format.opaque)
-        else:
-            run.append(atom)
+    for run, end in _split_at_breaks(_break_unpaired(atoms)):
+        template += _make_template([part for atom in run for part in _split_opaque_words(atom)])
+        template += end
     return tuple(template)
 
 
@@ -175,8 +175,11 @@ def _partners(atoms: Sequence[Atom]) -> dict[int, int]:
     return partners
 
 
-def _split_opaque_words(atom: Atom, opaque: re.Pattern[str]) -> Iterator[Atom]:
-    raw, position = verbatim(atom.raw), 0
+def _split_opaque_words(atom: Atom) -> Iterator[Atom]:
+    if not atom.text_format or atom.text is not None:  # no words of which some may be opaque
+        yield atom
+        return
+    raw, position, opaque = verbatim(atom.raw), 0, atom.text_format.opaque
     if raw and raw.strip(_EDGE_BLANKS) == raw and not opaque.search(raw):
         yield atom
         return
