@@ -7,9 +7,11 @@ import pytest
 from pydantic import SecretStr
 
 import chosen_backends
+from monitoring.backends.assembly import open_storage_of
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.backends.objects import BlogStorage, open_blog_storage
 from monitoring.settings import SettingsError
+from temporary_backends import make_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,8 +126,8 @@ class TestLocalFolder:
             await storage.put("moon/en.json", b"one")
 
 
-async def test_no_url_means_no_storage() -> None:
-    assert open_blog_storage(None) is None
+async def test_no_url_means_no_storage(tmp_path: Path) -> None:
+    assert open_storage_of(make_settings(tmp_path, blog_storage_url=None)) is None
 
 
 @pytest.mark.parametrize("url", ["s3:///", "blog", "ftp://blog/articles"])

@@ -59,7 +59,7 @@ class Backends:
 
 def open_storage_of(settings: Settings, max_turns: int = 1) -> BlogStorage | None:
     """Open the blog storage that the settings name, if any. Raises `SettingsError` if there is none such."""
-    if settings.blog_storage_url is None:
+    if not settings.blog_storage_url:
         return None
     from monitoring.backends.objects import open_blog_storage  # noqa: PLC0415 - 5 MiB, with its library
 

@@ -230,15 +230,13 @@ class BlogStorage:
         self.outage.begin(StorageUnavailable(_describe(error)))
 
 
-def open_blog_storage(url: SecretStr | None, max_turns: int = 5) -> BlogStorage | None:
-    """Open the storage of the URL; None when none is configured. A local folder is made when missing.
+def open_blog_storage(url: SecretStr, max_turns: int = 5) -> BlogStorage:
+    """Open the storage of the URL. A local folder is made when missing.
 
     Raises `SettingsError` for a URL that names no storage. A storage that is away is no error yet.
 
     Credentials of cloud storages come from their usual environment variables (AWS_*, GOOGLE_*, AZURE_*).
     """
-    if not url:
-        return None
     location = url.get_secret_value()
     try:
         if location.startswith("file://"):
