@@ -42,6 +42,11 @@ class _Deed(NamedTuple):
     locale: str = ""
     who: str = ""
 
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """What it has in common with others of a burst."""
+        return self.who, self.title, self.text
+
 
 def tell_article(
     article: Article,
@@ -97,9 +102,7 @@ def _find_bursts(deeds: Iterable[_Deed]) -> list[list[_Deed]]:
     bursts: list[list[_Deed]] = []
     for deed in deeds:
         first = bursts[-1][0] if bursts else None
-        is_alike = (
-            first is not None and first._replace(happened_at=deed.happened_at, locale=deed.locale) == deed
-        )
+        is_alike = first is not None and first.words == deed.words
         if first is None or not is_alike or deed.happened_at - first.happened_at > BURST:
             bursts.append([])
         bursts[-1].append(deed)

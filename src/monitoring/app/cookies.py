@@ -13,6 +13,8 @@ import secrets
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from monitoring.members.models import MAX_EMAIL_CHARACTERS
+
 if TYPE_CHECKING:
     from uuid import UUID
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 _TOKEN_BYTES = 32
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _MARK = re.compile(r"([A-Za-z0-9_-]{43})\.([0-9a-f]{64})")
-_MAX_EMAIL_CHARACTERS = 254
 _NOTICE_SECONDS = 60
 _ANSWER_SECONDS = 600
 _LIST_SECONDS = 86_400
@@ -92,7 +93,7 @@ def set_answer(response: Response, answer: str, settings: Settings) -> None:
 
 def read_email(request: Request, settings: Settings) -> str:
     """Return the email that was signed in with in this browser, and not out; empty if none was."""
-    return unquote(request.cookies.get(_name("email", settings), ""))[:_MAX_EMAIL_CHARACTERS]
+    return unquote(request.cookies.get(_name("email", settings), ""))[:MAX_EMAIL_CHARACTERS]
 
 
 def set_email(response: Response, email: str, settings: Settings) -> None:

@@ -135,11 +135,17 @@ def let_break(text: str) -> Markup:
     return Markup(_WORD_ENDS.sub("<wbr>", str(Markup.escape(text))))  # noqa: S704 - escaped
 
 
+def write_count(number: int) -> str:
+    """Write a number with its thousands apart: `12,345`."""
+    return f"{number:,}"
+
+
 FILTERS: dict[str, Callable[..., Markup | str]] = {
     "ago": write_ago,
     "breakable": let_break,
     "as_read": resolve_references,
     "clock": write_clock,
+    "counted": write_count,
     "days_left": write_days_left,
     "duration": write_duration,
     "isolated": isolate,

@@ -119,9 +119,9 @@ async function renew() {
 }
 
 document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) return renew();
   asking.abort();
-  if (document.hidden) renewIn(UNSEEN_MS);
-  else renew();
+  renewIn(UNSEEN_MS);
 });
 setInterval(keepTimesTrue, 1000);
 timer = setTimeout(renew, BETWEEN_MS);

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from monitoring.incidents.models import Incident, IncidentNote
 
 # The chart begins so long before the incident, and shows no more than a day: its labels need the room.
-# A chart of fewer hours has room for more labels.
-SHORT = timedelta(hours=12)
-
 BEFORE = timedelta(hours=6)
 SHOWN = timedelta(hours=24)
+
+# A chart of fewer hours has room for more labels.
+SHORT = timedelta(hours=12)
 
 # The newest. An incident may have 500, which would be a megabyte.
 NOTES_SHOWN = 100
