@@ -407,6 +407,7 @@ class WholeAnswers(RequestResponseCycle):
         if [field for field in fields if field[0] in _FRAMING] != [(b"content-length", b"%d" % len(body))]:
             return False
         head = b"\r\n".join(map(b": ".join, fields))
+        # The ends of lines are two control characters each. With any other, uvicorn refuses the answer.
         if len(head) - len(head.translate(None, _CONTROL_CHARACTERS)) != 2 * (len(fields) - 1):
             return False
         self.response_started = self.response_complete = True
