@@ -29,7 +29,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # `Latencies`.
 _MEASURE = f"""
     WITH counted AS (
-        SELECT {{epoch}} / {{seconds}} AS number, outcome, dns_ms, connect_ms, tls_ms, first_byte_ms, response_time_ms,
+        SELECT {{epoch}} / {{seconds}} AS number,
+            outcome, dns_ms, connect_ms, tls_ms, first_byte_ms, response_time_ms,
             outcome <> '{Outcome.DOWN}' AND response_time_ms IS NOT NULL AS is_answer
         FROM checks
         WHERE monitor_id = $1 AND checked_at >= $2 AND checked_at < $3 AND outcome <> '{Outcome.UNKNOWN}'
