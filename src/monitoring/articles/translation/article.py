@@ -7,6 +7,7 @@ from enum import Enum, auto
 from types import MappingProxyType
 from typing import Any
 
+from monitoring.articles.translation.collector import collector_at_rest
 from monitoring.articles.translation.documents import (
     Document,
     TextFormat,
@@ -150,6 +151,7 @@ class SourceArticle:
         """Return the segments whose texts, given by segment, would change a document's structure."""
         return _left_alone(self._translated_documents(texts))
 
+    @collector_at_rest()
     def _translated_documents(self, texts: Mapping[str, str]) -> "TranslatedDocuments":
         return {key: document.translated(texts) for key, document in self.documents.items()}
 
@@ -185,6 +187,7 @@ Documents = dict[tuple[TextFormat, str], Document]
 TranslatedDocuments = dict[tuple[TextFormat, str], TranslatedDocument]
 
 
+@collector_at_rest()
 def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) -> SourceArticle:
     """Read every text of a payload that readers see, each once."""
     documents: Documents = {}
