@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
 
 from monitoring.app.monitor_filter import echo_filter, split_tags
 from monitoring.monitors.reading import MonitorOrder
@@ -57,6 +58,10 @@ class ListView:
     def place(self) -> dict[str, str | int]:
         """The query that leads back to what is shown, its page too."""
         return {**self.query, "page": self.number if self.number > 1 else ""}
+
+    def link(self, **changes: str | int) -> str:
+        """Write a reference from the list to itself with another query. It is short: a page has hundreds."""
+        return "?" + urlencode({name: text for name, text in {**self.query, **changes}.items() if text})
 
     @property
     def tags(self) -> list[str]:
