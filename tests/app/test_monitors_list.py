@@ -16,6 +16,7 @@ from monitoring.app import list_view
 from monitoring.app.team_news import NAMED
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.monitors.reading import MonitorOrder
 from monitors.conversations import create
 from notifications.conversations import register
 
@@ -155,8 +156,11 @@ class TestTheList:
         [
             ("worst", ["Broken", "Slow", "Zoo", "apple", "Resting"]),
             ("", ["Broken", "Slow", "Zoo", "apple", "Resting"]),
+            ("best", ["Resting", "Zoo", "apple", "Slow", "Broken"]),
             ("name", ["apple", "Broken", "Resting", "Slow", "Zoo"]),
+            ("reversed_name", ["Zoo", "Slow", "Resting", "Broken", "apple"]),
             ("slowest", ["Slow", "apple", "Broken", "Zoo", "Resting"]),
+            ("quickest", ["Zoo", "Broken", "apple", "Slow", "Resting"]),
             ("newest", ["Zoo", "Slow", "Resting", "Broken", "apple"]),
         ],
     )
@@ -167,6 +171,39 @@ class TestTheList:
         for name, (status, ms) in {**states, "Slow": ("degraded", 900), "Zoo": ("up", 70)}.items():
             service.run(_settle(create(alice, name=name), status, ms))
         assert _listed(owner, sort=sort) == names
+
+    @pytest.mark.parametrize("sort", list_view.ORDERS)
+    def test_shows_each_monitor_on_one_page_whatever_its_order(
+        self, owner: Visitor, alice: Player, monkeypatch: pytest.MonkeyPatch, sort: str
+    ) -> None:
+        monkeypatch.setitem(list_view.DENSITIES, "roomy", list_view.ROOMY._replace(monitors_a_page=2))
+        for _ in range(2):
+            for name in ("Blog", "Shop"):
+                create(alice, name=name)
+        pages = [_listed(owner, sort=sort, page=page) for page in ("1", "2", "3")]
+        assert sorted(pages[0] + pages[1]) == ["Blog", "Blog", "Shop", "Shop"]
+        assert pages[2] == pages[1]  # the last one there is
+
+    @pytest.mark.parametrize(
+        ("column", "orders"),
+        [
+            ("State", [("worst", "ascending"), ("best", "descending")]),
+            ("Monitor", [("name", "ascending"), ("reversed_name", "descending")]),
+            ("Uptime, 24 h", [("uptime", "ascending"), ("highest_uptime", "descending")]),
+            ("Response time", [("slowest", "descending"), ("quickest", "ascending")]),
+        ],
+    )
+    def test_is_turned_round_by_the_head_of_the_column_that_orders_it(
+        self, owner: Visitor, alice: Player, column: str, orders: list[tuple[str, str]]
+    ) -> None:
+        create(alice, tags=["shop"])
+        (first, _), (second, _) = orders
+        for (sort, direction), leads_to in zip(orders, (second, first), strict=True):
+            page = owner.open(f"/monitors?tag=shop&sort={sort}").text
+            words = list_view.ORDERS[MonitorOrder(leads_to)]
+            link = f'<a href="?tag=shop&amp;sort={leads_to}" title="{words}">{column}</a>'
+            assert f'<th scope="col" aria-sort="{direction}">{link}</th>' in page
+            assert page.count("aria-sort") == 1
 
 
 class TestTiles:
@@ -228,6 +265,7 @@ class TestUptime:
             service.run(_live(create(alice, name=name), hours_down))
         page = owner.open("/monitors?sort=uptime")
         assert _listed(owner, sort="uptime") == ["Worse", "Bad", "Good", "New"]
+        assert _listed(owner, sort="highest_uptime") == ["Good", "Bad", "Worse", "New"]
         uptimes = page.text.split('class="number uptime">')[1:]
         assert [read_text(each.partition("</td>")[0]) for each in uptimes] == [
             "25.06 %",
