@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -143,6 +144,18 @@ def test_a_desktop_shows_all_acts_of_a_channel_in_one_line(acme: Acme, arrive: A
     for acts in owner.page.locator("tr:has(button:text('Test')) .acts").all():
         tops = acts.locator("a, button").evaluate_all("all => all.map(each => each.offsetTop)")
         assert max(tops) - min(tops) < 12
+
+
+def test_a_tablet_shows_tags_in_the_compact_list_and_each_monitor_in_one_line(
+    acme: Acme, arrive: Arrive
+) -> None:
+    owner = arrive(acme.owner, viewport=TABLET)
+    owner.open("/monitors?density=compact")
+    shop = owner.page.locator("tr").filter(has_text="Web shop")
+    tags = shop.get_by_role("link", name=re.compile("shop|public"))
+    rows = owner.page.locator(".monitors tbody tr")
+    assert [tag.is_visible() for tag in tags.all()] == [True] * 3
+    assert max(rows.evaluate_all("rows => rows.map(row => row.offsetHeight)")) < 36
 
 
 def test_a_small_phone_shows_at_once_all_that_can_be_done_with_the_selected(
