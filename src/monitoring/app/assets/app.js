@@ -2,7 +2,7 @@
 // mends "Back".
 const sentAt = new WeakMap();
 
-// Pages write times in the reader's zone, which only the browser knows; the first page is in UTC.
+// Pages write times in the reader's zone, which only the browser knows. The page where one signs in tells it already.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const root = new URL("..", document.currentScript.src).pathname;
 const secure = location.protocol === "https:" ? "; secure" : "";
