@@ -75,6 +75,13 @@ class TestThePage:
             assert said in text
         assert "a secret" not in page.text
 
+    def test_draws_90_days_the_last_of_which_is_today(self, owner: Visitor, alice: Player) -> None:
+        page = owner.open(_page_of(create(alice))).text
+        days = page.partition('<svg class="bars days"')[2].partition("</svg>")[0]
+        assert 'aria-label="90 days: ' in days
+        assert days.count("<title>") == 90
+        assert f"<title>{datetime.now(UTC):%-d %b %Y}: " in days.rpartition("<rect")[2]
+
     def test_says_how_many_checks_failed_if_none_was_good(
         self, service: RunningService, owner: Visitor, alice: Player
     ) -> None:

@@ -54,6 +54,29 @@ class TestChecks:
         assert (rows[0]["outcome"], rows[0]["error_message"]) == ("down", "'=cmd")
         assert len(owner.open(f"/monitors/{monitor_id}/checks.csv").text.splitlines()) == 2
 
+    @pytest.mark.parametrize(
+        ("phases", "transfer_ms"),
+        [
+            ({"dns_ms": 1, "connect_ms": 2, "tls_ms": 3, "first_byte_ms": 4}, "5"),
+            ({"dns_ms": None, "connect_ms": 2, "tls_ms": None, "first_byte_ms": 14}, "0"),
+            ({"dns_ms": 1, "connect_ms": None, "tls_ms": None, "first_byte_ms": None}, ""),
+        ],
+    )
+    def test_tell_each_phase_in_its_order(
+        self,
+        service: RunningService,
+        owner: Visitor,
+        alice: Player,
+        phases: dict[str, int | None],
+        transfer_ms: str,
+    ) -> None:
+        monitor_id = UUID(create(alice)["id"])
+        service.run(write_down([make_result(monitor_id, datetime.now(UTC) - MINUTE, "up", 15, **phases)]))
+        page = owner.open(f"/monitors/{monitor_id}/checks.csv")
+        [row] = csv.DictReader(StringIO(page.text))
+        assert list(row)[3:9] == ["response_time_ms", *phases, "transfer_ms"]
+        assert row["transfer_ms"] == transfer_ms
+
 
 class TestResponseTimes:
     def test_are_those_of_the_table(self, service: RunningService, owner: Visitor, alice: Player) -> None:

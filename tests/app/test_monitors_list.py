@@ -16,12 +16,14 @@ from monitoring.app import list_view
 from monitoring.app.team_news import NAMED
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.monitors.reading import MonitorOrder
 from monitors.conversations import create
 from notifications.conversations import register
 
 if TYPE_CHECKING:
     from app.visitor import Visitor
     from cast import Player
+    from monitoring.checks.results import CheckResult
     from running_service import RunningService
 
 MINUTE = timedelta(minutes=1)
@@ -61,6 +63,15 @@ async def _live(monitor: dict[str, Any], hours_down: int | None) -> None:
     await Monitor.filter(id=monitor["id"]).update(created_at=now - 48 * HOUR)
 
 
+def _diary_of(monitor_id: UUID) -> list[CheckResult]:
+    """Make as many checks as a picture shows, of each outcome."""
+    now, outcomes = datetime.now(UTC), [*["up"] * 36, "degraded", "degraded", "down", "unknown"]
+    return [
+        make_result(monitor_id, now - n * MINUTE, outcome, 20 + 137 * n % 900)
+        for n, outcome in enumerate(outcomes)
+    ]
+
+
 async def _rejuvenate(monitor: dict[str, Any]) -> None:
     await Monitor.filter(id=monitor["id"]).update(created_at=datetime.now(UTC) - 59 * MINUTE)
 
@@ -92,7 +103,7 @@ class TestTheList:
             _, found, rest = page.text.partition('rel="next" href="')
             if not found:
                 break
-            page = owner.get(rest.partition('"')[0].replace("&amp;", "&").removeprefix("/app"))
+            page = owner.get("/monitors" + rest.partition('"')[0].replace("&amp;", "&"))
         assert seen == [2, 2, 1]
 
     @pytest.mark.parametrize(
@@ -145,8 +156,11 @@ class TestTheList:
         [
             ("worst", ["Broken", "Slow", "Zoo", "apple", "Resting"]),
             ("", ["Broken", "Slow", "Zoo", "apple", "Resting"]),
+            ("best", ["Resting", "Zoo", "apple", "Slow", "Broken"]),
             ("name", ["apple", "Broken", "Resting", "Slow", "Zoo"]),
+            ("reversed_name", ["Zoo", "Slow", "Resting", "Broken", "apple"]),
             ("slowest", ["Slow", "apple", "Broken", "Zoo", "Resting"]),
+            ("quickest", ["Zoo", "Broken", "apple", "Slow", "Resting"]),
             ("newest", ["Zoo", "Slow", "Resting", "Broken", "apple"]),
         ],
     )
@@ -157,6 +171,39 @@ class TestTheList:
         for name, (status, ms) in {**states, "Slow": ("degraded", 900), "Zoo": ("up", 70)}.items():
             service.run(_settle(create(alice, name=name), status, ms))
         assert _listed(owner, sort=sort) == names
+
+    @pytest.mark.parametrize("sort", list_view.ORDERS)
+    def test_shows_each_monitor_on_one_page_whatever_its_order(
+        self, owner: Visitor, alice: Player, monkeypatch: pytest.MonkeyPatch, sort: str
+    ) -> None:
+        monkeypatch.setitem(list_view.DENSITIES, "roomy", list_view.ROOMY._replace(monitors_a_page=2))
+        for _ in range(2):
+            for name in ("Blog", "Shop"):
+                create(alice, name=name)
+        pages = [_listed(owner, sort=sort, page=page) for page in ("1", "2", "3")]
+        assert sorted(pages[0] + pages[1]) == ["Blog", "Blog", "Shop", "Shop"]
+        assert pages[2] == pages[1]  # the last one there is
+
+    @pytest.mark.parametrize(
+        ("column", "orders"),
+        [
+            ("State", [("worst", "ascending"), ("best", "descending")]),
+            ("Monitor", [("name", "ascending"), ("reversed_name", "descending")]),
+            ("Uptime, 24 h", [("uptime", "ascending"), ("highest_uptime", "descending")]),
+            ("Response time", [("slowest", "descending"), ("quickest", "ascending")]),
+        ],
+    )
+    def test_is_turned_round_by_the_head_of_the_column_that_orders_it(
+        self, owner: Visitor, alice: Player, column: str, orders: list[tuple[str, str]]
+    ) -> None:
+        create(alice, tags=["shop"])
+        (first, _), (second, _) = orders
+        for (sort, direction), leads_to in zip(orders, (second, first), strict=True):
+            page = owner.open(f"/monitors?tag=shop&sort={sort}").text
+            words = list_view.ORDERS[MonitorOrder(leads_to)]
+            link = f'<a href="?tag=shop&amp;sort={leads_to}" title="{words}">{column}</a>'
+            assert f'<th scope="col" aria-sort="{direction}">{link}</th>' in page
+            assert page.count("aria-sort") == 1
 
 
 class TestTiles:
@@ -170,7 +217,7 @@ class TestTiles:
         assert "5 all 1 down 0 degraded 2 up 0 maintenance 0 paused 1 pending 1 unknown" in text
         within = owner.open("/monitors?tag=shop&status=up&sort=name")
         assert "4 all 1 down 0 degraded 2 up 0 maintenance 0 paused 1 unknown" in read_text(within.text)
-        assert 'href="/app/monitors?status=down&amp;tag=shop&amp;sort=name"' in within.text
+        assert 'href="?status=down&amp;tag=shop&amp;sort=name"' in within.text
         tiles = within.text.partition('aria-label="States"')[2].partition("</nav>")[0]
         assert tiles.count('aria-current="true"') == 1
         assert "No monitors yet" in read_text(outsider.open("/monitors").text)
@@ -191,7 +238,23 @@ class TestTiles:
         page = owner.open("/monitors").text
         drawn = dict(part.split('"')[0::2][:2] for part in page.split('<path class="')[1:])
         assert {look: path.count("M") for look, path in drawn.items()} == Counter(outcomes)
-        assert 'aria-label="Last 4 checks: typical 42 ms, slowest 43 ms, 1 failed"' in page
+        assert "<title>Last 4 checks: typical 42 ms, slowest 43 ms, 1 failed</title>" in page
+
+
+class TestSize:
+    def test_of_a_full_page_with_tags_and_pictures_is_far_below_100_kb(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        tags = ["payments", "marketing", "internal", "eu-west-1", "critical"]
+        for number in range(list_view.ROOMY.monitors_a_page):
+            host = f"region-{number}.shop.acme.example"
+            monitor = create(
+                alice, name=f"Checkout of {host}", url=f"https://{host}/checkout/health", tags=tags
+            )
+            service.run(write_down(_diary_of(UUID(monitor["id"]))))
+        page = owner.open("/monitors")
+        assert page.text.count("<title>Last 40 checks") == list_view.ROOMY.monitors_a_page
+        assert len(page.content) < 90_000
 
 
 class TestUptime:
@@ -202,7 +265,8 @@ class TestUptime:
             service.run(_live(create(alice, name=name), hours_down))
         page = owner.open("/monitors?sort=uptime")
         assert _listed(owner, sort="uptime") == ["Worse", "Bad", "Good", "New"]
-        uptimes = page.text.split('data-label="Uptime" class="number">')[1:]
+        assert _listed(owner, sort="highest_uptime") == ["Good", "Bad", "Worse", "New"]
+        uptimes = page.text.split('class="number uptime">')[1:]
         assert [read_text(each.partition("</td>")[0]) for each in uptimes] == [
             "25.06 %",
             "50.06 %",
@@ -216,7 +280,7 @@ class TestUptime:
         monitor = create(alice)
         service.run(_live(monitor, 12))
         service.run(_rejuvenate(monitor))
-        _, uptime = owner.open("/monitors").text.split('data-label="Uptime" class="number">')
+        _, uptime = owner.open("/monitors").text.split('class="number uptime">')
         assert read_text(uptime).startswith("no data")
 
     def test_leaves_time_in_maintenance_out(
@@ -237,7 +301,7 @@ class TestTags:
         page = owner.open("/monitors?sort=name").text
         tags = read_text(page.partition('aria-label="Tags">')[2].partition("</nav>")[0])
         assert tags == "eu 2 shop 1"
-        assert 'href="/app/monitors?tag=shop&amp;sort=name"' in page
+        assert 'href="?tag=shop&amp;sort=name"' in page
         assert _listed(owner, tag="shop", status="up") == []
 
     def test_filter_together_with_each_other_and_with_a_search_and_a_state(
@@ -256,8 +320,8 @@ class TestTags:
         assert "2 monitors with the tags shop and eu" in read_text(page)
         tags = page.partition('aria-label="Tags">')[2].partition("</nav>")[0]
         assert read_text(tags) == "shop 2 eu 2 one 1 two 1"
-        assert 'href="/app/monitors?tag=eu&amp;sort=name" aria-current="true">shop' in tags
-        assert 'href="/app/monitors?tag=shop%2Ceu%2Cone&amp;sort=name">one' in tags
+        assert 'href="?tag=eu&amp;sort=name" aria-current="true">shop' in tags
+        assert 'href="?tag=shop%2Ceu%2Cone&amp;sort=name">one' in tags
         assert owner.open("/monitors?group=tag&tag=shop,eu").text.count('<h2 id="group-') == 1
         assert owner.open("/monitors?tag=shop,No").status_code == 400
 

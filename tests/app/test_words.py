@@ -111,9 +111,10 @@ def test_plain_text_stays_as_it_is() -> None:
     ("text", "markup"),
     [
         ("bob.b@acme.example", "bob<wbr>.b<wbr>@acme<wbr>.example"),
-        ("It ended. Now.", "It ended. Now."),
+        ("2001:db8::c0de", "2001:<wbr>db8::<wbr>c0de"),
+        ("It ended. Now: yes.", "It ended. Now: yes."),
         ("<b>@acme", "&lt;b&gt;@acme"),
     ],
 )
-def test_an_email_may_break_between_its_words_and_is_escaped(text: str, markup: str) -> None:
+def test_an_email_or_address_may_break_between_its_words_and_is_escaped(text: str, markup: str) -> None:
     assert let_break(text) == markup

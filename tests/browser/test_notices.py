@@ -38,6 +38,21 @@ class TestANotice:
         owner.open(monitor)
         assert count(owner, "check_requested") == 0
 
+    def test_is_dismissed_by_its_button_and_the_focus_is_kept(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner)
+        owner.open(f"/monitors/{acme.monitors['pending']}")
+        owner.press("Check now")
+        owner.page.get_by_role("button", name="Dismiss").press("Enter")
+        assert count(owner, "check_requested") == 0
+        assert owner.page.evaluate("document.activeElement.id") == "content"
+
+    def test_has_no_button_that_does_nothing(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner, java_script_enabled=False)
+        owner.open(f"/monitors/{acme.monitors['pending']}")
+        owner.press("Check now")
+        owner.page.get_by_text(NOTICES["check_requested"]).wait_for()
+        assert owner.page.get_by_role("button", name="Dismiss").count() == 0
+
     def test_is_shown_by_no_address(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner)
         owner.open("/settings/members?notice=member_removed")

@@ -71,7 +71,7 @@ class TestSelecting:
         person.page.get_by_label("Tag", exact=True).fill("shop")
         person.page.keyboard.press("Enter")
         person.page.get_by_text("The selected monitors have the tag.").wait_for()
-        assert person.page.locator("tbody .tag").all_inner_texts() == ["shop"]
+        assert person.page.locator("tbody .tags a").all_inner_texts() == ["shop"]
         assert person.page.locator(".badge.paused").count() == 0
 
     def test_is_not_paused_by_enter_without_a_script(self, owner: Member, arrive: Arrive) -> None:

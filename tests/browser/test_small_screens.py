@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import ViewportSize
 
-from browser.acme.people import join
+from browser.acme.people import FIREFOX, join
 from browser.chromium import PHONE, find_what_is_too_wide
 from incidents.breakdowns import break_down
 from monitoring.auth.service import create_team
 from monitoring.backends.fields import uuid7
 from monitoring.members.models import Role, User
+from monitoring.members.sessions import begin_session
 from monitoring.monitors.deleting import schedule_deletion
 from monitoring.monitors.service import create_monitor
 
@@ -140,9 +142,21 @@ def test_tables_break_no_word_in_windows_of_a_tablet_or_wider(path: str, acme: A
 def test_a_desktop_shows_all_acts_of_a_channel_in_one_line(acme: Acme, arrive: Arrive) -> None:
     owner = arrive(acme.owner, viewport=ViewportSize(width=1440, height=900))
     owner.open(CHANNELS)
-    for acts in owner.page.locator("tr:has(button:text('Test')) .acts").all():
+    for acts in owner.page.locator(".acts").all():
         tops = acts.locator("a, button").evaluate_all("all => all.map(each => each.offsetTop)")
         assert max(tops) - min(tops) < 12
+
+
+def test_a_tablet_shows_tags_in_the_compact_list_and_each_monitor_in_one_line(
+    acme: Acme, arrive: Arrive
+) -> None:
+    owner = arrive(acme.owner, viewport=TABLET)
+    owner.open("/monitors?density=compact")
+    shop = owner.page.locator("tr").filter(has_text="Web shop")
+    tags = shop.get_by_role("link", name=re.compile("shop|public"))
+    rows = owner.page.locator(".monitors tbody tr")
+    assert [tag.is_visible() for tag in tags.all()] == [True] * 3
+    assert max(rows.evaluate_all("rows => rows.map(row => row.offsetHeight)")) < 36
 
 
 def test_a_small_phone_shows_at_once_all_that_can_be_done_with_the_selected(
@@ -185,6 +199,21 @@ def test_a_phone_breaks_a_long_email_only_between_its_words(
     assert LONG_EMAIL in owner.page.locator("main").inner_text()
     assert find_what_is_too_wide(owner.page) == []
     assert owner.page.evaluate(BROKEN_WORDS) == []
+
+
+@pytest.mark.parametrize("path", ["/settings/audit-log", "/settings/account"])
+def test_a_phone_breaks_a_long_address_only_between_its_groups(
+    path: str, acme: Acme, arrive: Arrive, app_service: RunningService
+) -> None:
+    address = "2001:db8:85a3:8d3:1319:8a2e:370:7348"
+    app_service.run(begin_session(acme.owner.user, FIREFOX, address=address))
+    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    owner.open(path)
+    told = owner.page.get_by_text(address).first.bounding_box()
+    assert told
+    assert told["height"] < 55  # two lines
+    assert owner.page.evaluate(BROKEN_WORDS) == []
+    assert find_what_is_too_wide(owner.page) == []
 
 
 async def find_user(email: str) -> User:

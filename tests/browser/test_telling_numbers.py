@@ -267,6 +267,14 @@ def test_times_are_those_of_the_reader_s_clock(acme: Acme, arrive: Arrive) -> No
     assert f"{moment:%H:%M:%S} UTC" in (began.get_attribute("title") or "")
 
 
+def test_times_are_those_of_the_reader_s_clock_on_the_first_page_after_signing_in(
+    acme: Acme, arrive: Arrive
+) -> None:
+    owner = arrive(timezone_id="Europe/Madrid")
+    owner.sign_in(acme.owner.email, acme.owner.password)
+    assert owner.page.get_by_text("Times are in Europe/Madrid").is_visible()
+
+
 def test_without_a_script_times_are_in_utc_and_say_so(acme: Acme, arrive: Arrive) -> None:
     owner = arrive(acme.owner, timezone_id="Asia/Kolkata", java_script_enabled=False)
     for _ in range(2):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_BARS = 40
 
-_BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28
+_BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28  # a stroke has its width in monitors.css
 _LOWEST_BAR = 3
 # Only a failure has the full height, so that it stands out without colours too.
 _HIGHEST_ANSWER = 22
@@ -31,10 +31,9 @@ MIN_COUNTED = timedelta(hours=1)
 
 
 class Bar(NamedTuple):
-    """A check: a rectangle that stands on the base line. `look` is its outcome, or `maintenance`."""
+    """A check: a stroke at `x`, from the base line upwards. `look` is its outcome, or `maintenance`."""
 
     x: int
-    y: int
     height: int
     look: str
 
@@ -47,14 +46,16 @@ class Bars:
     words: str
     width: int = MAX_BARS * _BAR_STEP
     height: int = _BAR_HEIGHT
-    bar_width: int = _BAR_WIDTH
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """The bars as one SVG path for each look: rectangles would be more than half of a page."""
+        """The bars as one SVG path for each look: rectangles would be more than half of a page.
+
+        The base line is at 0 and y grows upwards. So paths are shorter, and the style sheet turns them over.
+        """
         paths: defaultdict[str, list[str]] = defaultdict(list)
         for bar in self.bars:
-            paths[bar.look].append(f"M{bar.x} {bar.y}h{self.bar_width}v{bar.height}h-{self.bar_width}z")
+            paths[bar.look].append(f"M{bar.x} 0v{bar.height}")
         return {look: "".join(paths[look]) for look in sorted(paths)}
 
 
@@ -124,7 +125,7 @@ def _draw(checks: tuple[Glimpse, ...]) -> Bars:
     for position, (outcome, response_time_ms, is_in_maintenance) in enumerate(checks, start=begin):
         height = _height_of(outcome, response_time_ms, slowest_ms)
         look = State.MAINTENANCE if is_in_maintenance else outcome
-        bars.append(Bar(position * _BAR_STEP, _BAR_HEIGHT - height, height, look))
+        bars.append(Bar(position * _BAR_STEP + _BAR_WIDTH // 2, height, look))
     return Bars(bars, describe_checks(checks))
 
 

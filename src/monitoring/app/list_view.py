@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
 
 from monitoring.app.monitor_filter import echo_filter, split_tags
 from monitoring.monitors.reading import MonitorOrder
@@ -17,11 +18,30 @@ MAX_PAGE_DIGITS = 6
 
 ORDERS = {
     MonitorOrder.WORST: "down first",
-    MonitorOrder.NAME: "name",
+    MonitorOrder.BEST: "down last",
+    MonitorOrder.NAME: "name, A to Z",
+    MonitorOrder.REVERSED_NAME: "name, Z to A",
     MonitorOrder.UPTIME: "lowest uptime (24 hours)",
+    MonitorOrder.HIGHEST_UPTIME: "highest uptime (24 hours)",
     MonitorOrder.SLOWEST: "slowest first",
+    MonitorOrder.QUICKEST: "quickest first",
     MonitorOrder.NEWEST: "newest first",
 }
+
+# The orders that the head of a column leads to: at the first press, and at the second.
+COLUMNS = {
+    "State": (MonitorOrder.WORST, MonitorOrder.BEST),
+    "Monitor": (MonitorOrder.NAME, MonitorOrder.REVERSED_NAME),
+    "Uptime, 24 h": (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME),
+    "Response time": (MonitorOrder.SLOWEST, MonitorOrder.QUICKEST),
+}
+
+_DESCENDING = (
+    MonitorOrder.BEST,
+    MonitorOrder.REVERSED_NAME,
+    MonitorOrder.HIGHEST_UPTIME,
+    MonitorOrder.SLOWEST,
+)
 
 
 class Density(NamedTuple):
@@ -57,6 +77,21 @@ class ListView:
     def place(self) -> dict[str, str | int]:
         """The query that leads back to what is shown, its page too."""
         return {**self.query, "page": self.number if self.number > 1 else ""}
+
+    def link(self, **changes: str | int) -> str:
+        """Write a reference from the list to itself with another query. It is short: a page has hundreds."""
+        return "?" + urlencode({name: text for name, text in {**self.query, **changes}.items() if text})
+
+    def direction_of(self, column: str) -> str:
+        """Return the `aria-sort` of a column; nothing if the list is not ordered by it."""
+        if self.order not in COLUMNS[column]:
+            return ""
+        return "descending" if self.order in _DESCENDING else "ascending"
+
+    def press(self, column: str) -> MonitorOrder:
+        """Return the order that the head of a column leads to."""
+        first, second = COLUMNS[column]
+        return second if self.order is first else first
 
     @property
     def tags(self) -> list[str]:

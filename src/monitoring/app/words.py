@@ -29,7 +29,7 @@ _TENTHS_A_MINUTE = 600
 
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
-_WORD_ENDS = re.compile(r"(?<=\w)(?=[.@]\w)|(?<=\bmon_live_)")
+_WORD_ENDS = re.compile(r"(?<=\w)(?=[.@]\w)|(?<=:)(?=\w)|(?<=\bmon_live_)")
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
@@ -130,7 +130,7 @@ def isolate(text: str) -> str:
 def let_break(text: str) -> Markup:
     """Let a long email or address break before its `@` and its dots, and not within a word.
 
-    A client_id breaks after the letters that all of them begin with.
+    An IPv6 address breaks after its colons, a client_id after the letters that all of them begin with.
     """
     return Markup(_WORD_ENDS.sub("<wbr>", str(Markup.escape(text))))  # noqa: S704 - escaped
 

@@ -43,6 +43,12 @@ class Phases(NamedTuple):
         return tuple(each / self.answer_count for each in self[1:]) if self.answer_count else None
 
 
+def transfer_of(response_time_ms: int, *phases_ms: int | None) -> int:
+    """Return what the other phases leave of a response time, which is the transfer."""
+    # Each phase is rounded by itself, so together they may be a little more than the whole.
+    return max(0, response_time_ms - sum(each or 0 for each in phases_ms))
+
+
 async def sum_phases(
     connection: BaseDBAsyncClient, monitor_ids: Sequence[UUID], values: Sequence[object]
 ) -> dict[UUID, Phases]:
@@ -57,6 +63,5 @@ def read_sums(answer_count: int, *sums_ms: int) -> Phases:
     if not answer_count:
         return Phases()
     dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms = map(int, sums_ms)
-    # Each phase is rounded by itself, so together they may be a little more than the whole.
-    transfer_ms = max(0, total_ms - dns_ms - connect_ms - tls_ms - first_byte_ms)
+    transfer_ms = transfer_of(total_ms, dns_ms, connect_ms, tls_ms, first_byte_ms)
     return Phases(answer_count, dns_ms, connect_ms, tls_ms, first_byte_ms, transfer_ms)

@@ -16,7 +16,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.partitions import create_partitions
-from monitoring.checks.phases import sum_phases
+from monitoring.checks.phases import sum_phases, transfer_of
 from monitoring.checks.tallies import Tally
 
 if TYPE_CHECKING:
@@ -39,6 +39,15 @@ class CheckResult(NamedTuple):
     first_byte_ms: int | None
     error: str | None
     error_message: str | None
+
+    @property
+    def transfer_ms(self) -> int | None:
+        """How long the answer took after its first byte; None if there was no answer."""
+        if self.response_time_ms is None or self.first_byte_ms is None:
+            return None
+        return transfer_of(
+            self.response_time_ms, self.dns_ms, self.connect_ms, self.tls_ms, self.first_byte_ms
+        )
 
 
 COLUMNS = CheckResult._fields

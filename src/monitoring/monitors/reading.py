@@ -54,19 +54,30 @@ class MonitorOrder(StrEnum):
     """How people want a list of monitors ordered. Where two are equal, the newer one comes first."""
 
     WORST = auto()  # by status, what is down first
+    BEST = auto()
     NAME = auto()
+    REVERSED_NAME = auto()
     UPTIME = auto()  # lowest first; who lists measures it
+    HIGHEST_UPTIME = auto()
     SLOWEST = auto()  # by the response time of the last check
+    QUICKEST = auto()
     NEWEST = auto()
 
 
+_RANK = "CASE monitors.status {} END".format(
+    " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_WORST_FIRST))
+)
+
+# Whose last check has no response time comes last, both ways.
 _ORDERS = {
-    MonitorOrder.WORST: "CASE monitors.status {} END,".format(
-        " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_WORST_FIRST))
-    ),
+    MonitorOrder.WORST: f"{_RANK},",
+    MonitorOrder.BEST: f"{_RANK} DESC,",
     MonitorOrder.NAME: "monitors.search_text,",  # it begins with the name
+    MonitorOrder.REVERSED_NAME: "monitors.search_text DESC,",
     MonitorOrder.UPTIME: "",
+    MonitorOrder.HIGHEST_UPTIME: "",
     MonitorOrder.SLOWEST: "watches.last_response_time_ms IS NULL, watches.last_response_time_ms DESC,",
+    MonitorOrder.QUICKEST: "watches.last_response_time_ms IS NULL, watches.last_response_time_ms,",
     MonitorOrder.NEWEST: "",
 }
 

@@ -1,7 +1,8 @@
-// Every page is whole without this: it offers to copy, takes two clicks on a button for one, and mends "Back".
+// Every page is whole without this: it offers to copy, dismisses notices, takes two clicks on a button for one, and
+// mends "Back".
 const sentAt = new WeakMap();
 
-// Pages write times in the reader's zone, which only the browser knows; the first page is in UTC.
+// Pages write times in the reader's zone, which only the browser knows. The page where one signs in tells it already.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const root = new URL("..", document.currentScript.src).pathname;
 const secure = location.protocol === "https:" ? "; secure" : "";
@@ -17,6 +18,12 @@ document.addEventListener("submit", (event) => {
 // The answer to a form cannot be asked for again: coming back to it leads to the page it belongs to.
 const { place } = document.documentElement.dataset;
 if (place) history.replaceState(null, "", place);
+
+// A notice stays until it is dismissed, because nobody knows how fast it is read. The focus must not be lost with it.
+document.querySelector(".dismiss")?.addEventListener("click", ({ target }) => {
+  target.parentElement.remove();
+  document.getElementById("content").focus();
+});
 
 // A row that slides begins with what is chosen in it.
 for (const chosen of document.querySelectorAll(".slides > [aria-current]"))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 CHECKS_SHOWN = 20
 INCIDENTS_SHOWN = 10
+DAYS_SHOWN = 90  # these end today: 90 times 24 hours begin within the day before
 
 UPTIME_RANGES = {
     "24 hours": timedelta(hours=24),
@@ -112,7 +113,7 @@ async def show_monitor(visit: Visit) -> Response:
         checks=checks,
         error_words=ERRORS,
         uptimes=uptimes,
-        days=draw_days(measured["90 days"].windows),
+        days=draw_days(measured["90 days"].windows[-DAYS_SHOWN:]),
         min_counted_seconds=MIN_COUNTED.total_seconds(),
         unanswered=UNANSWERED,
         windows=windows,

@@ -56,6 +56,8 @@ UPTIME_RANGE = timedelta(hours=24)
 
 # The states that people look for are always counted, the others if there is a monitor in them.
 TILES = ("down", "degraded", "up", "maintenance", "paused")
+_BY_UPTIME = (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME)
+
 STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
 
 
@@ -102,7 +104,7 @@ async def _find(visit: Visit, view: ListView, wanted: MonitorFilter) -> Listed:
         return Listed(await _read_among(team_id, shown), groups, total=total, tiles=tiles)
     number = min(view.number, max(1, -(-total // size)))
     skipped = (number - 1) * size
-    if view.order is MonitorOrder.UPTIME:
+    if view.order in _BY_UPTIME:
         outlines = (await _outline(visit, view, wanted))[skipped : skipped + size]
         monitors = await _read_among(team_id, [each.id for each in outlines])
     else:
@@ -112,16 +114,17 @@ async def _find(visit: Visit, view: ListView, wanted: MonitorFilter) -> Listed:
 
 
 async def _outline(visit: Visit, view: ListView, wanted: MonitorFilter) -> list[Outline]:
-    """Return all that a filter finds, in the order of the list. Who was never up or down comes last."""
+    """Return all that a filter finds, in the order of the list. What was never up or down comes last."""
     outlines = await outline_monitors(visit.team.id, wanted, view.order)
-    if view.order is not MonitorOrder.UPTIME:
+    if view.order not in _BY_UPTIME:
         return outlines
     uptimes = await measure_ratios([each.id for each in outlines], visit.now - UPTIME_RANGE, visit.now)
-    return sorted(outlines, key=lambda each: _place_of_ratio(uptimes[each.id]))
+    sign = -1 if view.order is MonitorOrder.HIGHEST_UPTIME else 1
+    return sorted(outlines, key=lambda each: _place_of_ratio(uptimes[each.id], sign))
 
 
-def _place_of_ratio(ratio: float | None) -> tuple[bool, float]:
-    return (ratio is None, ratio or 0.0)
+def _place_of_ratio(ratio: float | None, sign: int) -> tuple[bool, float]:
+    return (ratio is None, sign * (ratio or 0.0))
 
 
 async def _read_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[dict[str, Any]]:
@@ -158,7 +161,7 @@ async def _render_list(
         mute_lengths=MUTE_LENGTHS,
         statuses=STATUS_ORDER,
         deletions=await list_deletions(visit.team.id),
-        order_options=list(ORDERS.items()),
+        orders=ORDERS,
         news=await read_news(visit.team.id),
     )
 

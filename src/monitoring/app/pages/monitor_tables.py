@@ -26,7 +26,8 @@ ROWS_AT_ONCE = 1000
 
 _MEDIA_TYPE = "text/csv"
 _OF_WINDOWS = ("from_utc", "to_utc", "checks", "failed_checks", "p50_ms", "p95_ms", *Phases._fields[1:])
-_OF_CHECKS = tuple(name for name in COLUMNS if name != "monitor_id")
+_PHASES_END = COLUMNS.index("first_byte_ms") + 1
+_OF_CHECKS = (*COLUMNS[1:_PHASES_END], "transfer_ms", *COLUMNS[_PHASES_END:])
 
 
 async def download_response_times(visit: Visit) -> Response:
