@@ -17,6 +17,7 @@ from zlib import crc32
 
 import httpx
 import schemathesis
+from schemathesis.core.media_types import YAML_MEDIA_TYPES
 
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.auth.scopes import SCOPES
@@ -168,7 +169,7 @@ def read_text(_: DeserializationContext, response: Response) -> str:
     return response.content.decode()
 
 
-@schemathesis.deserializer("application/yaml")
+@schemathesis.deserializer(*YAML_MEDIA_TYPES)  # the first of the family reads them all
 def read_document(_: DeserializationContext, response: Response) -> Node:
     return _read_document(response.content)
 

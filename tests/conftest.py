@@ -14,6 +14,7 @@ from argon2 import PasswordHasher
 from hypothesis import settings
 
 import chosen_backends
+import ready_tables
 from backend_free import Watch, reaches_backends
 from cast import Player, form_readers, form_team
 from insider import Insider
@@ -96,6 +97,13 @@ def own_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixtu
     caplog.handler.addFilter(is_ours)
     yield caplog
     caplog.handler.removeFilter(is_ours)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tables_made_once(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Share the migrated database with the other workers of pytest-xdist, whose folders are beside ours."""
+    folder = tmp_path_factory.getbasetemp()
+    ready_tables.share(folder.parent if hasattr(request.config, "workerinput") else folder)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -17,11 +19,21 @@ from monitoring.backends.database import migrate
 from real_servers import fill_database, is_empty, read_statements
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from monitoring.settings import Settings
 
 _making = Lock()  # two services may start on one database
 _made: set[str] = set()
 _originals: dict[str, str] = {}
+_shared_folder: Path | None = None
+
+
+def share(folder: Path) -> None:
+    """Migrate once for all processes that share this folder. Migrating takes seconds."""
+    global _shared_folder  # noqa: PLW0603 - as process-wide as the originals
+    _shared_folder = folder
+    _originals.clear()
 
 
 def make_tables(settings: Settings) -> None:
@@ -44,15 +56,36 @@ def make_tables(settings: Settings) -> None:
 def _original(settings: Settings, kind: str) -> str:
     """Return the URL of the database that all are copies of."""
     if kind not in _originals:
-        folder = chosen_backends.folder()
-        url = (
-            chosen_backends.postgres().create_database()
-            if kind == "postgresql"
-            else f"sqlite://{folder}/made.db"
-        )
-        _migrate(settings.model_copy(update={"database_url": SecretStr(url)}))
-        _originals[kind] = url
+        with _locked(_shared_folder or chosen_backends.folder()) as folder:
+            make = _make_postgresql if kind == "postgresql" else _make_sqlite
+            _originals[kind] = make(settings, folder)
     return _originals[kind]
+
+
+def _make_postgresql(settings: Settings, folder: Path) -> str:
+    """Make a database on this process's server, of the statements in the folder if they are there."""
+    url, statements = chosen_backends.postgres().create_database(), folder / "made.sql"
+    if statements.exists():
+        fill_database(url, statements.read_text())
+    else:
+        _migrate(settings.model_copy(update={"database_url": SecretStr(url)}))
+        statements.write_text(read_statements(url))
+    return url
+
+
+def _make_sqlite(settings: Settings, folder: Path) -> str:
+    url = f"sqlite://{folder}/made.db"
+    if not _file(url).exists():
+        _migrate(settings.model_copy(update={"database_url": SecretStr(url)}))
+    return url
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[Path]:
+    """Let one process after the other use a folder."""
+    with (folder / "lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        yield folder
 
 
 def _migrate(settings: Settings) -> None:

@@ -98,7 +98,8 @@ class PostgresServer:
 
     def make_database(self, url: str, template_url: str | None = None) -> None:
         """Make a database: an empty one, or a copy of one to which nobody is connected."""
-        template = f" TEMPLATE {_name_in(template_url)}" if template_url else ""
+        # Copying its files takes half of the default, which writes each page to the log as well.
+        template = f" TEMPLATE {_name_in(template_url)} STRATEGY file_copy" if template_url else ""
         self._tell(f"CREATE DATABASE {_name_in(url)}{template}")
 
     def create_database(self) -> str:
