@@ -98,7 +98,7 @@ ANSWERED_ELSEWHERE = {
 @pytest.mark.parametrize("name", PLACES)
 def test_everybody_can_use_the_page(name: str, acme: Acme, arrive: Arrive) -> None:
     place = PLACES[name]
-    visitor = arrive({"stranger": None, "member": acme.member, "owner": acme.owner}[place.who])
+    visitor = arrive(place.find_visitor(acme))
     place.visit(visitor, acme)
     page = visitor.page
     unfold(page)
