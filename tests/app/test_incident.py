@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from app.visitor import Visitor, read_forms, read_text
-from incidents.breakdowns import SENTENCE, break_down, resolve
+from checks.diary import make_result, write_down
+from incidents.breakdowns import SENTENCE, break_down, open_incident, resolve
 from monitoring.backends.database import transaction
+from monitoring.checks.models import Rollup
+from monitoring.checks.rollups import roll_up
 from monitoring.incidents.models import Incident, Resolution
+from monitoring.incidents.service import resolve_incident
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.models import NotificationDelivery
 
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Json
     from monitoring.monitors.models import Monitor
     from running_service import RunningService
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
 @pytest.fixture
@@ -143,6 +150,51 @@ class TestPage:
         assert "or was paused or deleted" not in incident
         sent = owner.open(f"/settings/notifications/{channel['id']}/deliveries").text
         assert words.removesuffix(".") in read_text(sent)
+
+    @pytest.mark.parametrize(
+        ("began", "interval_seconds", "window", "count"),
+        [
+            (timedelta(hours=3), 60, "5-minute window", 26),
+            (timedelta(hours=3), 3600, "hour", 10),
+            (timedelta(days=20), 60, "hour", 24),
+        ],
+    )
+    def test_draws_what_was_measured_an_hour_before_and_after_it_by_minutes_or_else_by_the_hour(  # noqa: PLR0913, PLR0917
+        self,
+        service: RunningService,
+        owner: Visitor,
+        alice: Player,
+        began: timedelta,
+        interval_seconds: int,
+        window: str,
+        count: int,
+    ) -> None:
+        given = {"url": "https://shop.example.com/", "interval_seconds": interval_seconds}
+
+        async def begin() -> UUID:
+            started_at = datetime.now(UTC) - began
+            monitor = await create_monitor(alice.team_id, given)
+            await open_incident(
+                monitor, started_at=started_at, confirmed_at=started_at, error="timeout", error_message="None"
+            )
+            await resolve_incident(
+                monitor, resolved_at=started_at + 6 * MINUTE, resolution=Resolution.RECOVERED
+            )
+            await write_down([make_result(monitor.id, datetime.now(UTC) - n * MINUTE) for n in range(300)])
+            await roll_up(datetime.now(UTC))
+            hour = started_at.replace(minute=0, second=0, microsecond=0)
+            rollup = {"monitor_id": monitor.id, "window": "hour", "check_count": 60, "failed_check_count": 0}
+            rollups = [
+                Rollup(starts_at=hour + n * HOUR, latencies={"100": 60}, **rollup) for n in range(-6, 18)
+            ]
+            await Rollup.bulk_create(rollups, ignore_conflicts=True)
+            return (await Incident.get(monitor_id=monitor.id)).id
+
+        page = owner.open(f"/incidents/{service.run(begin())}").text
+        assert f"Response times by {window}" in read_text(page)
+        rows = page.partition(f"Response times by {window}")[2].count('<th scope="row">')
+        assert rows in (count, count + 1)  # the clock may stand at the edge of a window
+        assert page.partition('data-points="')[2].partition('"')[0].count("\n") == rows - 1
 
     def test_is_for_the_team_alone(
         self, service: RunningService, outsider: Visitor, monitor: Monitor

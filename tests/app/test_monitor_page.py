@@ -106,6 +106,7 @@ class TestThePage:
 
         async def live() -> None:
             row = await Monitor.get(id=monitor["id"])
+            await Monitor.filter(id=row.id).update(created_at=now - timedelta(hours=1))
             await write_down([failure, *results[1:]])
             await break_down(row)
             await resolve(row)
@@ -126,6 +127,43 @@ class TestThePage:
         assert "ongoing" in text
         checks = page.text.partition("Checks, newest first")[2].partition("</table>")[0]
         assert checks.count('<th scope="row">') == 20
+
+    @pytest.mark.parametrize(
+        ("age", "count", "window"),
+        [
+            (timedelta(days=3), 97, "15-minute window"),
+            (timedelta(hours=3), 37, "5-minute window"),
+            (timedelta(minutes=40), 9, "5-minute window"),
+        ],
+    )
+    def test_draws_the_last_day_or_the_life_of_a_younger_monitor_by_minutes_and_tells_hours_in_the_table(  # noqa: PLR0913, PLR0917
+        self,
+        service: RunningService,
+        owner: Visitor,
+        alice: Player,
+        age: timedelta,
+        count: int,
+        window: str,
+    ) -> None:
+        monitor, now = create(alice), datetime.now(UTC)
+        results = [make_result(UUID(monitor["id"]), now - n * MINUTE) for n in range(age // MINUTE)]
+
+        async def live() -> None:
+            await Monitor.filter(id=monitor["id"]).update(created_at=now - age)
+            await write_down(results)
+
+        service.run(live())
+        page = owner.open(_page_of(monitor)).text
+        [points] = re.findall(r'aria-label="Time of the response times" data-points="(.*?)"', page, re.DOTALL)
+        told = points.split("\n")
+        assert len(told) in (count - 1, count, count + 1)  # the clock may stand at the edge of a window
+        assert [each.partition(": ")[2] for each in told[1:-1]] == ["p50 128 ms, p95 128 ms"] * (
+            len(told) - 2
+        )
+        assert re.search(rf"Response times of \d+ {window}s: ", page)
+        assert "Response times by hour" in page
+        for days in ("7d", "90d"):
+            assert "minute window" not in owner.open(f"{_page_of(monitor)}?range={days}").text
 
     def test_is_not_there_for_another_team_whatever_is_sent(
         self, owner: Visitor, outsider: Visitor, alice: Player, service: RunningService

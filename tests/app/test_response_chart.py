@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.app.response_chart import MIN_SHADE, SIDE, Axis, draw_chart, draw_phases, round_up
+from monitoring.app.response_chart import (
+    MIN_SHADE,
+    SIDE,
+    Axis,
+    axis_of_minutes,
+    draw_chart,
+    draw_phases,
+    round_up,
+)
 from monitoring.checks.latencies import Latencies
 from monitoring.checks.phases import Phases
-from monitoring.checks.tallies import Tally
+from monitoring.checks.tallies import Summary, Tally
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
-def _hours(*answers_ms: list[int]) -> list[tuple[tuple[datetime, datetime], Tally]]:
+Windows = list[tuple[tuple[datetime, datetime], Summary]]
+
+
+def _windows(*summaries: Summary, length: timedelta = HOUR) -> Windows:
     return [
-        ((MIDNIGHT + n * HOUR, MIDNIGHT + (n + 1) * HOUR), Tally(len(each), 0, Latencies(each)))
-        for n, each in enumerate(answers_ms)
+        ((MIDNIGHT + n * length, MIDNIGHT + (n + 1) * length), summary) for n, summary in enumerate(summaries)
     ]
 
 
-def _phases(*averages: Phases) -> list[tuple[tuple[datetime, datetime], Tally]]:
-    return [
-        ((MIDNIGHT + n * HOUR, MIDNIGHT + (n + 1) * HOUR), Tally(phases=each))
-        for n, each in enumerate(averages)
-    ]
+def _hours(*answers_ms: list[int]) -> Windows:
+    return _windows(*(Tally(len(each), 0, Latencies(each)).summarize() for each in answers_ms))
+
+
+def _phases(*averages: Phases) -> Windows:
+    return _windows(*(Summary(phases=each) for each in averages))
 
 
 class TestShades:
@@ -69,18 +79,25 @@ class TestPhases:
         chart = draw_phases(_phases(Phases(2, 20, 40, 60, 80, 200), Phases(1, 10, 20, 30, 40, 100)))
         assert chart
         assert [tick.text for tick in chart.upwards] == ["0 ms", "100 ms", "200 ms"]
-        edges = [area.path.removesuffix("Z").removeprefix("M").split("L") for area in chart.areas]
-        for below, above in pairwise(edges):
-            assert above[2:] == below[1::-1]
-        assert edges[0][2:] == ["750 1000", "250 1000"]
-        assert edges[4][:2] == ["250 0", "750 0"]
+        assert [(area.look, area.path) for area in chart.areas] == [
+            (f"phase-{number}", f"M250 1000L250 {top}L750 {top}V1000Z")
+            for number, top in ((4, 0), (3, 500), (2, 700), (1, 850), (0, 950))
+        ]
         assert "of 200 to 200 ms" in chart.words
 
     def test_have_gaps_and_a_lone_hour_is_as_wide_as_it_is(self) -> None:
         chart = draw_phases(_phases(Phases(1, 0, 0, 0, 1, 1), Phases(), Phases(1, 0, 0, 0, 1, 1)))
         assert chart
-        assert chart.areas[4].path.count("M") == 2
-        assert chart.areas[4].path.startswith("M0 0L333.4 0L333.4 500L0 500Z")
+        assert chart.areas[0].path == "M0 1000L0 0L334 0V1000ZM666 1000L666 0L1000 0V1000Z"
+        assert chart.areas[1].path.startswith("M0 1000L0 500L334 500V1000Z")
+
+    def test_are_told_for_each_window(self) -> None:
+        chart = draw_phases(_phases(Phases(2, 20, 40, 60, 3001, 200), Phases()))
+        assert chart
+        assert chart.points == [
+            "00:00: name 10, connection 20, TLS 30, first byte 1,500, transfer 100 ms",
+            "01:00: no answers",
+        ]
 
     def test_are_not_drawn_where_nothing_is_known_of_them(self) -> None:
         assert draw_phases(_hours([10], [20])) is None
@@ -119,19 +136,54 @@ class TestTheChart:
         chart = draw_chart(_hours(*[[130]] * 24), zone=ZoneInfo("Asia/Kolkata"))
         assert chart
         assert [tick.text for tick in chart.across] == ["06:30", "12:30", "18:30", "00:30"]
-        assert chart.across_words == "Hours in Asia/Kolkata"
+        assert chart.across_words == "Times in Asia/Kolkata"
 
     def test_of_days_names_some_of_them(self) -> None:
         days = [
-            ((start, start + 24 * HOUR), tally)
-            for number, (_, tally) in enumerate(_hours(*[[130]] * 30))
+            ((start, start + 24 * HOUR), summary)
+            for number, (_, summary) in enumerate(_hours(*[[130]] * 30))
             for start in [MIDNIGHT + number * 24 * HOUR]
         ]
-        chart = draw_chart(days, axis=Axis("day", 7 * 24, "%-d %b"), zone=ZoneInfo("Asia/Kolkata"))
+        chart = draw_chart(
+            days, axis=Axis("day", 7 * 24 * HOUR, "%-d %b", "%-d %b"), zone=ZoneInfo("Asia/Kolkata")
+        )
         assert chart
         assert [tick.text for tick in chart.across] == ["22 Nov", "29 Nov", "6 Dec", "13 Dec"]
         assert chart.across_words == "Days in UTC"
         assert chart.words.startswith("Response times of 30 days: ")
+
+    @pytest.mark.parametrize(
+        ("minutes", "count", "zone", "labels"),
+        [
+            (1, 6, "UTC", ["00:00", "00:02", "00:04"]),
+            (5, 27, "UTC", ["00:00", "00:30", "01:00", "01:30", "02:00"]),
+            (15, 97, "UTC", ["00:00", "06:00", "12:00", "18:00", "00:00"]),
+            (15, 97, "Asia/Kathmandu", ["06:00", "12:00", "18:00", "00:00"]),
+            (5, 12, "Asia/Kathmandu", ["05:45", "06:00", "06:15", "06:30"]),
+        ],
+    )
+    def test_of_minutes_names_as_many_as_a_phone_has_room_for(
+        self, minutes: int, count: int, zone: str, labels: list[str]
+    ) -> None:
+        windows = _windows(*[Summary(1, 0, 130, 130)] * count, length=timedelta(minutes=minutes))
+        chart = draw_chart(windows, axis_of_minutes(windows), ZoneInfo(zone))
+        assert chart
+        assert [tick.text for tick in chart.across] == labels
+        assert chart.words.startswith(f"Response times of {count} {minutes}-minute windows: ")
+
+    def test_tells_each_window_by_the_clock_of_the_reader(self) -> None:
+        windows = _windows(
+            Summary(2, 0, 130, 1234), Summary(15, 2, 130, 240), Summary(3, 3), Summary(1, 1), Summary()
+        )
+        chart = draw_chart(windows, zone=ZoneInfo("Asia/Kolkata"))
+        assert chart
+        assert chart.points == [
+            "05:30: p50 130 ms, p95 1.2 s",
+            "06:30: p50 130 ms, p95 240 ms, 2 of 15 checks failed",
+            "07:30: all 3 checks failed",
+            "08:30: the only check failed",
+            "09:30: no checks",
+        ]
 
     def test_names_long_times_in_seconds(self) -> None:
         chart = draw_chart(_hours([900], [1000]))

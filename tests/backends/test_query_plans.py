@@ -41,6 +41,7 @@ from monitoring.auth.tokens import TokenClaims
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.checks import claims as checks
 from monitoring.checks.backlog import measure_incidents, measure_lateness
+from monitoring.checks.close_up import measure_closely
 from monitoring.checks.latest import list_latest
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
@@ -60,6 +61,7 @@ from monitoring.monitors import service as monitors
 from monitoring.monitors.deleting import carry_out_deletions, list_deletions
 from monitoring.monitors.maintenance import service as maintenance
 from monitoring.monitors.maintenance.keeping import keep_maintenance
+from monitoring.monitors.models import Monitor
 from monitoring.monitors.muting import mute_monitors
 from monitoring.monitors.pausing import set_paused
 from monitoring.monitors.reading import MonitorFilter, MonitorOrder
@@ -229,6 +231,12 @@ async def measure_response_times_of_some_days() -> None:
     await measure_response_times(UUID(int=31), Range(now - timedelta(days=4), now, "hour"), now)
 
 
+async def measure_a_day_closely() -> None:
+    now = datetime.now(UTC)
+    monitor = await Monitor.get(id=UUID(int=31))
+    assert await measure_closely(monitor, now - timedelta(days=1), now, now)
+
+
 def list_checks(**wanted: Any) -> Callable[[], Awaitable[object]]:
     given = {"start": None, "end": None, "outcome": None, "before": None, **wanted}
     return lambda: list_results(UUID(int=31), limit=50, **given)
@@ -315,6 +323,7 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "pause a monitor": lambda: set_paused(CROWDED_TEAM, [SOME_MONITOR], paused=True, by=COMMAND_LINE),
     "list muted monitors": lambda: list_muted(SMALL_TEAM, [SOME_MONITOR], datetime.now(UTC)),
     "measure response times": measure_response_times_of_some_days,
+    "measure response times by minutes": measure_a_day_closely,
     "list incidents": list_incidents(),
     "list incidents of a monitor": list_incidents(SOME_MONITOR),
     "list open incidents": list_incidents(state="open"),

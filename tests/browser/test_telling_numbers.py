@@ -19,6 +19,8 @@ from monitoring.monitors.service import create_monitor
 from monitoring.outbound.failures import Failure, FailureCode
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
     from browser.acme.people import Member
     from browser.acme.team import Acme
     from browser.chromium import Arrive, Person
@@ -123,13 +125,108 @@ def test_a_chart_can_be_read_on_every_screen(width: int, period: str, acme: Acme
         assert chart.get_by_text("UTC").is_visible()
 
 
+def find_windows(chart: Locator) -> tuple[Locator, Locator]:
+    """Return what slides over a chart, and what tells of the window that was chosen."""
+    picture = chart.locator("xpath=..")
+    return picture.get_by_role("slider"), picture.locator("output")
+
+
+class TestTheCharts:
+    @pytest.mark.parametrize("chosen_by", ["finger", "pointer"])
+    def test_tell_a_window_under_the_finger_and_the_pointer_and_mark_it(
+        self, chosen_by: str, acme: Acme, arrive: Arrive
+    ) -> None:
+        has_touch = chosen_by == "finger"
+        owner = arrive(acme.owner, has_touch=has_touch, viewport=ViewportSize(width=360, height=800))
+        for path in (f"/monitors/{acme.monitors['up']}", f"/incidents/{acme.incidents['resolved']}"):
+            owner.open(path)
+            for chart in owner.page.locator("svg.chart").all():
+                assert not chart.locator("line.chosen").evaluate("line => line.checkVisibility()")
+                slider, said = find_windows(chart)
+                box = slider.bounding_box()
+                assert box
+                x = box["width"] * 0.25
+                choose = slider.tap if has_touch else slider.hover
+                choose(position={"x": x, "y": box["height"] / 2})
+                assert re.match(
+                    r"\d\d:\d\d: (p50 \d+ ms, p95 \d+ ms|name \d+, .+ transfer \d+ ms)", said.inner_text()
+                )
+                first = said.inner_text()
+                line = chart.locator("line.chosen")
+                assert line.evaluate("line => line.checkVisibility()")
+                line_x = line.evaluate("line => line.getBoundingClientRect().x")
+                assert line_x - box["x"] == pytest.approx(x, abs=box["width"] / 20)
+                choose(position={"x": box["width"] * 0.75, "y": 5})
+                assert said.inner_text() != first
+
+    def test_tell_the_same_to_a_keyboard(self, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner)
+        owner.open(f"/monitors/{acme.monitors['recovered']}")
+        for name in ("Time of the response times", "Time of the phases"):
+            slider = owner.page.get_by_role("slider", name=name)
+            slider.focus()
+            owner.page.keyboard.press("Home")
+            told = []
+            for _ in range(95):
+                owner.page.keyboard.press("ArrowRight")
+                told.append(slider.get_attribute("aria-valuetext") or "")
+            assert owner.page.locator(f".picture:has([aria-label='{name}']) output").inner_text() == told[-1]
+            quarters = {each[3:5] for each in told}
+            assert quarters == {"00", "15", "30", "45"}
+            if name == "Time of the response times":
+                assert any("checks failed" in each for each in told)
+
+    @pytest.mark.parametrize("zone", ["America/St_Johns", "Australia/Eucla"])
+    def test_are_in_the_zone_of_the_reader(self, zone: str, acme: Acme, arrive: Arrive) -> None:
+        owner = arrive(acme.owner, timezone_id=zone)
+        for path in (f"/monitors/{acme.monitors['up']}", f"/incidents/{acme.incidents['resolved']}"):
+            owner.open(path)
+            owner.open(path)  # the first page is in UTC: the browser had told no zone yet
+            chart = owner.page.locator("svg.chart").first
+            assert chart.get_by_text(f"Times in {zone}", exact=True).is_visible()
+            labels = chart.locator("text[text-anchor=middle]").all_text_contents()
+            assert len(labels) >= 3
+            assert all(re.fullmatch(r"\d\d:[0134][05]", label) for label in labels)
+            slider, said = find_windows(chart)
+            slider.focus()
+            owner.page.keyboard.press("Home")
+            owner.page.get_by_text("The same as a table").click()
+            oldest = owner.page.locator("table.numbers tbody time").last
+            began = datetime.fromisoformat(oldest.get_attribute("datetime") or "").astimezone(ZoneInfo(zone))
+            told = datetime.strptime(said.inner_text()[:5], "%H:%M").replace(tzinfo=UTC)
+            apart = (told.hour * 60 + told.minute - began.hour * 60 - began.minute) % (24 * 60)
+            assert apart < 60  # the table of a day begins with a whole hour of UTC
+
+    def test_of_a_new_monitor_have_more_than_a_dot(
+        self, young: tuple[Member, Monitor], arrive: Arrive
+    ) -> None:
+        owner, monitor = young
+        person = arrive(owner)
+        person.open(f"/monitors/{monitor.id}")
+        assert (person.page.locator(".p50 path:not(.dot)").first.get_attribute("d") or "").count("L") >= 2
+        assert "1-minute windows" in (
+            person.page.locator("svg.chart").first.get_attribute("aria-label") or ""
+        )
+
+    def test_say_the_newest_window_and_the_table_of_all_without_a_script(
+        self, acme: Acme, arrive: Arrive
+    ) -> None:
+        owner = arrive(acme.owner, java_script_enabled=False)
+        owner.open(f"/incidents/{acme.incidents['resolved']}")
+        slider, said = find_windows(owner.page.locator("svg.chart"))
+        assert slider.is_hidden()
+        assert re.match(r"\d\d:\d\d: p50 ", said.inner_text())
+        owner.page.get_by_text("The same as a table").click()
+        assert owner.page.get_by_role("table", name="Response times by 5-minute window").is_visible()
+
+
 class TestTheDays:
     def test_tell_what_happened_under_the_pointer_and_the_finger(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner, has_touch=True, viewport=ViewportSize(width=360, height=800))
         owner.open(f"/monitors/{acme.monitors['down']}")
-        said = owner.page.locator(".picture output")
+        said = owner.page.locator(".picture:has(.days) output")
         assert "down" in said.inner_text()
-        bars = owner.page.locator(".pick")
+        bars = owner.page.locator(".days ~ .pick")
         box = bars.bounding_box()
         assert box
         bars.tap(position={"x": 5, "y": 10})
@@ -146,12 +243,12 @@ class TestTheDays:
         owner.page.keyboard.press("ArrowLeft")
         yesterday = slider.get_attribute("aria-valuetext") or ""
         assert today != yesterday
-        assert owner.page.locator(".picture output").inner_text() == yesterday
+        assert owner.page.locator(".picture:has(.days) output").inner_text() == yesterday
 
     def test_with_time_down_are_listed_without_a_script(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner, java_script_enabled=False)
         owner.open(f"/monitors/{acme.monitors['down']}")
-        assert owner.page.locator(".pick").is_hidden()
+        assert all(pick.is_hidden() for pick in owner.page.locator(".pick").all())
         owner.page.get_by_text("Days with time down").click()
         assert "down" in owner.page.locator("details li").first.inner_text()
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from datetime import timedelta
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from monitoring.app.words import write_milliseconds
 from monitoring.app.zones import UTC_ZONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
     from zoneinfo import ZoneInfo
 
-    from monitoring.checks.ranges import WindowName
-    from monitoring.checks.tallies import Tally
+    from monitoring.checks.tallies import Summary
     from monitoring.checks.timeline import Window
 
 SIDE = 1000
@@ -25,19 +26,28 @@ MIN_SHADE = 4
 HAPPENED = {"maintenance": "in maintenance", "incident": "down"}
 PHASES = ("name", "connection", "TLS", "first byte", "transfer")
 
-_SHOWN_PERCENTS = (50, 95)
 _MS_A_SECOND = 1000
+
+_MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
+
+# A phone has room for so many labels of the time.
+_MAX_TICKS = 5
+_BETWEEN_TICKS = tuple(minutes * _MINUTE for minutes in (1, 2, 5, 15, 30, 60, 120, 360))
 
 
 class Axis(NamedTuple):
-    """What the windows of a chart are, "hour" or "day", and how often a label names one."""
+    """What a window of a chart is called, and how often and in what form times are written.
 
-    unit: WindowName
-    hours_between_ticks: int
+    A label stands where a multiple of `between_ticks` begins, by the reader's clock.
+    """
+
+    unit: str
+    between_ticks: timedelta
     tick_format: str
+    point_format: str
 
 
-HOURS = Axis("hour", 6, "%H:%M")
+HOURS = Axis("hour", timedelta(hours=6), "%H:%M", "%H:%M")
 
 
 class Line(NamedTuple):
@@ -49,7 +59,7 @@ class Line(NamedTuple):
 
     look: str
     path: str
-    dots: list[tuple[float, float]]
+    dots: list[tuple[int, int]]
 
 
 class Tick(NamedTuple):
@@ -69,13 +79,17 @@ class Shade(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Something by the hour or by the day, as lines or as areas one above the other."""
+    """Something by the window, as lines or as areas. `points` tells in words what each window has.
+
+    Each area reaches down to the axis. An area that is drawn later leaves of an earlier one what is above it.
+    """
 
     shades: list[Shade]
     across: list[Tick]
     upwards: list[Tick]
     across_words: str
     words: str
+    points: list[str]
     lines: list[Line]
     areas: list[Line]
     side: int = SIDE
@@ -89,31 +103,38 @@ class Chart:
 _Series = list["float | None"]
 
 
+def axis_of_minutes(windows: Sequence[tuple[Window, Summary]]) -> Axis:
+    """Return the axis of windows that are some minutes long, together at most a day."""
+    (start, end), (_, last_end) = windows[0][0], windows[-1][0]
+    between_ticks = next(each for each in _BETWEEN_TICKS if last_end - start <= _MAX_TICKS * each)
+    return Axis(f"{(end - start) // _MINUTE}-minute window", between_ticks, "%H:%M", "%H:%M")
+
+
 def draw_chart(
-    windows: Sequence[tuple[Window, Tally]],
+    windows: Sequence[tuple[Window, Summary]],
     axis: Axis = HOURS,
     zone: ZoneInfo = UTC_ZONE,
     happened: Mapping[str, Sequence[Window]] | None = None,
 ) -> Chart | None:
     """Draw the percentiles of each window, and shade what `happened`; None when no window has an answer."""
-    found: dict[int, _Series] = {
-        percent: [tally.latencies.percentile(percent) for _, tally in windows] for percent in _SHOWN_PERCENTS
-    }
-    if not _known(*found.values()):
+    typical: _Series = [summary.p50_ms for _, summary in windows]
+    slow: _Series = [summary.p95_ms for _, summary in windows]
+    if not _known(typical, slow):
         return None
-    top_ms = round_up(max(_known(*found.values())))
-    lines = [_draw_line(f"p{percent}", series, top_ms) for percent, series in found.items()]
-    return _draw(windows, axis, zone, happened or {}, top_ms, words=_say(found, axis.unit), lines=lines)
+    top_ms = round_up(max(_known(typical, slow)))
+    lines = [_draw_line("p50", typical, top_ms), _draw_line("p95", slow, top_ms)]
+    words = _say(typical, slow, axis.unit)
+    return _draw(windows, axis, zone, happened or {}, top_ms, _tell_times, words=words, lines=lines)
 
 
 def draw_phases(
-    windows: Sequence[tuple[Window, Tally]],
+    windows: Sequence[tuple[Window, Summary]],
     axis: Axis = HOURS,
     zone: ZoneInfo = UTC_ZONE,
     happened: Mapping[str, Sequence[Window]] | None = None,
 ) -> Chart | None:
     """Draw where the time of an average answer went, phase upon phase; None when nothing is known of it."""
-    averages = [tally.phases.averages() for _, tally in windows]
+    averages = [summary.phases.averages() for _, summary in windows]
     sums = [list(accumulate(each)) if each else None for each in averages]
     if not any(sums):
         return None
@@ -121,14 +142,10 @@ def draw_phases(
     levels: list[_Series] = [
         [each[number] if each else None for each in sums] for number in range(len(PHASES))
     ]
-    floor: _Series = [0.0 if each else None for each in sums]
-    areas = [
-        _draw_area(f"phase-{number}", lower, upper, top_ms)
-        for number, (lower, upper) in enumerate(pairwise([floor, *levels]))
-    ]
+    areas = [_draw_area(f"phase-{number}", level, top_ms) for number, level in enumerate(levels)]
     totals = _known(levels[-1])
     words = f"Where the time of an average answer went, of {min(totals):,.0f} to {max(totals):,.0f} ms"
-    return _draw(windows, axis, zone, happened or {}, top_ms, words=words, areas=areas)
+    return _draw(windows, axis, zone, happened or {}, top_ms, _tell_phases, words=words, areas=areas[::-1])
 
 
 def round_up(most_ms: float) -> int:
@@ -141,12 +158,13 @@ def round_up(most_ms: float) -> int:
         magnitude *= 10
 
 
-def _draw(  # noqa: PLR0913 - what both charts have in common
-    windows: Sequence[tuple[Window, Tally]],
+def _draw(  # noqa: PLR0913, PLR0917 - what both charts have in common
+    windows: Sequence[tuple[Window, Summary]],
     axis: Axis,
     zone: ZoneInfo,
     happened: Mapping[str, Sequence[Window]],
     top_ms: int,
+    tell: Callable[[Summary], str],
     *,
     words: str,
     lines: Sequence[Line] = (),
@@ -160,25 +178,31 @@ def _draw(  # noqa: PLR0913 - what both charts have in common
         words += f"; the time {HAPPENED[look]} is shaded"
     return Chart(
         shades=shades,
-        across=_mark_times([start for (start, _), _ in windows], axis, zone),
+        across=_mark_times([window for window, _ in windows], axis, zone),
         upwards=[
             Tick(_in_percent(_height_at(each, top_ms)), _write_short(each))
             for each in (0, top_ms // 2, top_ms)
         ],
-        across_words=f"{axis.unit.capitalize()}s in {zone.key}",
+        across_words=f"{'Days' if axis.unit == 'day' else 'Times'} in {zone.key}",
         words=words,
+        points=[
+            f"{start.astimezone(zone).strftime(axis.point_format)}: {tell(summary)}"
+            for (start, _), summary in windows
+        ],
         lines=list(lines),
         areas=list(areas),
     )
 
 
-def _mark_times(starts: Sequence[datetime], axis: Axis, zone: ZoneInfo) -> list[Tick]:
+def _mark_times(windows: Sequence[Window], axis: Axis, zone: ZoneInfo) -> list[Tick]:
     """Name some windows where they begin, by the clock of the zone."""
-    return [
-        Tick(_in_percent(position * SIDE / len(starts)), local.strftime(axis.tick_format))
-        for position, local in enumerate(start.astimezone(zone) for start in starts)
-        if (24 * local.toordinal() + local.hour) % axis.hours_between_ticks == 0
-    ]
+    ticks = []
+    for position, (start, end) in enumerate(windows):
+        local = start.astimezone(zone)
+        since_tick = timedelta(local.toordinal(), hours=local.hour, minutes=local.minute) % axis.between_ticks
+        if since_tick < end - start:
+            ticks.append(Tick(_in_percent(position * SIDE / len(windows)), local.strftime(axis.tick_format)))
+    return ticks
 
 
 def _shade(look: str, spans: Iterable[Window], start: datetime, end: datetime) -> Iterable[Shade]:
@@ -196,30 +220,34 @@ def _draw_line(look: str, series: _Series, top_ms: int) -> Line:
         if len(stroke) == 1:
             dots.append(stroke[0])
         else:
-            path.append("M" + "L".join(f"{x:g} {y:g}" for x, y in stroke))
-    return Line(look, " ".join(path), dots)
+            path.append("M" + _join(stroke))
+    return Line(look, "".join(path), dots)
 
 
-def _draw_area(look: str, lower: _Series, upper: _Series, top_ms: int) -> Line:
-    """Draw what lies between two series. A window between gaps is as wide as it is on the axis."""
-    half = SIDE / len(lower) / 2
+def _draw_area(look: str, series: _Series, top_ms: int) -> Line:
+    """Draw what lies below a series. A window between gaps is as wide as it is on the axis."""
+    half = SIDE / len(series) / 2
     path = []
-    for below, above in zip(_strokes(lower, top_ms), _strokes(upper, top_ms), strict=True):
-        edge = [*above, *reversed(below)]
-        if len(above) == 1:
-            [(x, top)], [(_, bottom)] = above, below
-            left, right = _round(x - half), _round(x + half)
-            edge = [(left, top), (right, top), (right, bottom), (left, bottom)]
-        path.append("M" + "L".join(f"{x:g} {y:g}" for x, y in edge) + "Z")
-    return Line(look, " ".join(path), [])
+    for stroke in _strokes(series, top_ms):
+        edge = stroke
+        if len(stroke) == 1:
+            [(x, y)] = stroke
+            edge = [(round(x - half), y), (round(x + half), y)]
+        path.append(f"M{edge[0][0]} {SIDE}L{_join(edge)}V{SIDE}Z")
+    return Line(look, "".join(path), [])
 
 
-def _strokes(series: _Series, top_ms: int) -> list[list[tuple[float, float]]]:
+def _join(points: Sequence[tuple[int, int]]) -> str:
+    return "L".join(f"{x} {y}" for x, y in points)
+
+
+def _strokes(series: _Series, top_ms: int) -> list[list[tuple[int, int]]]:
     """Return the points of a series, divided where there is a gap."""
-    strokes: list[list[tuple[float, float]]] = [[]]
+    strokes: list[list[tuple[int, int]]] = [[]]
     for position, each in enumerate(series):
         if each is not None:
-            strokes[-1].append((_round((position + 0.5) * SIDE / len(series)), _height_at(each, top_ms)))
+            x, y = (position + 0.5) * SIDE / len(series), _height_at(each, top_ms)
+            strokes[-1].append((round(x), round(y)))
         elif strokes[-1]:
             strokes.append([])
     return [stroke for stroke in strokes if stroke]
@@ -230,21 +258,39 @@ def _known(*many: _Series) -> list[float]:
 
 
 def _height_at(response_time_ms: float, top_ms: int) -> float:
-    return _round(SIDE - SIDE * response_time_ms / top_ms)
+    return SIDE - SIDE * response_time_ms / top_ms
 
 
 def _in_percent(coordinate: float) -> float:
     return _round(100 * coordinate / SIDE)
 
 
-def _say(found: Mapping[int, _Series], unit: str) -> str:
-    typical, slow = (_known(found[percent]) for percent in _SHOWN_PERCENTS)
-    count = f"{len(typical)} {unit}" if len(typical) == 1 else f"{len(typical)} {unit}s"
+def _say(typical: _Series, slow: _Series, unit: str) -> str:
+    fast, late = _known(typical), _known(slow)
+    count = f"{len(fast)} {unit}" if len(fast) == 1 else f"{len(fast)} {unit}s"
     return (
         f"Response times of {count}: "
-        f"half of the answers within {min(typical):,} to {max(typical):,} ms, "
-        f"95 % within {min(slow):,} to {max(slow):,} ms"
+        f"half of the answers within {min(fast):,} to {max(fast):,} ms, "
+        f"95 % within {min(late):,} to {max(late):,} ms"
     )
+
+
+def _tell_times(summary: Summary) -> str:
+    checks, failed = summary.check_count, summary.failed_check_count
+    if not checks:
+        return "no checks"
+    if summary.p50_ms is None:
+        return "the only check failed" if checks == 1 else f"all {checks:,} checks failed"
+    times = f"p50 {write_milliseconds(summary.p50_ms)}, p95 {write_milliseconds(summary.p95_ms)}"
+    return f"{times}, {failed:,} of {checks:,} checks failed" if failed else times
+
+
+def _tell_phases(summary: Summary) -> str:
+    averages = summary.phases.averages()
+    if averages is None:
+        return "no answers"
+    told = [f"{phase} {each:,.0f}" for phase, each in zip(PHASES, averages, strict=True)]
+    return f"{', '.join(told)} ms"
 
 
 def _write_short(milliseconds: int) -> str:

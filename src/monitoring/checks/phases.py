@@ -49,10 +49,13 @@ async def sum_phases(
     """Add up each monitor's phases. `values` are from when, until before when, and the ids, as stored."""
     ids = ", ".join(f"${number}" for number, _ in enumerate(monitor_ids, start=3))
     _, rows = await connection.execute_query(spell(connection, _SUM.format(ids=ids)), list(values))
-    return {UUID(str(monitor_id)): _read(*sums) for monitor_id, *sums in rows}
+    return {UUID(str(monitor_id)): read_sums(*sums) for monitor_id, *sums in rows}
 
 
-def _read(answer_count: int, *sums_ms: int) -> Phases:
+def read_sums(answer_count: int, *sums_ms: int) -> Phases:
+    """Read the sums of so many answers: each phase but the transfer, and last the whole time."""
+    if not answer_count:
+        return Phases()
     dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms = map(int, sums_ms)
     # Each phase is rounded by itself, so together they may be a little more than the whole.
     transfer_ms = max(0, total_ms - dns_ms - connect_ms - tls_ms - first_byte_ms)

@@ -40,7 +40,7 @@ async def apply_retention(now: datetime) -> None:
     hourly_until = await read_progress(HOURLY.name)
     if hourly_until is None:
         return
-    before = min(now - timedelta(days=settings.check_retention_days), hourly_until)
+    before = min(oldest_result_kept(now, settings), hourly_until)
     if is_postgres(current_backends().database.context.db()):
         await drop_partitions(before)
     else:
@@ -51,6 +51,11 @@ def oldest_kept(window: str, now: datetime, settings: Settings) -> datetime:
     """Return since when rollups of this window are kept. It is the beginning of a day."""
     kept_days = {"hour": settings.hourly_retention_days, "day": settings.daily_retention_days}
     return _start_of_day(now - timedelta(days=kept_days[window]))
+
+
+def oldest_result_kept(now: datetime, settings: Settings) -> datetime:
+    """Return since when each result is kept. Older ones may be there for a while."""
+    return now - timedelta(days=settings.check_retention_days)
 
 
 async def _delete_rollups(window: str, before: datetime) -> None:

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from monitoring.checks.latencies import Latencies
 from monitoring.checks.phases import Phases
 from monitoring.monitors.health import Outcome
+
+
+class Summary(NamedTuple):
+    """What is shown of some checks. Half of the answers took at most `p50_ms`, and 95 % at most `p95_ms`."""
+
+    check_count: int = 0
+    failed_check_count: int = 0
+    p50_ms: int | None = None
+    p95_ms: int | None = None
+    phases: Phases = Phases()
 
 
 @dataclass(slots=True)
@@ -37,3 +48,8 @@ class Tally:
         self.failed_check_count += other.failed_check_count
         self.latencies.merge(other.latencies)
         self.phases = self.phases.plus(other.phases)
+
+    def summarize(self) -> Summary:
+        """Return what is shown of all that was counted."""
+        p50_ms, p95_ms = (self.latencies.percentile(percent) for percent in (50, 95))
+        return Summary(self.check_count, self.failed_check_count, p50_ms, p95_ms, self.phases)

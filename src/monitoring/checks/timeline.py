@@ -131,9 +131,12 @@ def measure(
     return durations
 
 
-def divide(start: datetime, end: datetime, window: Literal["hour", "day"]) -> list[Window]:
-    """Cut a span into hours or days of UTC. The first and the last window may be shorter."""
-    length = _LENGTHS[window]
+def divide(start: datetime, end: datetime, window: Literal["hour", "day"] | timedelta) -> list[Window]:
+    """Cut a span into hours or days of UTC, or a length of which an hour has several.
+
+    The first and the last window may be shorter.
+    """
+    length = window if isinstance(window, timedelta) else _LENGTHS[window]
     windows = []
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     while start < end:

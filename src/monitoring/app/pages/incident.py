@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4, uuid5
 
 from monitoring.app.document_rules import document_rules
@@ -12,10 +12,11 @@ from monitoring.app.following import live
 from monitoring.app.incident_timeline import is_nobody_told, tell_incident
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS
-from monitoring.app.response_chart import HOURS, draw_chart
+from monitoring.app.response_chart import HOURS, axis_of_minutes, draw_chart
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
+from monitoring.checks.close_up import measure_closely
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
 from monitoring.contract.problems import Problem
@@ -31,21 +32,24 @@ from monitoring.notifications.tasks import nudge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from starlette.responses import Response
 
-    from monitoring.app.response_chart import Chart
+    from monitoring.app.response_chart import Axis, Chart
     from monitoring.app.visits import Visit
+    from monitoring.checks.tallies import Summary
+    from monitoring.checks.timeline import Window
     from monitoring.contract.validation import Check
     from monitoring.incidents.models import Incident, IncidentNote
 
-# The chart begins so long before the incident, and shows no more than a day: its labels need the room.
-BEFORE = timedelta(hours=6)
+# The chart begins so long before the incident and ends so long after it, but shows no more than a day.
+AROUND = timedelta(hours=1)
 SHOWN = timedelta(hours=24)
 
-# A chart of fewer hours has room for more labels.
-SHORT = timedelta(hours=12)
+# Where only hours are known, it begins so long before, and goes on for a day.
+HOURS_BEFORE = timedelta(hours=6)
 
 # The newest. An incident may have 500, which would be a megabyte.
 NOTES_SHOWN = 100
@@ -65,7 +69,7 @@ async def show_incident(visit: Visit) -> Response:
         are_notes_left_out=notes.continues_after is not None,
         is_nobody_told=is_nobody_told(incident, deliveries),
         error_words=ERRORS,
-        chart=await _draw_around(incident, monitor, visit) if monitor else None,
+        surroundings=await _look_around(incident, monitor, visit) if monitor else None,
         form_id=_choose_form_id(visit, incident.id, notes.rows),
     )
 
@@ -75,22 +79,40 @@ async def _name_sources(visit: Visit) -> list[Shown]:
     incident = await service.get_incident(team_id, incident_id)
     sources = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS)]
     sources += [Shown(source, incident_id) for source in (Source.INCIDENT, Source.TOLD)]
-    if visit.now < incident.started_at - BEFORE + SHOWN:  # the chart still grows
+    if visit.now < _end_of_chart(incident):  # the chart still grows
         sources.append(Shown(Source.MONITOR, incident.monitor_id))
     return sources
 
 
-async def _draw_around(incident: Incident, monitor: Monitor, visit: Visit) -> Chart | None:
-    """Draw the response times around an incident, with what happened meanwhile."""
-    start = incident.started_at - BEFORE
-    drawn = Range(start, min(start + SHOWN, visit.now), "hour")
-    axis = HOURS if drawn.end - drawn.start > SHORT else HOURS._replace(hours_between_ticks=2)
-    windows = (await measure_response_times(monitor.id, drawn, visit.now)).windows
+class _Surroundings(NamedTuple):
+    """The response times around an incident, drawn and as they are."""
+
+    chart: Chart | None
+    windows: list[tuple[Window, Summary]]
+    axis: Axis
+
+
+async def _look_around(incident: Incident, monitor: Monitor, visit: Visit) -> _Surroundings:
+    """Measure and draw the response times around an incident, with what happened meanwhile."""
+    start, end = incident.started_at - AROUND, min(_end_of_chart(incident), visit.now)
+    windows = await measure_closely(monitor, start, end, visit.now)
+    axis = axis_of_minutes(windows) if windows else HOURS
+    if not windows:
+        start = incident.started_at - HOURS_BEFORE
+        hours = Range(start, min(start + SHOWN, visit.now), "hour")
+        response_times = await measure_response_times(monitor.id, hours, visit.now)
+        windows = [(window, tally.summarize()) for window, tally in response_times.windows]
+        end = hours.end
     happened = {
-        "maintenance": await read_spans(monitor.id, drawn.start, drawn.end),
-        "incident": await read_incident_spans(monitor.id, drawn.start, drawn.end),
+        "maintenance": await read_spans(monitor.id, start, end),
+        "incident": await read_incident_spans(monitor.id, start, end),
     }
-    return draw_chart(windows, axis, visit.zone, happened)
+    return _Surroundings(draw_chart(windows, axis, visit.zone, happened), windows, axis)
+
+
+def _end_of_chart(incident: Incident) -> datetime:
+    latest = incident.started_at - AROUND + SHOWN
+    return min(incident.resolved_at + AROUND, latest) if incident.resolved_at else latest
 
 
 async def acknowledge(visit: Visit) -> Response:

@@ -11,8 +11,9 @@ from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
 from monitoring.app.mute_lengths import MUTE_LENGTHS
-from monitoring.app.response_chart import HOURS, PHASES, Axis, draw_chart, draw_phases
+from monitoring.app.response_chart import HOURS, PHASES, Axis, axis_of_minutes, draw_chart, draw_phases
 from monitoring.app.routing import for_members
+from monitoring.checks.close_up import measure_closely
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
 from monitoring.checks.results import list_results
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from monitoring.app.visits import Visit
+    from monitoring.checks.ranges import WindowName
     from monitoring.checks.results import CheckResult
     from monitoring.monitors.models import Monitor
 
@@ -47,18 +49,21 @@ UPTIME_RANGES = {
 
 
 class Period(NamedTuple):
-    """How far back the chart of response times reaches, and in what windows."""
+    """How far back response times reach, in what windows the table has them, and the chart of those."""
 
     title: str
     length: timedelta
+    window: WindowName
     axis: Axis
 
 
+_DAY = timedelta(days=1)
+
 PERIODS = {
-    "24h": Period("24 hours", timedelta(hours=24), HOURS),
-    "7d": Period("7 days", timedelta(days=7), Axis("hour", 2 * 24, "%-d %b")),
-    "30d": Period("30 days", timedelta(days=30), Axis("day", 7 * 24, "%-d %b")),
-    "90d": Period("90 days", timedelta(days=90), Axis("day", 21 * 24, "%-d %b")),
+    "24h": Period("24 hours", _DAY, "hour", HOURS),
+    "7d": Period("7 days", 7 * _DAY, "hour", Axis("hour", 2 * _DAY, "%-d %b", "%-d %b, %H:%M")),
+    "30d": Period("30 days", 30 * _DAY, "day", Axis("day", 7 * _DAY, "%-d %b", "%-d %b")),
+    "90d": Period("90 days", 90 * _DAY, "day", Axis("day", 21 * _DAY, "%-d %b", "%-d %b")),
 }
 
 
@@ -80,8 +85,14 @@ async def show_monitor(visit: Visit) -> Response:
         title: (UPTIME_RANGES[title].total_seconds(), uptime.whole[1]) for title, uptime in measured.items()
     }
     period = period_of(visit)
-    drawn = Range(now - period.length, now, period.axis.unit)
+    drawn = Range(now - period.length, now, period.window)
     response_times = await measure_response_times(monitor.id, drawn, now)
+    windows = [(window, tally.summarize()) for window, tally in response_times.windows]
+    close_up = (
+        await measure_closely(monitor, max(drawn.start, monitor.created_at), now, now)
+        if period.length == _DAY
+        else []
+    )
     incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)
     since = min(drawn.start, *(check.checked_at for check in checks), now)
     spans = await read_spans(monitor.id, since, now)
@@ -89,7 +100,8 @@ async def show_monitor(visit: Visit) -> Response:
         "maintenance": spans,
         "incident": await read_incident_spans(monitor.id, drawn.start, drawn.end),
     }
-    drawing = (response_times.windows, period.axis, visit.zone, happened)
+    axis = axis_of_minutes(close_up) if close_up else period.axis
+    drawing = (close_up or windows, axis, visit.zone, happened)
     page = visit.render(
         "monitors/monitor.html",
         monitor=monitor,
@@ -103,7 +115,7 @@ async def show_monitor(visit: Visit) -> Response:
         days=draw_days(measured["90 days"].windows),
         min_counted_seconds=MIN_COUNTED.total_seconds(),
         unanswered=UNANSWERED,
-        windows=response_times.windows,
+        windows=windows,
         periods=PERIODS,
         period=period,
         chart=draw_chart(*drawing),

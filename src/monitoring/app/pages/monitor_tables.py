@@ -33,13 +33,13 @@ async def download_response_times(visit: Visit) -> Response:
     """Answer the table below the chart: percentiles, and phases on average."""
     monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
     period = period_of(visit)
-    asked = Range(visit.now - period.length, visit.now, period.axis.unit)
+    asked = Range(visit.now - period.length, visit.now, period.window)
     rows: list[tuple[object, ...]] = [_OF_WINDOWS]
     for (start, end), tally in (await measure_response_times(monitor.id, asked, visit.now)).windows:
-        percentiles = (tally.latencies.percentile(percent) for percent in (50, 95))
-        averages = tally.phases.averages() or (None,) * (len(Phases._fields) - 1)
+        *counts_and_percentiles, sums = tally.summarize()
+        averages = sums.averages() or (None,) * (len(Phases._fields) - 1)
         phases = (each if each is None else round(each, 1) for each in averages)
-        rows.append((start, end, tally.check_count, tally.failed_check_count, *percentiles, *phases))
+        rows.append((start, end, *counts_and_percentiles, *phases))
     return Response(write_rows(rows), 200, _name(visit, "response-times"), _MEDIA_TYPE)
 
 
