@@ -141,7 +141,7 @@ build/image/.installed: image-tests/requirements.txt
 	@$(BIN)/python -m pip --python $(@D)/venv/bin/python install --quiet --require-hashes -r $<
 	@touch $@
 
-screenshots: install-dev  ## Take the pictures of the app and of messages that the docs show
+screenshots: install-dev  ## Take the pictures of the docs, and of every page of the app into build/screenshots (minutes)
 	.ci/install-servers
 	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
 

@@ -1,6 +1,8 @@
-"""Takes the pictures of the app that a page shows, with a team that looks real: `make screenshots`.
+"""Takes pictures of the app with a team that looks real: `make screenshots`.
 
-A picture is called after a place of `tests/browser/places.py` and a view: `monitors-phone.png`.
+A picture is called after a place of `tests/browser/places.py` and a view: `monitors-phone.png`. The folder
+`screenshots` beside this file has those that a page of the docs shows. `build/screenshots` has every page in
+all widths and colours that it is made for, to be looked at.
 """
 
 from __future__ import annotations
@@ -8,34 +10,54 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from message_pictures import take_messages
+from playwright.sync_api import ViewportSize
 
+from browser.acme.monitors import own_monitors
 from browser.acme.team import TEAM_NAME, form_acme
 from browser.chromium import DESKTOP, PHONE, Person, running_chromium
 from browser.places import PLACES
 from running_service import running_service
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
+
+    from playwright.sync_api import Page
+
+    from browser.acme.people import Member
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "screenshots"
-SHOWN = re.compile(r"\]\(screenshots/([a-z-]+)-(desktop|phone|dark)\.png\)")
+EVERY = DOCS.parent / "build" / "screenshots"
+SHOWN = re.compile(r"\]\(screenshots/([a-z-]+-(?:desktop|phone|dark))\.png\)")
+
+# The size of the window, the colours, and where the picture goes.
+VIEWS: dict[str, tuple[ViewportSize, Literal["light", "dark"], Path]] = {
+    "desktop": (DESKTOP, "light", FOLDER),
+    "phone": (PHONE, "light", FOLDER),
+    "dark": (DESKTOP, "dark", FOLDER),
+}
+for _width in (360, 768, 1440):
+    VIEWS[f"{_width}-light"] = (ViewportSize(width=_width, height=900), "light", EVERY)
+    VIEWS[f"{_width}-dark"] = (ViewportSize(width=_width, height=900), "dark", EVERY)
 
 
 def take_all() -> None:
-    """Start a service, form the team, and take each picture that a page shows."""
-    shown = {view for page in DOCS.glob("*.md") for view in SHOWN.findall(page.read_text())}
-    for old in FOLDER.glob("*.png"):
-        old.unlink()
+    """Start a service, form the team, and take each picture."""
+    shown = {name for page in DOCS.glob("*.md") for name in SHOWN.findall(page.read_text())}
+    for folder in (FOLDER, EVERY):
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("*.png"):
+            old.unlink()
     with (
-        TemporaryDirectory() as folder,
+        TemporaryDirectory() as data,
         running_service(
-            Path(folder),
+            Path(data),
             article_teams=TEAM_NAME,
             base_url="https://monitoring.acme.example",
             locales="es,pt,fr,it,ca",
@@ -46,15 +68,23 @@ def take_all() -> None:
     ):
         acme = form_acme(service)
         with running_chromium() as browser:
-            people = {who: Person(browser, service.base_url) for who in ("stranger", "member", "owner")}
-            people["member"].sign_in(acme.member.email, acme.member.password)
-            people["owner"].sign_in(acme.owner.email, acme.owner.password)
+
+            @cache
+            def arrive(who: Member | None) -> Person:
+                person = Person(browser, service.base_url)
+                if who:
+                    person.sign_in(who.email, who.password)
+                return person
+
             for name, place in PLACES.items():
-                views = sorted(view for shown_name, view in shown if shown_name == name)
-                if views:
-                    place.visit(people[place.who], acme)
-                for view in views:
-                    _take(people[place.who], name, view)
+                person = arrive(place.find_visitor(acme))
+                person.page.set_viewport_size(PHONE)  # rows slide to what is chosen in them at the beginning
+                place.visit(person, acme)
+                _take(person.page, name, shown)
+            for count in (3, 300):
+                person = arrive(service.run(own_monitors(count)))
+                person.open("/monitors")
+                _take(person.page, f"monitors-{count}", shown)
             take_messages(browser, FOLDER)
     messages = set(FOLDER.glob("message-*.png"))
     _shrink(messages, colours=16)
@@ -67,14 +97,15 @@ def _shrink(pictures: Iterable[Path], *, colours: int) -> None:
     subprocess.run(command, check=True)  # noqa: S603 - of our own choice
 
 
-def _take(person: Person, name: str, view: str) -> None:
-    person.page.set_viewport_size(PHONE if view == "phone" else DESKTOP)
-    person.page.emulate_media(color_scheme="dark" if view == "dark" else "light")
-    person.page.screenshot(path=FOLDER / f"{name}-{view}.png", full_page=True, animations="disabled")
+def _take(page: Page, name: str, shown: Container[str]) -> None:
+    for view, (size, colours, folder) in VIEWS.items():
+        if folder == EVERY or f"{name}-{view}" in shown:
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme=colours)
+            page.screenshot(path=folder / f"{name}-{view}.png", full_page=True, animations="disabled")
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
     take_all()
     size = sum(path.stat().st_size for path in FOLDER.glob("*.png"))
     print(f"{len(list(FOLDER.glob('*.png')))} pictures, {size / 1e6:.1f} MB", file=sys.stderr)

@@ -213,6 +213,7 @@ class TestList:
         page = editor.open(f"/articles?cursor={encode_cursor(UUID(int=0))}")
         assert page.status_code == 200
         assert "No articles here" in read_text(page.text)
+        assert 'href="/app/articles">Show all articles</a>' in page.text
 
 
 class TestOfOtherTeams:

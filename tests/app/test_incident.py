@@ -236,7 +236,7 @@ class TestAnswers:
         path = page_of(service, monitor)
         answer = owner.submit(path, action=f"{path}/notes", text=" \n ")
         assert answer.status_code == 400
-        assert 'id="error-text"' in answer.text
+        assert 'id="error-text">Must be 1 to ' in answer.text
 
     def test_nobody_acknowledges_what_is_over(
         self, service: RunningService, owner: Visitor, monitor: Monitor

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from playwright.sync_api import ViewportSize, sync_playwright
+
+from real_servers import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -63,9 +64,7 @@ STATUS_TOLD = "Failed to load resource: the server responded with a status of"
 @contextmanager
 def running_chromium() -> Iterator[Browser]:
     """Start a browser. No other event loop can run in this thread until it is closed."""
-    executable = shutil.which("chromium-headless-shell")
-    if executable is None:
-        raise RuntimeError("there is no Chromium: run .ci/install-servers")
+    executable = find_program("chromium-headless-shell")
     arguments = ["--disable-lcd-text", "--font-render-hinting=none"]  # the same pixels everywhere
     if os.geteuid() == 0:
         arguments.append("--no-sandbox")  # Chromium's sandbox does not work for root

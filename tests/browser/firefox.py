@@ -5,23 +5,21 @@ https://firefox-source-docs.mozilla.org/testing/marionette/Protocol.html
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import orjson
-import pytest
 
+from browser.chromium import PHONE
+from browser.windows import TIMEOUT_SECONDS, Window
+from real_servers import find_program
 from service_process import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-PHONE_WIDTH = 390
-TIMEOUT_SECONDS = 15
 
 # Firefox chooses a port, writes errors of pages to its output, and calls nobody at home.
 PREFERENCES = """
@@ -41,8 +39,8 @@ page.fullZoom = arguments[0] ? page.clientWidth / arguments[0] : 1;
 """
 
 
-class Firefox:
-    """A browser with one window."""
+class Firefox(Window):
+    """The window of a browser with one window."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._answers = connection.makefile("rb")
@@ -52,45 +50,23 @@ class Firefox:
         self._command("WebDriver:SetTimeouts", implicit=TIMEOUT_SECONDS * 1000)
 
     def open(self, address: str) -> None:
-        """Go to an address."""
         self._command("WebDriver:Navigate", url=address)
 
-    def press(self, name: str) -> None:
-        """Press a button or follow a link."""
-        self._click(f'(//a|//button)[normalize-space()="{name}"]')
-
-    def tick(self, label: str) -> None:
-        """Tick a box."""
-        self._click(_labelled(label))
-
-    def fill(self, label: str, text: str) -> None:
-        """Type into a field, in the place of what is in it."""
-        field = self._find(_labelled(label))
-        self._command("WebDriver:ElementClear", id=field)
-        self._command("WebDriver:ElementSendKeys", id=field, text=text)
-
     def read(self, selector: str = "body") -> str:
-        """Return the text of an element."""
         text: str = self._execute("return document.querySelector(arguments[0]).innerText", selector)
         return text
 
-    def wait_for(self, *texts: str) -> None:
-        """Wait until the page shows all of these texts."""
-        wait_until(lambda: all(text in self.read() for text in texts), TIMEOUT_SECONDS)
-
     def be_a_phone(self) -> None:
-        """Make the page as narrow as on a phone. Windows are wider at the least, so the page is zoomed."""
+        """Be as narrow. Windows are wider at the least, so the page is zoomed."""
         self._command("WebDriver:SetWindowRect", width=500, height=900)
-        self._zoom(PHONE_WIDTH)
-        wait_until(lambda: abs(self._execute("return innerWidth") - PHONE_WIDTH) < 5, TIMEOUT_SECONDS)
+        self._zoom(PHONE["width"])
+        wait_until(lambda: abs(self._execute("return innerWidth") - PHONE["width"]) < 5, TIMEOUT_SECONDS)
 
     def is_too_wide(self) -> bool:
-        """Say whether the page scrolls sideways."""
         element = "document.documentElement"
         return bool(self._execute(f"return {element}.scrollWidth > {element}.clientWidth"))
 
     def forget(self) -> None:
-        """Sign out, and be a wide window again."""
         self._command("WebDriver:DeleteAllCookies")
         self._command("WebDriver:SetWindowRect", width=1280, height=900)
         self._zoom(None)
@@ -107,6 +83,11 @@ class Firefox:
 
     def _click(self, xpath: str) -> None:
         self._command("WebDriver:ElementClick", id=self._find(xpath))
+
+    def _type(self, xpath: str, text: str) -> None:
+        field = self._find(xpath)
+        self._command("WebDriver:ElementClear", id=field)
+        self._command("WebDriver:ElementSendKeys", id=field, text=text)
 
     def _execute(self, script: str, *arguments: Any) -> Any:
         return self._command("WebDriver:ExecuteScript", script=script, args=arguments)["value"]
@@ -127,10 +108,7 @@ class Firefox:
 
 @contextmanager
 def running_firefox(folder: Path) -> Iterator[Firefox]:
-    """Start a browser with a new profile. Skips the test if there is none. Fails for errors of pages."""
-    executable = shutil.which("firefox-esr")
-    if executable is None:
-        pytest.skip("there is no Firefox: run .ci/install-servers")
+    """Start a browser with a new profile. Fails for errors of pages."""
     profile, log = folder / "profile", folder / "log"
     profile.mkdir()
     (profile / "user.js").write_text(PREFERENCES)
@@ -140,7 +118,7 @@ def running_firefox(folder: Path) -> Iterator[Firefox]:
         "--remote-allow-system-access",
         "--no-remote",
     ]  # which zooming takes
-    command = [executable, *options, "--profile", str(profile)]
+    command = [find_program("firefox-esr"), *options, "--profile", str(profile)]
     with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
         try:
             port = profile / "MarionetteActivePort"
@@ -151,7 +129,3 @@ def running_firefox(folder: Path) -> Iterator[Firefox]:
             process.terminate()
     lines = log.read_text(errors="replace").splitlines()
     assert [line for line in lines if line.startswith("JavaScript error: http")] == []
-
-
-def _labelled(label: str) -> str:
-    return f'//*[@id=//label[normalize-space()="{label}"]/@for]'

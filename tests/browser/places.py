@@ -10,6 +10,7 @@ from browser.acme.articles import MARKED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from browser.acme.people import Member
     from browser.acme.team import Acme
     from browser.chromium import Person
 
@@ -24,7 +25,11 @@ class Place:
     path: str
     sent: tuple[Mapping[str, str], ...] = ()
     status: int = 200
-    who: Literal["stranger", "member", "owner"] = "owner"
+    who: Literal["stranger", "newcomer", "member", "owner"] = "owner"
+
+    def find_visitor(self, acme: Acme) -> Member | None:
+        """Return who goes there, or None for somebody who has not signed in."""
+        return None if self.who == "stranger" else getattr(acme, self.who)
 
     def visit(self, person: Person, acme: Acme) -> None:
         """Go there. Raises AssertionError if the page has another status."""
@@ -52,6 +57,7 @@ PLACES = {
     "email-refused": Place("/unsubscribe", status=404, who="stranger"),
     "acknowledge-refused": Place("/acknowledge", status=404, who="stranger"),
     "monitors": Place("/monitors"),
+    "monitors-none": Place("/monitors", who="newcomer"),
     "monitors-compact": Place("/monitors?density=compact"),
     "monitors-by-tag": Place("/monitors?group=tag"),
     "monitors-none-found": Place("/monitors?search=nothing+is+called+so"),
@@ -68,6 +74,7 @@ PLACES = {
     "monitor-edit": Place("/monitors/{acme.monitors[degraded]}/edit"),
     "monitor-delete": Place("/monitors/{acme.monitors[paused]}/delete"),
     "incidents": Place("/incidents"),
+    "incidents-none": Place("/incidents", who="newcomer"),
     "incident": Place("/incidents/{acme.incidents[open]}"),
     "incident-resolved": Place("/incidents/{acme.incidents[resolved]}"),
     "incident-note": Place("/incidents/{acme.incidents[open]}/notes"),
@@ -86,11 +93,13 @@ PLACES = {
     "article-segments-refused": Place("/articles/{acme.articles[whole]}/es/segments?show=refused"),
     "article-segment": Place(_SEGMENT),
     "api-keys": Place("/settings/api-keys"),
+    "api-keys-none": Place("/settings/api-keys", who="newcomer"),
     "api-key-new": Place("/settings/api-keys/new"),
     "api-key-revoke": Place("/settings/api-keys/{acme.keys[deploy]}/revoke"),
     "api-key-rotation": Place("/settings/api-keys/rotation"),
     "api-key-rotation-of-one": Place("/settings/api-keys/rotation?old={acme.keys[deploy]}"),
     "channels": Place("/settings/notifications"),
+    "channels-none": Place("/settings/notifications", who="newcomer"),
     "channel-choose": Place("/settings/notifications/new"),
     "channel-new": Place("/settings/notifications/new?type=custom"),
     "channel-change": Place("/settings/notifications/{acme.channels[chat]}"),
@@ -98,6 +107,7 @@ PLACES = {
     "channel-deliveries-of-email": Place("/settings/notifications/{acme.channels[mailbox]}/deliveries"),
     "channel-delete": Place("/settings/notifications/{acme.channels[chat]}/delete"),
     "maintenance": Place("/settings/maintenance"),
+    "maintenance-none": Place("/settings/maintenance", who="newcomer"),
     "maintenance-new": Place("/settings/maintenance/new?monitor={acme.monitors[up]}"),
     "maintenance-change": Place("/settings/maintenance/{acme.windows[weekly]}"),
     "maintenance-delete": Place("/settings/maintenance/{acme.windows[active]}/delete"),

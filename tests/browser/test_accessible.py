@@ -1,4 +1,4 @@
-"""Everybody can use every page: axe finds no fault with any, and none is wider than a small phone."""
+"""Everybody can use every page: axe finds no fault, none is too wide for a phone, and all are tidy."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from playwright.sync_api import ViewportSize
 from browser.chromium import DESKTOP, PHONE, find_what_is_too_wide, unfold
 from browser.places import PLACES
 from browser.possessions import find_address, list_addresses, list_pages
+from browser.tidiness import find_what_is_untidy
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.embedded("pages are the same on every backend")
 
 SMALL_PHONE = ViewportSize(width=360, height=640)
+TABLET = ViewportSize(width=768, height=1024)
 COLOURS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 AXE = Axe()
 
@@ -98,16 +100,17 @@ ANSWERED_ELSEWHERE = {
 @pytest.mark.parametrize("name", PLACES)
 def test_everybody_can_use_the_page(name: str, acme: Acme, arrive: Arrive) -> None:
     place = PLACES[name]
-    visitor = arrive({"stranger": None, "member": acme.member, "owner": acme.owner}[place.who])
+    visitor = arrive(place.find_visitor(acme))
     place.visit(visitor, acme)
     page = visitor.page
     unfold(page)
     assert page.title().removesuffix("· Monitoring").strip()
     assert page.locator("h1").count() == 1
     assert walk_by_keyboard(page) == []
-    for size in (DESKTOP, PHONE, SMALL_PHONE):
+    for size in (DESKTOP, TABLET, PHONE, SMALL_PHONE):
         page.set_viewport_size(size)
         assert find_what_is_too_wide(page) == []
+        assert find_what_is_untidy(page) == []
     assert find_objections(page) == []
 
 

@@ -50,9 +50,10 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+    """Serve, with the environment that a test may want besides."""
     installation = Installation(tmp_path)
-    installation.environment["SESSION_COOKIE_SECURE"] = "false"
+    installation.environment |= {"SESSION_COOKIE_SECURE": "false"} | getattr(request, "param", {})
     installation.make_tables()
     installation.run("teams", "create", "Acme")
     with installation.serve() as serving:
@@ -100,6 +101,28 @@ def test_the_whole_journey(
     told = read(alice, "/settings/audit-log")
     assert EMAIL in told
     assert KEY_NAME in told
+
+
+@pytest.mark.parametrize(
+    "place",
+    [{"CHECKS_AT_ONCE": "1", "ALLOWED_NETWORKS": "127.0.0.0/8"}],
+    ids=["with a checker"],
+    indirect=True,
+)
+def test_an_open_page_shows_what_the_checker_finds_without_being_loaded_again(
+    place: Place, arrive: Arrive
+) -> None:
+    alice = arrive(base_url=place.base_url)
+    join(alice, place.invite(EMAIL)["code"])
+    alice.open("/monitors/new")
+    alice.page.get_by_label("URL").fill(f"{place.base_url}/app/sign-in")
+    alice.page.get_by_label("Interval", exact=True).select_option("1 day")
+    alice.press("Create the monitor")
+    checks = alice.page.get_by_role("table", name="Checks, newest first").locator("tbody tr")
+    checks.get_by_text("up", exact=True).wait_for()
+    alice.press("Check now")
+    alice.page.get_by_text(NOTICES["check_requested"]).wait_for()
+    checks.nth(1).get_by_text("up", exact=True).wait_for()
 
 
 def test_the_keyboard_alone_is_enough(place: Place, arrive: Arrive) -> None:

@@ -247,3 +247,9 @@ def test_a_phone_shows_a_check_in_one_line_or_two(acme: Acme, arrive: Arrive) ->
             "rows => rows.map(row => row.offsetHeight)"
         )
         assert max(heights) < height, shows
+
+
+def test_a_phone_breaks_the_address_of_a_channel_only_between_its_words(acme: Acme, arrive: Arrive) -> None:
+    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    owner.open(f"{CHANNELS}/{acme.channels['mailbox']}/deliveries")
+    assert owner.page.evaluate(BROKEN_WORDS) == []

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from browser.acme.history import DAY, NO_ANSWER, Trouble, tell_incidents, write_history
 from browser.acme.maintenance import BEGUN, EARLIER
+from browser.acme.people import join
+from monitoring.auth.service import create_team
 from monitoring.checks.rollups import roll_up
+from monitoring.members.models import Role
 from monitoring.monitors.service import create_monitor, update_monitor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
     from uuid import UUID
 
     from browser.acme.history import Turn
+    from browser.acme.people import Member
     from monitoring.auth.models import Team
 
 SHOP = {
@@ -110,6 +113,20 @@ STORIES = {
     "up": Story(SHOP, 120, 9 * DAY, (Trouble(11 * HOUR, 4 * MINUTE, failure=NO_ANSWER),)),
     "pending": Story(STATUS_PAGE),
 }
+
+
+async def own_monitors(count: int) -> Member:
+    """Make the owner of another team with so many monitors, of which one in forty is down."""
+    team, now = await create_team(f"{count} monitors", "business", count), datetime.now(UTC)
+    turns: list[Turn] = []
+    for number in range(count):
+        tag = ("shop", "blog", "api", "search")[number % 4]
+        given = {"name": f"{tag} {number}", "url": f"https://{number}.acme.example/", "tags": [tag]}
+        troubles = (Trouble(HOUR, HOUR, status_code=503),) if number % 40 == 1 else ()
+        monitor = await create_monitor(team.id, given)
+        turns += await write_history(monitor, now, typical_ms=60 + number, troubles=troubles, age=2 * HOUR)
+    await tell_incidents(turns)
+    return await join(team, Role.OWNER)
 
 
 async def make_monitors(team: Team, now: datetime) -> dict[str, UUID]:

@@ -13,12 +13,14 @@ from browser.acme.maintenance import make_maintenance
 from browser.acme.monitors import make_monitors
 from browser.acme.people import (
     Member,
+    join,
     make_keys,
     make_password_token,
     make_people,
     tell_what_was_done,
 )
 from monitoring.auth.service import create_team
+from monitoring.members.models import Role
 from monitoring.members.sessions import list_sessions
 from monitoring.notifications.email_links import write_confirmation_link, write_unsubscribe_link
 
@@ -34,11 +36,15 @@ TEAM_NAME = "Acme"
 
 @dataclass(frozen=True, slots=True)
 class Acme:
-    """The team, people who can sign in, working codes, and ids by what they show; `keys` are client ids."""
+    """The team, people who can sign in, working codes, and ids by what they show.
+
+    `keys` are client ids. The newcomer owns a team that has nothing yet.
+    """
 
     team: Team
     owner: Member
     member: Member
+    newcomer: Member
     invited: Invited
     reset: Invited
     keys: dict[str, str]
@@ -72,6 +78,7 @@ def form_acme(service: RunningService) -> Acme:
             team=team,
             owner=owner,
             member=member,
+            newcomer=await join(await create_team("Newcomers", "free", 10), Role.OWNER, name="Nina Novak"),
             invited=invited,
             reset=reset,
             keys={shows: key.client_id for shows, key in keys.items()},

@@ -146,7 +146,11 @@ async def write_note(visit: Visit) -> Response:
         await act_once(visit.team.id, f"app-{form_id}", request, write)
     except Problem as problem:
         reply = visit.catalogue.reply(problem.name, problem.headers, problem.values)
-        error, status = reply.body["error"], visit.catalogue.templates[problem.name].status
+        words, status = (
+            reply.body["error"].removeprefix("text: "),
+            visit.catalogue.templates[problem.name].status,
+        )
+        error = words[:1].upper() + words[1:]
         if problem.name == "idempotency_key_reused":
             # The form has added a note already and says something else now. With a new id it adds another.
             error, form_id = REFUSALS["note_form_spent"], str(uuid4())

@@ -1,4 +1,4 @@
-"""Four journeys in Firefox. That they work is all that is asked: Chromium looks at the details."""
+"""Four journeys, in two browsers. That they work is all that is asked: other tests look at the details."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import httpx
 import pytest
 
 from browser.acme.articles import SHOES, deliver, is_translated
-from browser.firefox import Firefox, running_firefox
+from browser.chromium import running_chromium
+from browser.firefox import running_firefox
+from browser.windows import ChromiumWindow, Window
 from incidents.breakdowns import open_incident
 from monitoring.app.sentences import NOTICES
 from monitoring.audit.actors import COMMAND_LINE
@@ -35,20 +37,22 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
-TEAM_NAME = "Blog"
+BROWSERS = ("Chromium", "Firefox")
+BLOG = "Blog in {}"  # a team that sees articles
 PASSWORD = "correct horse battery staple"
 LINK = re.compile(r"/app/(?:confirm-email|acknowledge)\?token=[\w.-]+")
 
 
 class Place:
-    """A service with a mail server, a team of one, and her browser."""
+    """A service with a mail server, a team of one, and her browser, which forgets who had it before."""
 
-    def __init__(self, service: RunningService, mail: MailCatcher, firefox: Firefox, team_name: str) -> None:
+    def __init__(self, service: RunningService, mail: MailCatcher, window: Window, team_name: str) -> None:
         self.service = service
-        self.firefox = firefox
+        self.window = window
         self.email = f"ana-{uuid4()}@acme.example"
         self._mail = mail
         self.team = service.run(create_team(team_name, "free", 10))
+        self.window.forget()
         self._invited = service.run(invite(self.team.id, self.email, Role.OWNER, by=COMMAND_LINE))
 
     @property
@@ -57,16 +61,16 @@ class Place:
 
     def open(self, path: str) -> None:
         """Open a page of the app."""
-        self.firefox.open(f"{self.service.base_url}/app{path}")
+        self.window.open(f"{self.service.base_url}/app{path}")
 
     def sign_in(self) -> None:
         """Sign in, as somebody who has joined."""
         self.service.run(accept_invitation(self.code, "Ana", PASSWORD))
         self.open("/sign-in")
-        self.firefox.fill("Email", self.email)
-        self.firefox.fill("Password", PASSWORD)
-        self.firefox.press("Sign in")
-        self.firefox.wait_for("Monitors")
+        self.window.fill("Email", self.email)
+        self.window.fill("Password", PASSWORD)
+        self.window.press("Sign in")
+        self.window.wait_for("Monitors")
 
     def watch(self) -> Monitor:
         """Make a monitor behind the app's back."""
@@ -103,7 +107,7 @@ class Place:
         wait_until(lambda: self._find_mail(subject))
         link = LINK.search(self._find_mail(subject))
         assert link
-        self.firefox.open(self.service.base_url + link[0])
+        self.window.open(self.service.base_url + link[0])
 
     def _find_mail(self, subject: str) -> str:
         for accepted in self._mail.accepted:
@@ -117,99 +121,118 @@ class Place:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningService, MailCatcher]]:
     folder = tmp_path_factory.mktemp("service")
+    teams = ",".join(BLOG.format(name) for name in BROWSERS)
     with (
         MailCatcher(folder, "none") as mail,
-        running_service(folder, smtp_url=mail.url, article_teams=TEAM_NAME, locales="es") as service,
+        running_service(
+            folder, smtp_url=mail.url, article_teams=teams, locales="es", session_cookie_secure=False
+        ) as service,
     ):
         yield service, mail
 
 
+@pytest.fixture(scope="module", params=BROWSERS)
+def browser_name(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory, served: object) -> Iterator[Firefox]:
-    del served  # ends after the browser, whose open page waits for an answer
-    with running_firefox(tmp_path_factory.mktemp("firefox")) as firefox:
-        yield firefox
+def window(
+    browser_name: str, served: tuple[RunningService, MailCatcher], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Window]:
+    """Run a browser. Any fault of a page fails a test."""
+    if browser_name == "Firefox":
+        with running_firefox(tmp_path_factory.mktemp("firefox")) as firefox:
+            yield firefox
+    else:
+        with running_chromium() as chromium:
+            window = ChromiumWindow(chromium, served[0].base_url)
+            yield window
+            assert window.person.find_fault() == []
 
 
 @pytest.fixture
-def place(
-    browser: Firefox, served: tuple[RunningService, MailCatcher], request: pytest.FixtureRequest
-) -> Place:
-    browser.forget()
-    return Place(*served, browser, getattr(request, "param", f"Acme {uuid4()}"))
+def place(window: Window, served: tuple[RunningService, MailCatcher]) -> Place:
+    return Place(*served, window, f"Acme {uuid4()}")
+
+
+@pytest.fixture
+def blog(window: Window, served: tuple[RunningService, MailCatcher], browser_name: str) -> Place:
+    return Place(*served, window, BLOG.format(browser_name))
 
 
 def test_the_first_minute_leads_from_an_invitation_to_an_email(place: Place) -> None:
-    firefox = place.firefox
+    window = place.window
     place.open("/join")
-    firefox.fill("Code", place.code)
-    firefox.press("Continue")
-    firefox.fill("Your name", "Ana")
-    firefox.fill("Password", PASSWORD)
-    firefox.press("Join")
-    firefox.wait_for("No monitors yet")
+    window.fill("Code", place.code)
+    window.press("Continue")
+    window.fill("Your name", "Ana")
+    window.fill("Password", PASSWORD)
+    window.press("Join")
+    window.wait_for("No monitors yet")
     place.open("/settings/api-keys/new")
-    firefox.fill("Name", "Deploy")
-    firefox.tick("Change")
-    firefox.press("Create the key")
-    program = authenticate(place, firefox.read("#client-id"), firefox.read("#client-secret"))
+    window.fill("Name", "Deploy")
+    window.tick("Change")
+    window.press("Create the key")
+    program = authenticate(place, window.read("#client-id"), window.read("#client-secret"))
     monitor = program.post("/api/monitors", json={"url": "https://shop.example/"}).raise_for_status().json()
     place.open("/settings/notifications/new?type=email")
-    firefox.fill("Email address", place.email)
-    firefox.press("Create the channel")
-    firefox.wait_for("A message with a link is on its way")
+    window.fill("Email address", place.email)
+    window.press("Create the channel")
+    window.wait_for("A message with a link is on its way")
     place.open_link("Confirm")
-    firefox.press("Confirm")
-    firefox.wait_for("Each has a link to unsubscribe.")
+    window.press("Confirm")
+    window.wait_for("Each has a link to unsubscribe.")
     place.break_down(UUID(monitor["id"]))
     place.open_link("shop.example")
-    firefox.wait_for("Incident of shop.example", "No answer")
+    window.wait_for("Incident of shop.example", "No answer")
 
 
 def test_a_bad_night_is_answered_from_a_phone(place: Place) -> None:
-    firefox, monitor = place.firefox, place.watch()
+    window, monitor = place.window, place.watch()
     place.tell_by_email()
     place.sign_in()
-    firefox.be_a_phone()
+    window.be_a_phone()
     place.break_down(monitor.id)
     place.open_link("shop.example")
-    firefox.press("Acknowledge")
-    firefox.wait_for("acknowledged it")
-    firefox.press("Open the incident in the app")
-    firefox.fill("What you found out, or do", "The shop's provider is on it.")
-    firefox.press("Add the note")
-    firefox.wait_for("The shop's provider is on it.")
+    window.press("Acknowledge")
+    window.wait_for("acknowledged it")
+    window.press("Open the incident in the app")
+    window.fill("What you found out, or do", "The shop's provider is on it.")
+    window.press("Add the note")
+    window.wait_for("The shop's provider is on it.")
     place.recover(monitor)
-    firefox.wait_for("resolved")  # the page renews itself
-    assert not firefox.is_too_wide()
+    window.wait_for("resolved")  # the page renews itself
+    assert not window.is_too_wide()
 
 
 def test_a_deployment_shows_maintenance_while_it_lasts(place: Place) -> None:
-    firefox, monitor = place.firefox, place.watch()
+    window, monitor = place.window, place.watch()
     place.sign_in()
     place.open(f"/monitors/{monitor.id}")
-    firefox.wait_for("Start maintenance")
+    window.wait_for("Start maintenance")
     key = place.service.run(create_key(place.team, "Deploy", ["monitors:write"]))
     program = authenticate(place, key.key.client_id, key.client_secret)
-    window = program.post("/api/maintenance-windows", json={"duration_seconds": 600}).raise_for_status()
-    firefox.wait_for("It is in maintenance")  # the page renews itself
-    program.post(f"{window.headers['Location']}/end").raise_for_status()
-    firefox.wait_for("Start maintenance")
+    begun = program.post("/api/maintenance-windows", json={"duration_seconds": 600}).raise_for_status()
+    window.wait_for("It is in maintenance")  # the page renews itself
+    program.post(f"{begun.headers['Location']}/end").raise_for_status()
+    window.wait_for("Start maintenance")
 
 
-@pytest.mark.parametrize("place", [TEAM_NAME], indirect=True)
-def test_an_article_is_corrected(place: Place) -> None:
-    firefox, article_id = place.firefox, deliver(place.service, SHOES)
-    wait_until(lambda: is_translated(read_article_of(place, article_id)))
-    place.sign_in()
-    place.open(f"/articles/{article_id}/es/segments")
-    firefox.press(f"Correct {SHOES['title']}")
-    firefox.fill("In es", "Elige tus zapatillas")
-    firefox.press("Save the correction")
-    firefox.wait_for(NOTICES["translation_corrected"], "Elige tus zapatillas")
-    wait_until(lambda: is_translated(read_article_of(place, article_id)))
-    place.open(f"/articles/{article_id}/es")
-    firefox.wait_for("Elige tus zapatillas")
+def test_an_article_is_corrected(blog: Place) -> None:
+    title = f"How to choose shoes in {blog.team.name}"
+    window, article_id = blog.window, deliver(blog.service, SHOES | {"id": str(uuid4()), "title": title})
+    wait_until(lambda: is_translated(read_article_of(blog, article_id)))
+    blog.sign_in()
+    blog.open(f"/articles/{article_id}/es/segments")
+    window.press(f"Correct {title}")
+    window.fill("In es", "Elige tus zapatillas")
+    window.press("Save the correction")
+    window.wait_for(NOTICES["translation_corrected"], "Elige tus zapatillas")
+    wait_until(lambda: is_translated(read_article_of(blog, article_id)))
+    blog.open(f"/articles/{article_id}/es")
+    window.wait_for("Elige tus zapatillas")
 
 
 def authenticate(place: Place, client_id: str, client_secret: str) -> httpx.Client:
