@@ -32,6 +32,7 @@ from cluster import LOCALES, SITE_TEAM, TEAM, WEBHOOK_SECRET, Cluster, judge_log
 from journal import Journal
 from monitoring.articles.withdrawal import LATE_FILES
 from publishers import Publisher
+from refusing_ports import hold_refusing_ports
 from replicas import OutOfPatience, Replicas
 from telling import Team
 from telling_verdict import judge_telling
@@ -57,6 +58,7 @@ SHOWN_OF_ALIKE = 5
 def main() -> int:
     """Run, print, and return the exit status."""
     options = read_options()
+    hold_refusing_ports()
     signal.signal(signal.SIGTERM, end_by_signal)
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     print(f"Seed {options.seed}; logs in {folder}", flush=True)

@@ -20,6 +20,7 @@ from cast import Player, form_readers, form_team
 from insider import Insider
 from monitoring.cli.stopping import collect_seldom
 from monitoring.members import passwords
+from refusing_ports import hold_refusing_ports
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
     chosen_backends.choose(config.getoption("--backends"))
     if not chosen_backends.is_production():
         config.pluginmanager.register(Watch())
+    if not hasattr(config, "workerinput"):  # the workers of pytest-xdist begin later
+        hold_refusing_ports()
     collect_seldom()  # as a service does: the collector took a fifth of a run's time
 
 
