@@ -62,6 +62,15 @@ names => names
 """
 
 
+ONE_LINE_EACH = """
+cells => cells.every(cell => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return new Set([...range.getClientRects()].map(part => Math.round(part.top))).size === 1;
+})
+"""
+
+
 @pytest.mark.parametrize("path", ["/settings/api-keys", "/settings/members"])
 def test_a_tablet_breaks_no_email(path: str, acme: Acme, arrive: Arrive) -> None:
     owner = arrive(acme.owner, viewport=TABLET)
@@ -253,3 +262,20 @@ def test_a_phone_breaks_the_address_of_a_channel_only_between_its_words(acme: Ac
     owner = arrive(acme.owner, viewport=SMALL_PHONE)
     owner.open(f"{CHANNELS}/{acme.channels['mailbox']}/deliveries")
     assert owner.page.evaluate(BROKEN_WORDS) == []
+
+
+def test_a_small_phone_shows_the_uptimes_in_two_columns(acme: Acme, arrive: Arrive) -> None:
+    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    owner.open(f"/monitors/{acme.monitors['down']}")
+    uptimes = owner.page.locator("#uptime ~ .facts > div")
+    lefts = uptimes.evaluate_all("all => all.map(each => Math.round(each.getBoundingClientRect().left))")
+    assert len(lefts) == 4
+    assert len(set(lefts)) == 2
+
+
+def test_a_tablet_breaks_no_ipv4_address_in_the_audit_log(acme: Acme, arrive: Arrive) -> None:
+    owner = arrive(acme.owner, viewport=TABLET)
+    owner.open("/settings/audit-log")
+    addresses = owner.page.locator("td[data-label=From]").filter(has_text="203.0.113.24")
+    assert addresses.count() > 2
+    assert addresses.evaluate_all(ONE_LINE_EACH)
