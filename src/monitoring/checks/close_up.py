@@ -11,7 +11,7 @@ from monitoring.checks.phases import read_sums
 from monitoring.checks.results import spell_row
 from monitoring.checks.retention import oldest_result_kept
 from monitoring.checks.tallies import Summary
-from monitoring.checks.timeline import divide
+from monitoring.checks.timeline import ceil, divide, floor
 from monitoring.monitors.health import Outcome
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 MAX_WINDOWS = 96
 
 LENGTHS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15))
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 # Windows are numbered from 1970 on. A percentile is the nearest rank among a window's answers, as it is in
 # `Latencies`.
@@ -69,15 +67,17 @@ async def measure_closely(
     length = choose_length(end - start, timedelta(seconds=monitor.interval_seconds))
     if length is None or start < oldest_result_kept(now, current_backends().settings):
         return []
-    start -= (start - _EPOCH) % length
-    end += (_EPOCH - end) % length
+    start, end = floor(start, length), ceil(end, length)
     connection = current_backends().database.context.db()
     epoch = _POSTGRES_EPOCH if is_postgres(connection) else _SQLITE_EPOCH
-    sql = _MEASURE.format(epoch=epoch, seconds=length // timedelta(seconds=1))
+    seconds = length // timedelta(seconds=1)
+    sql = _MEASURE.format(epoch=epoch, seconds=seconds)
     values = spell_row(connection, (monitor.id, start, end))
     _, rows = await connection.execute_query(spell(connection, sql), values)
     found = {
-        _EPOCH + number * length: Summary(check_count, failed_check_count, p50_ms, p95_ms, read_sums(*sums))
+        datetime.fromtimestamp(number * seconds, UTC): Summary(
+            check_count, failed_check_count, p50_ms, p95_ms, read_sums(*sums)
+        )
         for number, check_count, failed_check_count, p50_ms, p95_ms, *sums in rows
     }
     return [(window, found.get(window[0], Summary())) for window in divide(start, end, length)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.backends.current import current_backends
@@ -13,16 +12,16 @@ from monitoring.checks.results import tally_results
 from monitoring.checks.retention import oldest_kept
 from monitoring.checks.rollups import DAILY, HOURLY, read_progress, tally_of
 from monitoring.checks.tallies import Tally
-from monitoring.checks.timeline import divide
+from monitoring.checks.timeline import ceil, divide, floor
 
 if TYPE_CHECKING:
-    from datetime import timedelta
+    from datetime import datetime
     from uuid import UUID
 
     from monitoring.checks.ranges import Range, WindowName
+    from monitoring.checks.tallies import Summary
     from monitoring.checks.timeline import Window
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HOUR, _DAY = HOURLY.length, DAILY.length
 
 
@@ -32,6 +31,11 @@ class ResponseTimes:
 
     whole: tuple[Window, Tally]
     windows: list[tuple[Window, Tally]]
+
+    @property
+    def summaries(self) -> list[tuple[Window, Summary]]:
+        """What is shown of each window."""
+        return [(window, tally.summarize()) for window, tally in self.windows]
 
 
 async def measure_response_times(monitor_id: UUID, asked: Range, now: datetime) -> ResponseTimes:
@@ -55,10 +59,10 @@ def _round(asked: Range, now: datetime) -> Window:
     settings = current_backends().settings
     hours_since = oldest_kept(HOURLY.window, now, settings)
     oldest = hours_since if asked.window == "hour" else oldest_kept(DAILY.window, now, settings)
-    start = _floor(asked.start, _HOUR if asked.start >= hours_since else _DAY)
+    start = floor(asked.start, _HOUR if asked.start >= hours_since else _DAY)
     if asked.start == asked.end:
         return start, start
-    end = _ceil(asked.end, _HOUR if asked.end >= hours_since else _DAY)
+    end = ceil(asked.end, _HOUR if asked.end >= hours_since else _DAY)
     return min(max(start, oldest), end), end
 
 
@@ -68,7 +72,7 @@ async def _read_parts(
     """Read as few rows as possible: days, the hours around them, and the results of the last hour or two."""
     hourly_until = await read_progress(HOURLY.name) or start
     daily_until = await read_progress(DAILY.name) or start
-    days_start, days_end = _ceil(start, _DAY), min(_floor(end, _DAY), daily_until)
+    days_start, days_end = ceil(start, _DAY), min(floor(end, _DAY), daily_until)
     if window == "hour" or days_start >= days_end:
         days_start = days_end = start
     rollups = [
@@ -88,11 +92,3 @@ async def _read_rollups(window: str, monitor_id: UUID, start: datetime, end: dat
     if start >= end:
         return []
     return await Rollup.filter(monitor_id=monitor_id, window=window, starts_at__gte=start, starts_at__lt=end)
-
-
-def _floor(moment: datetime, length: timedelta) -> datetime:
-    return moment - (moment - _EPOCH) % length
-
-
-def _ceil(moment: datetime, length: timedelta) -> datetime:
-    return moment + (_EPOCH - moment) % length

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from monitoring.checks.models import Progress, Rollup
 from monitoring.checks.phases import Phases
 from monitoring.checks.results import tally_results
 from monitoring.checks.tallies import Tally
+from monitoring.checks.timeline import floor
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -77,7 +78,7 @@ async def _begin(job: _Job) -> datetime | None:
     oldest = await job.find_oldest()
     if oldest is None:
         return None
-    starts_at = oldest - (oldest - datetime(1970, 1, 1, tzinfo=UTC)) % job.length
+    starts_at = floor(oldest, job.length)
     await Progress.bulk_create([Progress(job=job.name, done_until=starts_at)], ignore_conflicts=True)
     return await read_progress(job.name)
 

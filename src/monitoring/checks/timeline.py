@@ -131,6 +131,16 @@ def measure(
     return durations
 
 
+def floor(moment: datetime, length: timedelta) -> datetime:
+    """Return the last moment until this one at which a window of the length begins."""
+    return moment - (moment - _EPOCH) % length
+
+
+def ceil(moment: datetime, length: timedelta) -> datetime:
+    """Return the first moment from this one on at which a window of the length begins."""
+    return moment + (_EPOCH - moment) % length
+
+
 def divide(start: datetime, end: datetime, window: Literal["hour", "day"] | timedelta) -> list[Window]:
     """Cut a span into hours or days of UTC, or a length of which an hour has several.
 
@@ -140,7 +150,7 @@ def divide(start: datetime, end: datetime, window: Literal["hour", "day"] | time
     windows = []
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     while start < end:
-        next_start = min(start + length - (start - _EPOCH) % length, end)
+        next_start = min(floor(start, length) + length, end)
         windows.append((start, next_start))
         start = next_start
     return windows

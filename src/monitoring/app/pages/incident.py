@@ -100,8 +100,7 @@ async def _look_around(incident: Incident, monitor: Monitor, visit: Visit) -> _S
     if not windows:
         start = incident.started_at - HOURS_BEFORE
         hours = Range(start, min(start + SHOWN, visit.now), "hour")
-        response_times = await measure_response_times(monitor.id, hours, visit.now)
-        windows = [(window, tally.summarize()) for window, tally in response_times.windows]
+        windows = (await measure_response_times(monitor.id, hours, visit.now)).summaries
         end = hours.end
     happened = {
         "maintenance": await read_spans(monitor.id, start, end),

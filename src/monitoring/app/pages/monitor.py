@@ -88,7 +88,7 @@ async def show_monitor(visit: Visit) -> Response:
     period = period_of(visit)
     drawn = Range(now - period.length, now, period.window)
     response_times = await measure_response_times(monitor.id, drawn, now)
-    windows = [(window, tally.summarize()) for window, tally in response_times.windows]
+    windows = response_times.summaries
     close_up = (
         await measure_closely(monitor, max(drawn.start, monitor.created_at), now, now)
         if period.length == _DAY

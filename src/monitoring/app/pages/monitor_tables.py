@@ -36,8 +36,8 @@ async def download_response_times(visit: Visit) -> Response:
     period = period_of(visit)
     asked = Range(visit.now - period.length, visit.now, period.window)
     rows: list[tuple[object, ...]] = [_OF_WINDOWS]
-    for (start, end), tally in (await measure_response_times(monitor.id, asked, visit.now)).windows:
-        *counts_and_percentiles, sums = tally.summarize()
+    for (start, end), summary in (await measure_response_times(monitor.id, asked, visit.now)).summaries:
+        *counts_and_percentiles, sums = summary
         averages = sums.averages() or (None,) * (len(Phases._fields) - 1)
         phases = (each if each is None else round(each, 1) for each in averages)
         rows.append((start, end, *counts_and_percentiles, *phases))
