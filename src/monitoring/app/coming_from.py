@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.datastructures import QueryParams
 
 from monitoring.app import cookies
 from monitoring.app.list_view import read_view
+from monitoring.app.rendering import write_query
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -30,7 +31,7 @@ def remember_list(visit: Visit, page: Response, monitor_id: UUID) -> None:
     if visit.is_followed or not visit.may_change or came_from.path != visit.locate("/monitors"):
         return
     place = read_view(QueryParams(came_from.query), "").place
-    query = urlencode({name: value for name, value in place.items() if value})
+    query = write_query(place)
     if len(query) <= MAX_QUERY_CHARACTERS:
         cookies.set_list(page, query, visit.settings, monitor_id)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlencode
 
 from monitoring.app.monitor_filter import echo_filter, split_tags
+from monitoring.app.rendering import write_query
 from monitoring.monitors.reading import MonitorOrder
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class ListView:
 
     def link(self, **changes: str | int) -> str:
         """Write a reference from the list to itself with another query. It is short: a page has hundreds."""
-        return "?" + urlencode({name: text for name, text in {**self.query, **changes}.items() if text})
+        return "?" + write_query({**self.query, **changes})
 
     def direction_of(self, column: str) -> str:
         """Return the `aria-sort` of a column; nothing if the list is not ordered by it."""

@@ -44,6 +44,11 @@ _MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xm
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
+def write_query(values: Mapping[str, str | int | None]) -> str:
+    """Write a query without its question mark. Values that are None or empty are left out."""
+    return urlencode({name: value for name, value in values.items() if value not in (None, "")})
+
+
 class Pages:
     """Renders templates for a service at its public address, and serves what they refer to."""
 
@@ -69,8 +74,8 @@ class Pages:
 
     def locate(self, path: str, **query: str | int | None) -> str:
         """Return the address of a page. Query values that are None or empty are left out."""
-        given = {name: value for name, value in query.items() if value not in (None, "")}
-        return f"{self._prefix}{ROOT}{path}" + (f"?{urlencode(given)}" if given else "")
+        written = write_query(query)
+        return f"{self._prefix}{ROOT}{path}" + (f"?{written}" if written else "")
 
     def locate_asset(self, name: str) -> str:
         """Return the address of an asset, which changes with the asset's content."""

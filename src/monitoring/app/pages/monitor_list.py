@@ -56,9 +56,9 @@ UPTIME_RANGE = timedelta(hours=24)
 
 # The states that people look for are always counted, the others if there is a monitor in them.
 TILES = ("down", "degraded", "up", "maintenance", "paused")
-_BY_UPTIME = (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME)
-
 STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
+
+_BY_UPTIME = (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME)
 
 
 class Listed(NamedTuple):
