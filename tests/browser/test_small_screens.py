@@ -62,15 +62,6 @@ names => names
 """
 
 
-ONE_LINE_EACH = """
-cells => cells.every(cell => {
-  const range = document.createRange();
-  range.selectNodeContents(cell);
-  return new Set([...range.getClientRects()].map(part => Math.round(part.top))).size === 1;
-})
-"""
-
-
 @pytest.mark.parametrize("path", ["/settings/api-keys", "/settings/members"])
 def test_a_tablet_breaks_no_email(path: str, acme: Acme, arrive: Arrive) -> None:
     owner = arrive(acme.owner, viewport=TABLET)
@@ -276,6 +267,6 @@ def test_a_small_phone_shows_the_uptimes_in_two_columns(acme: Acme, arrive: Arri
 def test_a_tablet_breaks_no_ipv4_address_in_the_audit_log(acme: Acme, arrive: Arrive) -> None:
     owner = arrive(acme.owner, viewport=TABLET)
     owner.open("/settings/audit-log")
-    addresses = owner.page.locator("td[data-label=From]").filter(has_text="203.0.113.24")
+    addresses = owner.page.locator("td[data-label=From] .number").filter(has_text="203.0.113.24")
     assert addresses.count() > 2
-    assert addresses.evaluate_all(ONE_LINE_EACH)
+    assert addresses.evaluate_all(BROKEN) == []
