@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from monitoring.app.chart_axes import HOURS, Axis, Tick, mark_times
 from monitoring.app.words import write_milliseconds
 from monitoring.app.zones import UTC_ZONE
 
@@ -28,27 +28,6 @@ PHASES = ("name", "connection", "TLS", "first byte", "transfer")
 
 _MS_A_SECOND = 1000
 
-_MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
-
-# A phone has room for so many labels of the time.
-_MAX_TICKS = 5
-_BETWEEN_TICKS = tuple(minutes * _MINUTE for minutes in (1, 2, 5, 15, 30, 60, 120, 360))
-
-
-class Axis(NamedTuple):
-    """What a window of a chart is called, and how often and in what form times are written.
-
-    A label stands where a multiple of `between_ticks` begins, by the reader's clock.
-    """
-
-    unit: str
-    between_ticks: timedelta
-    tick_format: str
-    point_format: str
-
-
-HOURS = Axis("hour", timedelta(hours=6), "%H:%M", "%H:%M")
-
 
 class Line(NamedTuple):
     """A series by the window. Windows without answers are gaps in the path; one between gaps is a dot.
@@ -60,13 +39,6 @@ class Line(NamedTuple):
     look: str
     path: str
     dots: list[tuple[int, int]]
-
-
-class Tick(NamedTuple):
-    """A place on an axis, in percent of its length, and its label. The ends of an axis are at 0 and 100."""
-
-    at: float
-    text: str
 
 
 class Shade(NamedTuple):
@@ -101,13 +73,6 @@ class Chart:
 
 
 _Series = list["float | None"]
-
-
-def axis_of_minutes(windows: Sequence[tuple[Window, Summary]]) -> Axis:
-    """Return the axis of windows that are some minutes long, together at most a day."""
-    (start, end), (_, last_end) = windows[0][0], windows[-1][0]
-    between_ticks = next(each for each in _BETWEEN_TICKS if last_end - start <= _MAX_TICKS * each)
-    return Axis(f"{(end - start) // _MINUTE}-minute window", between_ticks, "%H:%M", "%H:%M")
 
 
 def draw_chart(
@@ -178,7 +143,7 @@ def _draw(  # noqa: PLR0913, PLR0917 - what both charts have in common
         words += f"; the time {HAPPENED[look]} is shaded"
     return Chart(
         shades=shades,
-        across=_mark_times([window for window, _ in windows], axis, zone),
+        across=mark_times([window for window, _ in windows], axis, zone),
         upwards=[
             Tick(_in_percent(_height_at(each, top_ms)), _write_short(each))
             for each in (0, top_ms // 2, top_ms)
@@ -192,17 +157,6 @@ def _draw(  # noqa: PLR0913, PLR0917 - what both charts have in common
         lines=list(lines),
         areas=list(areas),
     )
-
-
-def _mark_times(windows: Sequence[Window], axis: Axis, zone: ZoneInfo) -> list[Tick]:
-    """Name some windows where they begin, by the clock of the zone."""
-    ticks = []
-    for position, (start, end) in enumerate(windows):
-        local = start.astimezone(zone)
-        since_tick = timedelta(local.toordinal(), hours=local.hour, minutes=local.minute) % axis.between_ticks
-        if since_tick < end - start:
-            ticks.append(Tick(_in_percent(position * SIDE / len(windows)), local.strftime(axis.tick_format)))
-    return ticks
 
 
 def _shade(look: str, spans: Iterable[Window], start: datetime, end: datetime) -> Iterable[Shade]:

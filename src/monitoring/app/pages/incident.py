@@ -7,12 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4, uuid5
 
+from monitoring.app.chart_axes import HOURS, axis_of_minutes
 from monitoring.app.document_rules import document_rules
 from monitoring.app.following import live
 from monitoring.app.incident_timeline import is_nobody_told, tell_incident
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS
-from monitoring.app.response_chart import HOURS, axis_of_minutes, draw_chart
+from monitoring.app.response_chart import draw_chart
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from monitoring.app.response_chart import Axis, Chart
+    from monitoring.app.chart_axes import Axis
+    from monitoring.app.response_chart import Chart
     from monitoring.app.visits import Visit
     from monitoring.checks.tallies import Summary
     from monitoring.checks.timeline import Window

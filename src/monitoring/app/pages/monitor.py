@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from monitoring.app.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.charts import MIN_COUNTED, draw_days
 from monitoring.app.coming_from import remember_list
 from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
 from monitoring.app.mute_lengths import MUTE_LENGTHS
-from monitoring.app.response_chart import HOURS, PHASES, Axis, axis_of_minutes, draw_chart, draw_phases
+from monitoring.app.response_chart import PHASES, draw_chart, draw_phases
 from monitoring.app.routing import for_members
 from monitoring.checks.close_up import measure_closely
 from monitoring.checks.ranges import Range
