@@ -84,16 +84,19 @@ def write_storage_state(token: str) -> dict[str, Any]:
 
 
 class Arrive(Protocol):
-    """Opens a new browser for somebody, who is signed in if `who` is given."""
+    """Opens a browser for somebody, who is signed in if `who` is given."""
 
     def __call__(self, who: Member | None = None, base_url: str | None = None, **options: Any) -> Person:
-        """Open the browser. The options are those of Playwright's contexts."""
+        """Open the browser. The options are those of Playwright's contexts, and a `script` for every page."""
 
 
 class Person:
-    """Somebody with their own browser and a fresh profile. All of its requests are recorded."""
+    """Somebody with their own browser and a fresh profile. All of its requests are recorded.
 
-    def __init__(self, browser: Browser, base_url: str, **options: Any) -> None:
+    The script runs in every page.
+    """
+
+    def __init__(self, browser: Browser, base_url: str, script: str = "", **options: Any) -> None:
         self.base_url = base_url
         self.asked: list[str] = []
         self.complaints: list[str] = []
@@ -110,7 +113,7 @@ class Person:
         # Chromium's own words on the console differ from version to version.
         self.context.add_init_script(
             "addEventListener('securitypolicyviolation', violation =>"
-            " console.error('policy violated:', violation.violatedDirective, violation.blockedURI))"
+            " console.error('policy violated:', violation.violatedDirective, violation.blockedURI));" + script
         )
         self.page: Page = self.context.new_page()
 
@@ -164,6 +167,11 @@ class Person:
             url for url in self.asked if urlsplit(url)[:2] != home and urlsplit(url).scheme != "data"
         ]
         return [*(f"asked a stranger: {url}" for url in strangers), *self.complaints]
+
+    def begin_anew(self) -> None:
+        """Be a wide window in the usual colours, as in the beginning."""
+        self.page.set_viewport_size(DESKTOP)
+        self.page.emulate_media(color_scheme="null", reduced_motion="null")
 
     def forgive(self) -> None:
         """Ignore past and future faults, because pages of another site were open."""

@@ -138,17 +138,17 @@ def hostile(app_service: RunningService) -> OddTeam:
 
 
 @pytest.mark.parametrize("address", [*ADDRESSES, *QUERIES])
-def test_hostile_names_are_text(address: str, hostile: OddTeam, arrive: Arrive) -> None:
+def test_hostile_names_are_text(address: str, hostile: OddTeam, come_back: Arrive) -> None:
     for path in hostile.list_paths(address):
-        person = arrive(hostile.owner)
+        person = come_back(hostile.owner)
         assert person.open(path).status == (400 if "status=" in path else 200)
         assert_nothing_ran(person)
         assert_it_is_told(person, about="main" if has_id(address) else "body")
 
 
 @pytest.mark.parametrize("address", FORMS)
-def test_hostile_answers_are_text(address: str, hostile: OddTeam, arrive: Arrive) -> None:
-    person = arrive(hostile.owner)
+def test_hostile_answers_are_text(address: str, hostile: OddTeam, come_back: Arrive) -> None:
+    person = come_back(hostile.owner)
     person.open(hostile.fill_in(address))
     person.fill_in(FORMS[address])
     assert_nothing_ran(person)
@@ -160,7 +160,7 @@ def test_a_hostile_article_is_text(
     article: dict[str, Any],
     app_service: RunningService,
     acme: Acme,
-    arrive: Arrive,
+    come_back: Arrive,
 ) -> None:
     assert acme.team.name == TEAM_NAME
     headers = {"X-Webhook-Secret": WEBHOOK_SECRET}
@@ -169,7 +169,7 @@ def test_a_hostile_article_is_text(
         article_id = answer.raise_for_status().json()["article_id"]
         wait_until(lambda: is_translated(publisher.get(f"/api/articles/{article_id}").json()))
     for path in ("/articles", f"/articles/{article_id}", f"/articles/{article_id}/es"):
-        person = arrive(acme.owner)
+        person = come_back(acme.owner)
         assert person.open(path).status == 200
         assert_nothing_ran(person)
         assert person.page.locator("main img, main iframe, main object, main style, main svg").count() == 0

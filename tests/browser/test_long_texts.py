@@ -60,22 +60,22 @@ def long_named(app_service: RunningService) -> OddTeam:
 
 
 @pytest.mark.parametrize("address", [*ADDRESSES, *PROPOSALS])
-def test_long_names_fit_into_the_page(address: str, long_named: OddTeam, arrive: Arrive) -> None:
-    person = arrive(long_named.owner)
+def test_long_names_fit_into_the_page(address: str, long_named: OddTeam, come_back: Arrive) -> None:
+    person = come_back(long_named.owner)
     assert person.open(long_named.fill_in(address)).status == 200
     assert_it_fits(person)
 
 
 @pytest.mark.parametrize("address", FORMS)
-def test_long_names_fit_into_answers(address: str, long_named: OddTeam, arrive: Arrive) -> None:
-    person = arrive(long_named.owner)
+def test_long_names_fit_into_answers(address: str, long_named: OddTeam, come_back: Arrive) -> None:
+    person = come_back(long_named.owner)
     person.open(long_named.fill_in(address))
     person.fill_in(FORMS[address])
     assert_it_fits(person)
 
 
 def test_long_words_of_an_article_fit_into_the_page(
-    app_service: RunningService, acme: Acme, arrive: Arrive
+    app_service: RunningService, acme: Acme, come_back: Arrive
 ) -> None:
     headers = {"X-Webhook-Secret": WEBHOOK_SECRET}
     with httpx.Client(base_url=app_service.base_url, headers=headers, timeout=30) as publisher:
@@ -83,7 +83,7 @@ def test_long_words_of_an_article_fit_into_the_page(
         article_id = answer.raise_for_status().json()["article_id"]
         wait_until(lambda: is_translated(publisher.get(f"/api/articles/{article_id}").json()))
     for path in ("/articles", f"/articles/{article_id}", f"/articles/{article_id}/es"):
-        person = arrive(acme.owner)
+        person = come_back(acme.owner)
         assert person.open(path).status == 200
         assert_it_fits(person)
 
