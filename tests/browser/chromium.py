@@ -142,6 +142,10 @@ class Person:
         assert answer
         return answer
 
+    def ask(self, path: str) -> APIResponse:
+        """Get a page with this browser's cookies, but do not show it, which would take most of the time."""
+        return self.context.request.get(f"{self.base_url}/app{path}")
+
     def send(self, path: str, form: Mapping[str, str]) -> APIResponse:
         """Send a form with this browser's cookies, but not from a page."""
         return self.context.request.post(f"{self.base_url}/app{path}", form=dict(form), max_redirects=0)

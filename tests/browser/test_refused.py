@@ -215,9 +215,9 @@ class TestOtherTeams:
     ) -> None:
         person, ids = arrive(outsider), find_ids(acme)
         for path in filter(has_id, list_addresses("GET")):
-            answer = person.open(fill_in(path, ids))
+            answer = person.ask(fill_in(path, ids))
             assert (path, answer.status) == (path, 404)
-            assert TEAM_NAME not in person.page.content()
+            assert TEAM_NAME not in answer.text()
 
     def test_no_form_about_another_team_s_thing_changes_anything(
         self, acme: Acme, app_service: RunningService, outsider: Member, arrive: Arrive
@@ -237,15 +237,15 @@ def test_strangers_are_asked_to_sign_in_wherever_they_go(
     stranger, ids = arrive(), find_ids(acme)
     open_to_all = {place.path.partition("?")[0] for place in PLACES.values() if place.who == "stranger"}
     for path in set(list_addresses("GET")) - open_to_all:
-        stranger.open(fill_in(path, ids))
-        assert stranger.page.url.startswith(f"{app_service.base_url}/app/sign-in")
-        assert TEAM_NAME not in stranger.page.content()
+        answer = stranger.ask(fill_in(path, ids))
+        assert answer.url.startswith(f"{app_service.base_url}/app/sign-in")
+        assert TEAM_NAME not in answer.text()
 
 
 def test_every_page_comes_with_the_strict_policy(acme: Acme, arrive: Arrive) -> None:
     owner, ids = arrive(acme.owner), find_ids(acme)
     for path in list_pages():
-        headers = owner.open(fill_in(path, ids)).headers
+        headers = owner.ask(fill_in(path, ids)).headers
         assert headers["content-security-policy"] in (CONTENT_SECURITY_POLICY, LIVE_POLICY)
         assert headers["cache-control"] == "no-store"
         assert headers["x-content-type-options"] == "nosniff"
