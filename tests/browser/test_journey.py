@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -21,21 +23,23 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
-EMAIL = "alice@acme.example"
 PASSWORD = "correct horse battery staple"
 KEY_NAME = "Deploy"
 
 
 class Place:
-    """An installation with a team, and its service."""
+    """An installation, its service, and a team that is to have one member."""
 
     def __init__(self, installation: Installation, base_url: str) -> None:
         self._installation = installation
         self.base_url = base_url
+        self.email = f"alice-{uuid4()}@acme.example"
+        self._team = f"Acme {uuid4()}"
+        installation.run("teams", "create", self._team)
 
-    def invite(self, email: str) -> dict[str, Any]:
-        """Invite somebody with the operators' command, and return what it printed."""
-        printed = self._installation.run("users", "invite", email, "--team", "Acme", "--json")
+    def invite(self) -> dict[str, Any]:
+        """Invite the member with the operators' command, and return what it printed."""
+        printed = self._installation.run("users", "invite", self.email, "--team", self._team, "--json")
         invited: dict[str, Any] = json.loads(printed)
         assert invited["address"].endswith("/app/join")
         assert invited["code"] not in invited["address"]
@@ -49,15 +53,32 @@ class Place:
         return token
 
 
-@pytest.fixture
-def place(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
-    """Serve, with the environment that a test may want besides."""
-    installation = Installation(tmp_path)
-    installation.environment |= {"SESSION_COOKIE_SECURE": "false"} | getattr(request, "param", {})
+@contextmanager
+def serve(folder: Path, **environment: str) -> Iterator[tuple[Installation, str]]:
+    """Serve, with some environment besides. Yields the installation and where it listens."""
+    installation = Installation(folder)
+    installation.environment |= {"SESSION_COOKIE_SECURE": "false"} | environment
     installation.make_tables()
-    installation.run("teams", "create", "Acme")
     with installation.serve() as serving:
-        yield Place(installation, serving.base_url)
+        yield installation, serving.base_url
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, str]]:
+    with serve(tmp_path_factory.mktemp("served")) as served:
+        yield served
+
+
+@pytest.fixture
+def place(served: tuple[Installation, str]) -> Place:
+    return Place(*served)
+
+
+@pytest.fixture
+def checking_place(tmp_path: Path) -> Iterator[Place]:
+    """Make a place with a checker, which may check the service itself."""
+    with serve(tmp_path, CHECKS_AT_ONCE="1", ALLOWED_NETWORKS="127.0.0.0/8") as served:
+        yield Place(*served)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +94,7 @@ def test_the_whole_journey(
     options: dict[str, Any], place: Place, arrive: Arrive, app_service: RunningService
 ) -> None:
     alice = arrive(base_url=place.base_url, **options)
-    join(alice, place.invite(EMAIL)["code"])
+    join(alice, place.invite()["code"])
     client_id, client_secret = create_key(alice)
     assert client_secret not in read(alice, "/settings/api-keys")
 
@@ -99,23 +120,17 @@ def test_the_whole_journey(
             app_service.app.contract.catalogue.templates["api_key_invalid"].body,
         )
     told = read(alice, "/settings/audit-log")
-    assert EMAIL in told
+    assert place.email in told
     assert KEY_NAME in told
 
 
-@pytest.mark.parametrize(
-    "place",
-    [{"CHECKS_AT_ONCE": "1", "ALLOWED_NETWORKS": "127.0.0.0/8"}],
-    ids=["with a checker"],
-    indirect=True,
-)
 def test_an_open_page_shows_what_the_checker_finds_without_being_loaded_again(
-    place: Place, arrive: Arrive
+    checking_place: Place, arrive: Arrive
 ) -> None:
-    alice = arrive(base_url=place.base_url)
-    join(alice, place.invite(EMAIL)["code"])
+    alice = arrive(base_url=checking_place.base_url)
+    join(alice, checking_place.invite()["code"])
     alice.open("/monitors/new")
-    alice.page.get_by_label("URL").fill(f"{place.base_url}/app/sign-in")
+    alice.page.get_by_label("URL").fill(f"{checking_place.base_url}/app/sign-in")
     alice.page.get_by_label("Interval", exact=True).select_option("1 day")
     alice.press("Create the monitor")
     checks = alice.page.get_by_role("table", name="Checks, newest first").locator("tbody tr")
@@ -126,10 +141,10 @@ def test_an_open_page_shows_what_the_checker_finds_without_being_loaded_again(
 
 
 def test_the_keyboard_alone_is_enough(place: Place, arrive: Arrive) -> None:
-    join(arrive(base_url=place.base_url), place.invite(EMAIL)["code"])
+    join(arrive(base_url=place.base_url), place.invite()["code"])
     alice = arrive(base_url=place.base_url)
     alice.open("/sign-in")
-    type_into(alice, "Email", EMAIL)
+    type_into(alice, "Email", place.email)
     type_into(alice, "Password", PASSWORD)
     alice.page.keyboard.press("Enter")
     go_to(alice, "Settings")
@@ -230,10 +245,9 @@ def tab_to(person: Person, name: str) -> None:
     # A password field has no role.
     target = target.or_(person.page.locator("input[type=password]").and_(person.page.get_by_label(name)))
     target.first.wait_for()
+    elements = target.element_handles()
     for _ in range(60):
-        if person.page.evaluate(
-            "elements => elements.includes(document.activeElement)", target.element_handles()
-        ):
+        if person.page.evaluate("elements => elements.includes(document.activeElement)", elements):
             return
         person.page.keyboard.press("Tab")
     raise AssertionError(f"Tab does not lead to {name}")
