@@ -102,8 +102,9 @@ class Person:
         self.complaints: list[str] = []
         self._opened: set[str] = set()
         self._is_forgiven = False
+        self._size: ViewportSize = options.setdefault("viewport", DESKTOP)
         self.context = browser.new_context(
-            base_url=base_url, **({"viewport": DESKTOP, "locale": "en-GB", "timezone_id": "UTC"} | options)
+            base_url=base_url, **({"locale": "en-GB", "timezone_id": "UTC"} | options)
         )
         self.context.set_default_timeout(15_000)
         self.context.on("request", self._note_request)
@@ -173,8 +174,8 @@ class Person:
         return [*(f"asked a stranger: {url}" for url in strangers), *self.complaints]
 
     def begin_anew(self) -> None:
-        """Be a wide window in the usual colours, as in the beginning."""
-        self.page.set_viewport_size(DESKTOP)
+        """Be a window of the first size again, in the usual colours."""
+        self.page.set_viewport_size(self._size)
         self.page.emulate_media(color_scheme="null", reduced_motion="null")
 
     def forgive(self) -> None:

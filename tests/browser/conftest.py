@@ -96,7 +96,7 @@ def arrive(open_browser: Arrive) -> Iterator[Arrive]:
 
 @pytest.fixture(scope="module")
 def regulars() -> Iterator[dict[str, Person]]:
-    """Keep the browsers of those who come back, by their email."""
+    """Keep the browsers of those who come back, by their email and the options."""
     people: dict[str, Person] = {}
     yield people
     for person in people.values():
@@ -108,18 +108,18 @@ def come_back(open_browser: Arrive, regulars: dict[str, Person]) -> Iterator[Arr
     """Give each person the browser from the module's earlier tests. Any fault of a page fails the test.
 
     A new browser takes 0.2 s of CPU. This is for tests that look at pages, and change nothing in the browser
-    but its size and its colours. The options are those of the first time.
+    but its size and its colours.
     """
     for person in regulars.values():
         person.asked.clear()
         person.complaints.clear()
 
     def come_back_as(who: Member | None = None, base_url: str | None = None, **options: Any) -> Person:
-        email = who.email if who else "nobody"
-        if email not in regulars:
-            regulars[email] = open_browser(who, base_url, **options)
-        regulars[email].begin_anew()
-        return regulars[email]
+        known_by = repr((who and who.email, base_url, options))
+        if known_by not in regulars:
+            regulars[known_by] = open_browser(who, base_url, **options)
+        regulars[known_by].begin_anew()
+        return regulars[known_by]
 
     yield come_back_as
     assert [fault for person in regulars.values() for fault in person.find_fault()] == []

@@ -63,8 +63,8 @@ names => names
 
 
 @pytest.mark.parametrize("path", ["/settings/api-keys", "/settings/members"])
-def test_a_tablet_breaks_no_email(path: str, acme: Acme, arrive: Arrive) -> None:
-    owner = arrive(acme.owner, viewport=TABLET)
+def test_a_tablet_breaks_no_email(path: str, acme: Acme, come_back: Arrive) -> None:
+    owner = come_back(acme.owner, viewport=TABLET)
     owner.open(path)
     emails = owner.page.locator("table bdi").filter(has_text="@")
     assert emails.count() > 2
@@ -113,9 +113,9 @@ def test_a_phone_shows_the_first_monitor_early_whatever_else_must_be_told(
 
 
 def test_a_phone_shows_the_tabs_of_the_settings_in_one_row_and_the_chosen_one_within_it(
-    acme: Acme, arrive: Arrive
+    acme: Acme, come_back: Arrive
 ) -> None:
-    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    owner = come_back(acme.owner, viewport=SMALL_PHONE)
     for path in ("api-keys", "maintenance", "account"):
         owner.open(f"/settings/{path}")
         tabs = owner.page.get_by_role("navigation", name="Settings")
@@ -131,16 +131,18 @@ def test_a_phone_shows_the_tabs_of_the_settings_in_one_row_and_the_chosen_one_wi
 @pytest.mark.parametrize(
     "path", ["/articles", "/settings/account", "/settings/api-keys", "/settings/members", CHANNELS]
 )
-def test_tables_break_no_word_in_windows_of_a_tablet_or_wider(path: str, acme: Acme, arrive: Arrive) -> None:
-    owner = arrive(acme.owner)
+def test_tables_break_no_word_in_windows_of_a_tablet_or_wider(
+    path: str, acme: Acme, come_back: Arrive
+) -> None:
+    owner = come_back(acme.owner)
     owner.open(path)
     for width in (768, 1024, 1440):
         owner.page.set_viewport_size(ViewportSize(width=width, height=900))
         assert owner.page.evaluate(BROKEN_WORDS) == [], width
 
 
-def test_a_desktop_shows_all_acts_of_a_channel_in_one_line(acme: Acme, arrive: Arrive) -> None:
-    owner = arrive(acme.owner, viewport=ViewportSize(width=1440, height=900))
+def test_a_desktop_shows_all_acts_of_a_channel_in_one_line(acme: Acme, come_back: Arrive) -> None:
+    owner = come_back(acme.owner, viewport=ViewportSize(width=1440, height=900))
     owner.open(CHANNELS)
     for acts in owner.page.locator(".acts").all():
         tops = acts.locator("a, button").evaluate_all("all => all.map(each => each.offsetTop)")
@@ -148,9 +150,9 @@ def test_a_desktop_shows_all_acts_of_a_channel_in_one_line(acme: Acme, arrive: A
 
 
 def test_a_tablet_shows_tags_in_the_compact_list_and_each_monitor_in_one_line(
-    acme: Acme, arrive: Arrive
+    acme: Acme, come_back: Arrive
 ) -> None:
-    owner = arrive(acme.owner, viewport=TABLET)
+    owner = come_back(acme.owner, viewport=TABLET)
     owner.open("/monitors?density=compact")
     shop = owner.page.locator("tr").filter(has_text="Web shop")
     tags = shop.get_by_role("link", name=re.compile("shop|public"))
@@ -160,9 +162,9 @@ def test_a_tablet_shows_tags_in_the_compact_list_and_each_monitor_in_one_line(
 
 
 def test_a_small_phone_shows_at_once_all_that_can_be_done_with_the_selected(
-    acme: Acme, arrive: Arrive
+    acme: Acme, come_back: Arrive
 ) -> None:
-    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    owner = come_back(acme.owner, viewport=SMALL_PHONE)
     owner.open("/monitors")
     owner.page.get_by_label("Select Web shop").check()
     acts = owner.page.get_by_role("group", name="With the selected monitors").locator("button, select, input")
@@ -175,9 +177,9 @@ def test_a_small_phone_shows_at_once_all_that_can_be_done_with_the_selected(
 
 @pytest.mark.parametrize("size", [SMALL_PHONE, TABLET], ids=["phone", "tablet"])
 def test_a_translation_tells_its_language_and_state_in_one_line_and_what_can_be_done_below(
-    size: ViewportSize, acme: Acme, arrive: Arrive
+    size: ViewportSize, acme: Acme, come_back: Arrive
 ) -> None:
-    owner = arrive(acme.owner, viewport=size)
+    owner = come_back(acme.owner, viewport=size)
     owner.open(f"/articles/{acme.articles['failed']}")
     for row in owner.page.locator(".translations tbody tr").all():
         name, state = row.locator("th"), row.locator(".badge")
@@ -191,9 +193,9 @@ def test_a_translation_tells_its_language_and_state_in_one_line_and_what_can_be_
     "path", ["/settings/members", "/settings/audit-log?who={email}", "/settings/members/{user_id}"]
 )
 def test_a_phone_breaks_a_long_email_only_between_its_words(
-    path: str, acme: Acme, arrive: Arrive, app_service: RunningService
+    path: str, acme: Acme, come_back: Arrive, app_service: RunningService
 ) -> None:
-    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    owner = come_back(acme.owner, viewport=SMALL_PHONE)
     user = app_service.run(find_user(LONG_EMAIL))
     owner.open(path.format(user_id=user.id, email=LONG_EMAIL))
     assert LONG_EMAIL in owner.page.locator("main").inner_text()
@@ -203,11 +205,11 @@ def test_a_phone_breaks_a_long_email_only_between_its_words(
 
 @pytest.mark.parametrize("path", ["/settings/audit-log", "/settings/account"])
 def test_a_phone_breaks_a_long_address_only_between_its_groups(
-    path: str, acme: Acme, arrive: Arrive, app_service: RunningService
+    path: str, acme: Acme, come_back: Arrive, app_service: RunningService
 ) -> None:
     address = "2001:db8:85a3:8d3:1319:8a2e:370:7348"
     app_service.run(begin_session(acme.owner.user, FIREFOX, address=address))
-    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    owner = come_back(acme.owner, viewport=SMALL_PHONE)
     owner.open(path)
     told = owner.page.get_by_text(address).first.bounding_box()
     assert told
@@ -227,9 +229,9 @@ def find_top(element: Locator) -> float:
 
 
 def test_a_phone_shows_the_first_monitor_on_its_first_screen_and_each_in_few_lines(
-    acme: Acme, arrive: Arrive
+    acme: Acme, come_back: Arrive
 ) -> None:
-    owner = arrive(acme.owner, viewport=PHONE)
+    owner = come_back(acme.owner, viewport=PHONE)
     owner.open("/monitors")
     tops = owner.page.locator("tbody tr").evaluate_all(
         "rows => rows.map(row => row.getBoundingClientRect().top)"
@@ -238,8 +240,8 @@ def test_a_phone_shows_the_first_monitor_on_its_first_screen_and_each_in_few_lin
     assert (tops[-1] - tops[0]) / (len(tops) - 1) < 125
 
 
-def test_a_phone_shows_a_check_in_one_line_or_two(acme: Acme, arrive: Arrive) -> None:
-    owner = arrive(acme.owner, viewport=ViewportSize(width=360, height=640))
+def test_a_phone_shows_a_check_in_one_line_or_two(acme: Acme, come_back: Arrive) -> None:
+    owner = come_back(acme.owner, viewport=ViewportSize(width=360, height=640))
     for shows, height in (("up", 45), ("down", 70)):
         owner.open(f"/monitors/{acme.monitors[shows]}")
         owner.page.locator(".checks time").evaluate_all(LATE_YESTERDAY)
@@ -249,14 +251,16 @@ def test_a_phone_shows_a_check_in_one_line_or_two(acme: Acme, arrive: Arrive) ->
         assert max(heights) < height, shows
 
 
-def test_a_phone_breaks_the_address_of_a_channel_only_between_its_words(acme: Acme, arrive: Arrive) -> None:
-    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+def test_a_phone_breaks_the_address_of_a_channel_only_between_its_words(
+    acme: Acme, come_back: Arrive
+) -> None:
+    owner = come_back(acme.owner, viewport=SMALL_PHONE)
     owner.open(f"{CHANNELS}/{acme.channels['mailbox']}/deliveries")
     assert owner.page.evaluate(BROKEN_WORDS) == []
 
 
-def test_a_small_phone_shows_the_uptimes_in_two_columns(acme: Acme, arrive: Arrive) -> None:
-    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+def test_a_small_phone_shows_the_uptimes_in_two_columns(acme: Acme, come_back: Arrive) -> None:
+    owner = come_back(acme.owner, viewport=SMALL_PHONE)
     owner.open(f"/monitors/{acme.monitors['down']}")
     uptimes = owner.page.locator("#uptime ~ .facts > div")
     lefts = uptimes.evaluate_all("all => all.map(each => Math.round(each.getBoundingClientRect().left))")
@@ -264,8 +268,8 @@ def test_a_small_phone_shows_the_uptimes_in_two_columns(acme: Acme, arrive: Arri
     assert len(set(lefts)) == 2
 
 
-def test_a_tablet_breaks_no_ipv4_address_in_the_audit_log(acme: Acme, arrive: Arrive) -> None:
-    owner = arrive(acme.owner, viewport=TABLET)
+def test_a_tablet_breaks_no_ipv4_address_in_the_audit_log(acme: Acme, come_back: Arrive) -> None:
+    owner = come_back(acme.owner, viewport=TABLET)
     owner.open("/settings/audit-log")
     addresses = owner.page.locator("td[data-label=From] .number").filter(has_text="203.0.113.24")
     assert addresses.count() > 2
