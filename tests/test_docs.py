@@ -13,9 +13,9 @@ import pytest
 from cast import Player, form_readers
 from incidents.breakdowns import open_incident
 from monitoring.auth.scopes import SCOPES
-from monitoring.contract.docs.pages import CONTENT_SECURITY_POLICY, read_guides
+from monitoring.contract.docs.pages import CONTENT_SECURITY_POLICY, list_guides
 from monitoring.contract.docs.samples import write_samples
-from monitoring.contract.document import load_document
+from monitoring.contract.document import published_document
 from monitoring.incidents.models import Incident
 from monitoring.monitors.maintenance.service import create_window
 from monitoring.monitors.service import create_monitor
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.embedded("what a page shows is the same on every backend")
 
-DOCUMENT = load_document()
+DOCUMENT = published_document()
 COMMANDS = {
     "curl": ["bash", "-c"],
     "Python": [sys.executable, "-c"],
@@ -42,7 +42,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("path", ["/docs", *(f"/docs/{guide.name}" for guide in read_guides(DOCUMENT))])
+@pytest.mark.parametrize("path", ["/docs", *(f"/docs/{name}" for name in list_guides(DOCUMENT))])
 def test_a_page_is_served_to_anybody_under_the_strict_policy(path: str, mallory: httpx.Client) -> None:
     answer = mallory.get(path)
     assert answer.status_code == 200
