@@ -51,16 +51,6 @@ class TestModels:
         values = {name: value for name, value in vars(row).items() if name != "_await_when_save"}
         assert vars(make_row(Bed, {}, values)) == vars(row)
 
-    def test_are_defined_without_reading_their_source(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        read: list[object] = []
-        monkeypatch.setattr(inspect, "getsource", read.append)
-
-        class Shed(Model):
-            """Has one field, the id that Tortoise adds."""
-
-        assert columns_of(Shed) == ["id"]
-        assert read == []
-
     def test_know_that_they_are_saved(self) -> None:
         row = Bed(name="south")
         assert not row._saved_in_db  # noqa: SLF001

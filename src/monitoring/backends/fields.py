@@ -12,8 +12,6 @@ from tortoise import fields
 from tortoise.fields.base import Field
 from uuid_utils.compat import uuid7 as generate_uuid7
 
-import monitoring.backends.tortoise_bridge  # noqa: F401 - every module of models imports its fields from here
-
 if TYPE_CHECKING:
     from tortoise.models import Model
 

@@ -5,8 +5,6 @@ tests/backends/test_tortoise_assumptions.py checks each of them:
 - `Model._meta` has `db_table`, `fields_map`, and in `fields_db_projection` the columns that are stored.
 - `Model._saved_in_db` says whether `save` inserts or updates; `_await_when_save` has values still to come.
 - `tortoise.context._current_context` is the context variable from which models learn their database.
-- `tortoise.models._get_comments` reads the source of each model for comments that describe its columns. No
-  model has one, and to look took a sixteenth of the CPU that a start takes.
 - `MigrationExecutor._schema_editor` makes what makes tables. The table `tortoise_migrations` has the names of
   the migrations that were applied.
 """
@@ -17,7 +15,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tortoise import context as tortoise_context
-from tortoise import models as tortoise_models
 from tortoise.models import Model
 
 if TYPE_CHECKING:
@@ -29,13 +26,6 @@ if TYPE_CHECKING:
     from tortoise.migrations.executor import MigrationExecutor
 
 Row = TypeVar("Row", bound=Model)
-
-
-def _find_no_comments(cls: type[Model]) -> dict[str, str]:  # noqa: ARG001
-    return {}
-
-
-tortoise_models._get_comments = _find_no_comments  # noqa: SLF001
 
 
 @contextmanager
