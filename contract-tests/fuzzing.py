@@ -6,6 +6,7 @@ FUZZING_SEED repeats a run; FUZZING_EXAMPLES is the number of requests made up f
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
@@ -17,6 +18,8 @@ from unittest.mock import patch
 from uuid import UUID
 
 import pytest
+from hypothesis.configuration import storage_directory
+from hypothesis.strategies import text
 
 import chosen_backends
 from cast import Player, form_readers, form_team
@@ -85,6 +88,7 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
 
     Unless told otherwise it would send them anywhere, so that most made-up addresses are not refused.
     """
+    give_tables_of_characters(folder)
     changes = {"allowed_networks": ("0.0.0.0/0", "::/0"), **changes}
     with (
         patch.object(worker, "open_sender", lambda _: nullcontext()),
@@ -94,6 +98,16 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
         running_service(folder, **changes) as service,
     ):
         yield service
+
+
+def give_tables_of_characters(folder: Path) -> None:
+    """Copy the tables of Unicode that Hypothesis keeps into a folder where it will run.
+
+    Otherwise each run of Schemathesis makes them again, for 1.5 seconds. A run gets nothing else of another.
+    """
+    text().validate()  # makes the tables if there are none yet
+    kept = storage_directory("unicode_data")
+    shutil.copytree(kept.path, folder / ".hypothesis" / kept.path.name, dirs_exist_ok=True)
 
 
 def credentials_of(service: RunningService, role: Role) -> dict[str, str]:

@@ -113,8 +113,9 @@ class ServiceProcess:
 
 
 def wait_until(condition: Callable[[], object], timeout_seconds: float = TIMEOUT_SECONDS) -> None:
-    """Look again and again; fails when the time is up."""
-    deadline = time.monotonic() + timeout_seconds
+    """Look again and again, less often the longer it takes; fails when the time is up."""
+    began_at = time.monotonic()
     while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.01)
+        waited_seconds = time.monotonic() - began_at
+        assert waited_seconds < timeout_seconds, "it never came true"
+        time.sleep(min(0.01 + waited_seconds / 10, 0.05))
