@@ -196,10 +196,14 @@ async def _draw_bars(now: datetime, listed: Listed) -> dict[UUID, Any]:
 
 
 def _read_written(written: str) -> dict[str, Any]:
-    """Read a `Monitor` of the document; its id becomes a UUID, its birth and its last check datetimes."""
+    """Read a `Monitor` of the document; its id becomes a UUID, its birth and its last check datetimes.
+
+    `written` is what was read.
+    """
     monitor: dict[str, Any] = orjson.loads(written)
     checked_at = monitor["last_checked_at"]
     return monitor | {
+        "written": written,
         "id": UUID(monitor["id"]),
         "created_at": read_timestamp(monitor["created_at"]),
         "last_checked_at": read_timestamp(checked_at) if checked_at else None,
