@@ -264,6 +264,18 @@ def test_a_small_phone_shows_the_uptimes_in_two_columns(acme: Acme, arrive: Arri
     assert len(set(lefts)) == 2
 
 
+def test_a_small_phone_breaks_no_duration_before_its_unit(acme: Acme, arrive: Arrive) -> None:
+    owner = arrive(acme.owner, viewport=SMALL_PHONE)
+    owner.open(f"/monitors/{acme.monitors['down']}")
+    durations = owner.page.locator("#uptime ~ .facts .below span")
+    assert durations.count() > 1
+    durations.evaluate_all("all => all.forEach(each => { each.textContent = '36 min 39 s' })")
+    owner.page.locator("#uptime ~ .facts > div").evaluate_all(
+        "all => all.forEach(each => { each.style.width = '5.5rem' })"
+    )
+    assert durations.evaluate_all(BROKEN) == []
+
+
 def test_a_tablet_breaks_no_ipv4_address_in_the_audit_log(acme: Acme, arrive: Arrive) -> None:
     owner = arrive(acme.owner, viewport=TABLET)
     owner.open("/settings/audit-log")
