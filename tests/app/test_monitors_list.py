@@ -141,6 +141,8 @@ class TestTheList:
         assert page.status_code == 400
         assert f'id="error-{name}"' in page.text
         assert "<tbody>" not in page.text
+        assert 'href="/app/monitors">Show all monitors</a>' in page.text
+        assert "0 monitors" not in page.text
 
     @pytest.mark.parametrize("page", ["x", "0", "-1", "²", "9" * 5, "9" * 400, "%00"])
     def test_shows_a_page_that_there_is_whatever_is_asked_for(

@@ -55,6 +55,7 @@ BROKEN_WORDS = """
   return found;
 }
 """
+TOP = "part => part.getBoundingClientRect().top"
 BROKEN = """
 names => names
   .filter(name => new Set([...name.getClientRects()].map(part => Math.round(part.top))).size > 1)
@@ -110,6 +111,19 @@ def test_a_phone_shows_the_first_monitor_early_whatever_else_must_be_told(
     assert undo
     assert undo["height"] < 40  # one line
     assert find_what_is_too_wide(owner.page) == []
+
+
+def test_the_list_begins_with_the_numbers_by_state_and_warnings_stand_beside_what_is_down(
+    troubled: Member, arrive: Arrive
+) -> None:
+    owner = arrive(troubled)
+    owner.open("/monitors")
+    for width in (360, 1440):
+        owner.page.set_viewport_size(ViewportSize(width=width, height=900))
+        parts = ("#states", "#open .alert", "#open .warning", ".filter")
+        states, down, warning, search = (owner.page.locator(part).first.evaluate(TOP) for part in parts)
+        assert states < down <= warning < search
+        assert (down == warning) == (width == 1440)
 
 
 def test_a_phone_shows_the_tabs_of_the_settings_in_one_row_and_the_chosen_one_within_it(
