@@ -123,11 +123,11 @@ def test_a_page_is_sent_when_a_monitor_is_muted(owner: Visitor, service: Running
 
 @pytest.mark.anyio
 async def test_what_a_page_reads_once_is_read_anew_for_each_mark_and_whatever_else_decides_it() -> None:
-    asked: list[tuple[UUID, str]] = []
+    asked: list[str] = []
     app = SimpleNamespace(readings=Readings())
 
-    async def read(team_id: UUID, name: str) -> str:
-        asked.append((team_id, name))
+    async def read(name: str) -> str:
+        asked.append(name)
         return f"{name}: {len(asked)}"
 
     async def show(team_id: UUID, name: str, mark: str, *, is_followed: bool = True) -> str:
@@ -137,7 +137,7 @@ async def test_what_a_page_reads_once_is_read_anew_for_each_mark_and_whatever_el
             team=SimpleNamespace(id=team_id),
             request=SimpleNamespace(app=app),
         )
-        return await read_once(visit, [Source.TEAM], read, team_id, name)
+        return await read_once(visit, [Source.TEAM], read, name)
 
     ours, theirs = uuid4(), uuid4()
     assert await show(ours, "up", "1") == await show(ours, "up", "1") == "up: 1"

@@ -45,6 +45,7 @@ KEPT_SECONDS = 3.0
 
 # What changed and changed back between two looks has the same mark, so nothing is remembered for ever.
 REMEMBERED_SECONDS = 60.0
+MAX_REMEMBERED = 1000
 
 # Proxies that keep an answer until it is whole would keep it for minutes. NGINX reads this.
 _HEADERS = PAGE_HEADERS | {"X-Accel-Buffering": "no"}
@@ -87,7 +88,10 @@ class Readings:
         if key in self._read:
             found: T = self._read[key]
         else:
-            found = self._read[key] = await read()
+            found = await read()
+            if len(self._read) >= MAX_REMEMBERED:
+                self._read.clear()
+            self._read[key] = found
             asyncio.get_running_loop().call_later(REMEMBERED_SECONDS, self._read.pop, key, None)
         return found
 
@@ -104,7 +108,9 @@ async def read_once(
         return await read(*arguments)
     app: App = visit.request.app
     marks = tuple(visit.marks[Shown(source, visit.team.id)] for source in sources)
-    return await app.readings.recall_or_read((marks, read, arguments), lambda: read(*arguments))
+    return await app.readings.recall_or_read(
+        (visit.team.id, marks, read, arguments), lambda: read(*arguments)
+    )
 
 
 async def _write(render: Callable[[], Awaitable[Response]]) -> Rendered:
