@@ -7,7 +7,7 @@ import errno
 import ssl
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -65,14 +65,8 @@ class Connector:
 
     def __init__(self, ca_file: str | None = None, sessions: TlsSessions | None = None) -> None:
         self._sessions = sessions or TlsSessions()
-        self._verifying = ssl.create_default_context(cafile=ca_file)
-        # Since 3.13, Python asks more of authorities than browsers do.
-        self._verifying.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        self._trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        self._trusting.check_hostname = False
-        self._trusting.verify_mode = ssl.CERT_NONE
-        for context in (self._verifying, self._trusting):
-            context.set_alpn_protocols(["http/1.1"])
+        self._verifying = _make_verifying_context(ca_file)
+        self._trusting = _make_trusting_context()
 
     async def open(
         self,
@@ -183,6 +177,24 @@ class Connector:
                 channel.abort()
                 return _expiry_told_by(channel)
         return None
+
+
+@cache  # reading the system's authorities takes 20 ms, and a process opens several dialers
+def _make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=ca_file)
+    # Since 3.13, Python asks more of authorities than browsers do.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+@cache
+def _make_trusting_context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def choose(addresses: Sequence[Address]) -> list[Address]:
