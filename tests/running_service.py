@@ -119,7 +119,7 @@ def _describe(folder: Path, **changes: Any) -> Settings:
         "rate_limit_api": "100000/60",
         "rate_limit_token": "100000/60",
         "rate_limit_webhook_failures": "100000/60",
-        "sweep_interval_seconds": 0.2,
+        "sweep_interval_seconds": 2,  # few tests wait for the sweep, and each service sweeps until it ends
         "rate_limit_check_now": "100000/60",
         "rate_limit_notifications": "100000/60",
         "rate_limit_sign_in": "100000/60",

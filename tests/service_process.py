@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import chosen_backends
@@ -17,7 +18,6 @@ from temporary_backends import ENCRYPTION_KEY, make_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
     from signal import Signals
 
 MONITORING = (sys.executable, "-c", "from monitoring.cli import main; main()")
@@ -63,7 +63,7 @@ class Installation:
 
     def make_tables(self) -> None:
         """Do what `monitoring migrate` does to an empty database, in a fraction of the time."""
-        make_tables(make_settings(self.folder))
+        make_tables(make_settings(self.folder, data_dir=Path(self.environment["DATA_DIR"])))
 
     @contextmanager
     def serve(self) -> Iterator[ServiceProcess]:

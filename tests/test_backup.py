@@ -174,7 +174,7 @@ def test_a_restored_postgresql_database_has_everything_answered_before_the_backu
 
 def test_a_lost_blog_storage_is_written_again(tmp_path: Path) -> None:
     place = Place(tmp_path)
-    place.run("migrate")
+    place.make_tables()
     customers = Customers(place.make_key())
     with place.serve() as service:
         customers.work(service, "before")

@@ -20,7 +20,8 @@ import httpx
 import pytest
 from markdown_it import MarkdownIt
 
-from monitoring.contract.document import load_document
+from monitoring.contract.docs.pages import list_guides
+from monitoring.contract.document import published_document
 from monitoring.notifications.rules import WAITS
 from ready_tables import make_tables
 from service_process import MONITORING, TIMEOUT_SECONDS, wait_until
@@ -39,6 +40,7 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 DEFAULT_PORT = "9100"  # of the server that the guides watch
 FIRST_GUIDE = "quick-start"
 EXPECTED_BLOCKS = 2  # of the first guide: the other guides expect its variables and its token
+STARTS_ANEW = {FIRST_GUIDE, "authentication"}  # the second revokes the key that the others use
 NOT_RUN_HERE = {"fuzz-it-in-your-ci", "generate-an-sdk"}  # other suites do what they say
 JAVASCRIPT_PACKAGES = ROOT / "build" / "sdks"
 LISTENING = re.compile(r"listening on (http\S+)")
@@ -72,14 +74,24 @@ def read_code(name: str, language: str) -> str:
     return code
 
 
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """Start the service for all guides that can share it."""
+    with running_dev(tmp_path_factory.mktemp("reader")) as started:
+        yield started
+
+
 @pytest.fixture
 def newcomer(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Path, str]]:
-    """Copy the files that the guides use, and start the service. Yield folder and address.
+    """Start the service for one guide. It makes its own tables for the quick start."""
+    with running_dev(tmp_path, has_tables=FIRST_GUIDE not in request.node.name) as started:
+        yield started
 
-    It makes its own tables for the quick start, and finds them made for the other guides, which come later.
-    """
-    folder = tmp_path
-    if FIRST_GUIDE not in request.node.name:
+
+@contextmanager
+def running_dev(folder: Path, *, has_tables: bool = True) -> Iterator[tuple[Path, str]]:
+    """Copy the files that the guides use, and start the service. Yield folder and address."""
+    if has_tables:
         (folder / "data").mkdir()
         make_tables(make_settings(folder / "data"))
     for name in ("docs", "examples"):
@@ -136,16 +148,13 @@ def run_blocks(folder: Path, blocks: list[Block]) -> list[str]:
     return [(folder / f"printed-{number}").read_text() for number in range(len(blocks))]
 
 
-def guide_names() -> list[str]:
-    names: list[str] = load_document().root["components"]["schemas"]["GuideName"]["enum"]
-    return names
-
-
-@pytest.mark.parametrize("name", [name for name in guide_names() if name not in NOT_RUN_HERE])
+@pytest.mark.parametrize(
+    "name", [name for name in list_guides(published_document()) if name not in NOT_RUN_HERE]
+)
 def test_every_command_of_a_guide_works_and_answers_as_it_says(
-    name: str, newcomer: tuple[Path, str], unused_port: int
+    name: str, request: pytest.FixtureRequest, unused_port: int
 ) -> None:
-    folder, base_url = newcomer
+    folder, base_url = request.getfixturevalue("newcomer" if name in STARTS_ANEW else "reader")
     blocks = read_blocks(FIRST_GUIDE)
     if name != FIRST_GUIDE:
         blocks = [*blocks[:EXPECTED_BLOCKS], *read_blocks(name)]
@@ -181,8 +190,8 @@ class TestNotifications:
         pauses = [0.0, *(wait.total_seconds() for wait in WAITS)]
         assert told == list(enumerate(pauses, start=1))
 
-    def test_the_fields_are_those_that_arrive(self, newcomer: tuple[Path, str]) -> None:
-        headers, body = receive_a_test_message(*newcomer)[1:]
+    def test_the_fields_are_those_that_arrive(self, reader: tuple[Path, str]) -> None:
+        headers, body = receive_a_test_message(*reader)[1:]
         head, _, shown = read_code(self.PAGE, "http").partition("\n\n")
         assert json.loads(shown).keys() == json.loads(body).keys()
         names = {line.partition(":")[0].lower() for line in head.splitlines()[1:]}
@@ -212,12 +221,12 @@ console.log(JSON.stringify(readNotification(SECRET, JSON.parse(HEADERS), Buffer.
         ids=["Python", "JavaScript"],
     )
     def test_its_code_believes_the_service_and_nobody_else(
-        self, language: str, command: list[str], call: str, newcomer: tuple[Path, str]
+        self, language: str, command: list[str], call: str, reader: tuple[Path, str]
     ) -> None:
         packages = JAVASCRIPT_PACKAGES if language == "javascript" else None
         if packages and not (packages / "node_modules" / "standardwebhooks").is_dir():
             pytest.skip("`make sdks` installs the package")
-        secret, headers, body = receive_a_test_message(*newcomer)
+        secret, headers, body = receive_a_test_message(*reader)
 
         def run(body: str) -> subprocess.CompletedProcess[str]:
             return subprocess.run(

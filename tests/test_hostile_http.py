@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from insider import Insider, look_at_what_is_stored
-from monitoring.contract.document import METHODS, load_document
+from monitoring.contract.document import METHODS, published_document
 from raw_http import Answer, chunked, connect, exchange, read_answer, request
 from running_service import WEBHOOK_SECRET
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from running_service import RunningService
 
-DOCUMENT = load_document()
+DOCUMENT = published_document()
 BODY_OPERATIONS = ["issue_token", "create_monitor", "update_monitor", "deliver_article"]
 
 MONITOR = b'{"url": "https://shop.example.com/"}'

@@ -11,6 +11,7 @@ from monitoring.backends.database import migrate
 from monitoring.settings import RateLimitPolicy, Settings, SettingsError, read_settings
 from monitoring.settings.description import describe_settings
 from monitoring.settings.mail_server import MailServer, Security, read_mail_server, read_sender
+from ready_tables import make_tables
 from running_service import make_settings
 from temporary_backends import ENCRYPTION_KEY
 
@@ -269,8 +270,10 @@ class TestFolders:
     @pytest.mark.embedded("PostgreSQL keeps nothing in the folder")
     def test_a_folder_of_any_name_holds_database_and_secrets(self, tmp_path: Path) -> None:
         folder = tmp_path / "d 7%20#x?y[z]"
+        folder.mkdir()
         settings = make_settings(folder)
-        asyncio.run(migrate(settings))
+        make_tables(settings)
+        assert asyncio.run(migrate(settings)) == []  # it found them
         assert [path.name for path in folder.glob("*.db")] == ["monitoring.db"]
 
     def test_a_secret_that_no_header_carries_alike_is_refused(self, environment: pytest.MonkeyPatch) -> None:

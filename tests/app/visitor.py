@@ -62,7 +62,9 @@ class Visitor(Stranger):
         self.team = team
         self.email, self.password = f"{uuid4()}@example.com", PASSWORD
         self.user = service.run(self._join(role))
+        self.follow_redirects = False  # nobody would read the page that signing in leads to
         self.sign_in(self.email, self.password)
+        self.follow_redirects = True
 
     async def _join(self, role: Role | str) -> User:
         invited = await invite(self.team.id, self.email, role, by=COMMAND_LINE)

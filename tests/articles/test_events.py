@@ -7,7 +7,7 @@ import pytest
 
 from monitoring.articles.events import PUBLISHING_WORDS, TEST_WORDS, is_test_submission, read_status
 from monitoring.articles.models import PublicationStatus
-from monitoring.contract.document import load_document
+from monitoring.contract.document import published_document
 
 PUBLISHED, UNPUBLISHED, DELETED = PublicationStatus
 
@@ -67,7 +67,7 @@ class TestTestSubmission:
 
 
 class TestPattern:
-    SUBMISSION = load_document().root["components"]["schemas"]["ArticleSubmission"]
+    SUBMISSION = published_document().root["components"]["schemas"]["ArticleSubmission"]
     PATTERN = re.compile(SUBMISSION["properties"]["event"]["pattern"])
 
     @pytest.mark.parametrize("form", ["{}", "article.{}", "POST_{}", "{}Page"])

@@ -154,8 +154,9 @@ def engine() -> Iterator[SpoiledServer]:
 
 @pytest.fixture(scope="module")
 def spoiled(tmp_path_factory: pytest.TempPathFactory, engine: SpoiledServer) -> Iterator[RunningService]:
-    """Run a service that has nobody else to ask."""
-    with running_service(tmp_path_factory.mktemp("spoiled"), **settings_for(engine), locales="es") as service:
+    """Run a service that has nobody else to ask, and soon finds what is to be translated again."""
+    asked = {**settings_for(engine), "locales": "es", "sweep_interval_seconds": 0.2}
+    with running_service(tmp_path_factory.mktemp("spoiled"), **asked) as service:
         yield service
 
 

@@ -26,7 +26,7 @@ from articles.desk import read_page
 from monitoring.articles.events import read_status
 from monitoring.articles.models import Article
 from monitoring.articles.publishers import read_submissions
-from monitoring.contract.document import load_document
+from monitoring.contract.document import published_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ Json = dict[str, Any]
 
 SAMPLES = Path(__file__).parent / "samples"
 WEBHOOK = "/api/webhooks/publisher"
-OPERATION = load_document().operations["deliver_article"].definition
+OPERATION = published_document().operations["deliver_article"].definition
 EXAMPLES = OPERATION["requestBody"]["content"]["application/json"]["examples"]
 DELETION = {"X-WP-Webhook-Name": "post_delete"}
 

@@ -66,9 +66,7 @@ async def test_no_model_relies_on_constraints_that_tortoise_forgets(tmp_path: Pa
     "there Tortoise rebuilds a table to alter it, which drops indexes and, by cascade, rows"
 )
 async def test_no_migration_loses_an_index_of_the_models(tmp_path: Path) -> None:
-    settings = make_settings(tmp_path)
-    await migrate(settings)
-    async with open_backends(settings, tasks=()) as backends:
+    async with temporary_backends(tmp_path, tasks=()) as backends:
         assert backends.database.context.apps
         models = backends.database.context.apps.get_models_iterable()
         declared = {

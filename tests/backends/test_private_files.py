@@ -7,6 +7,7 @@ import pytest
 
 from monitoring.backends.database import migrate, open_database, transaction
 from monitoring.settings import SettingsError
+from ready_tables import make_tables
 from running_command import running_command
 from service_process import Installation
 from temporary_backends import make_settings
@@ -34,8 +35,8 @@ async def test_nobody_else_on_the_machine_reads_the_files_of_sqlite(tmp_path: Pa
 
 async def test_a_file_of_an_older_release_becomes_private(tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
+    make_tables(settings)
     file = tmp_path / "monitoring.db"
-    file.touch(0o644)
     file.chmod(0o644)
     await migrate(settings)
     assert mode_of(file) == 0o600

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -17,18 +18,24 @@ from bakery.service import bakery_document
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.docs.pages import (
     CONTENT_SECURITY_POLICY,
+    list_guides,
     read_guides,
     render_entrance,
     render_guide,
     render_reference,
 )
-from monitoring.contract.document import Document, Node, Operation, load_document
+from monitoring.contract.document import Document, Node, Operation, published_document
 
-DOCUMENT = load_document()
-GUIDES = [guide.name for guide in read_guides(DOCUMENT)]
-# Address -> page. Other operations serve everything else that the pages link to.
-PAGES = {"/": render_entrance(DOCUMENT), "/docs": render_reference(DOCUMENT)} | {
-    f"/docs/{name}": render_guide(DOCUMENT, name) for name in GUIDES
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DOCUMENT = published_document()
+GUIDES = list_guides(DOCUMENT)
+# Address -> what renders the page. Other operations serve everything else that the pages link to.
+PAGES: dict[str, Callable[[], str]] = {
+    "/": partial(render_entrance, DOCUMENT),
+    "/docs": partial(render_reference, DOCUMENT),
+    **{f"/docs/{name}": partial(render_guide, DOCUMENT, name) for name in GUIDES},
 }
 OTHER_ADDRESSES = {"/app", "/openapi.yaml", "/openapi.json"}
 
@@ -85,7 +92,7 @@ every_operation = pytest.mark.parametrize(
 
 @cache
 def reader_of(address: str) -> Reader:
-    return Reader(PAGES[address])
+    return Reader(PAGES[address]())
 
 
 def section_of(operation: Operation) -> Reader:
@@ -93,7 +100,7 @@ def section_of(operation: Operation) -> Reader:
     mark = '<section class="operation" aria-labelledby='
     (section,) = (
         part
-        for part in PAGES["/docs"].split(mark)
+        for part in PAGES["/docs"]().split(mark)
         if part.startswith(f'"{operation.operation_id}"') and f'<h3 id="{operation.operation_id}"' in part
     )
     return Reader(f"{mark}{section.partition('</section>')[0]}</section>")
@@ -123,7 +130,7 @@ class TestReference:
 
     def test_every_error_is_listed_those_of_no_operation_too(self) -> None:
         (listed,) = re.findall(
-            r'<section[^>]* aria-labelledby="every-error">.*?</section>', PAGES["/docs"], re.DOTALL
+            r'<section[^>]* aria-labelledby="every-error">.*?</section>', PAGES["/docs"](), re.DOTALL
         )
         words = Reader(listed).words
         for name, template in Catalogue(DOCUMENT).templates.items():
@@ -133,7 +140,7 @@ class TestReference:
     def test_every_schema_and_every_property_is_described(self) -> None:
         words = set(reader_of("/docs").words.split())
         for name, schema in DOCUMENT.root["components"]["schemas"].items():
-            assert f'id="schema-{name}"' in PAGES["/docs"]
+            assert f'id="schema-{name}"' in PAGES["/docs"]()
             assert schema.get("properties", {}).keys() <= words
 
     def test_a_document_may_leave_out_what_can_be_left_out(self) -> None:

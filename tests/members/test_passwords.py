@@ -22,10 +22,11 @@ from monitoring.members.passwords import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("full_strength")]
+pytestmark = pytest.mark.anyio
 
 
 class TestHash:
+    @pytest.mark.usefixtures("full_strength")
     async def test_is_argon2id_with_a_salt_of_its_own(self) -> None:
         one, other = await asyncio.gather(hash_password("the same words"), hash_password("the same words"))
         assert one.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
@@ -74,6 +75,7 @@ class TestHash:
 
 
 class TestWork:
+    @pytest.mark.usefixtures("full_strength")
     @pytest.mark.parametrize("password", ["wrong and long enough", "x" * 5000], ids=["wrong", "too long"])
     async def test_is_the_same_where_there_is_no_hash(
         self, monkeypatch: pytest.MonkeyPatch, password: str

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from backends.recorded_statements import recorded_statements
 from incidents.breakdowns import open_incident, resolve
 from monitoring.auth.service import create_team
 from monitoring.monitors import reminders
@@ -67,6 +68,13 @@ async def test_come_as_often_as_the_channel_says() -> None:
         await remind(now)
         await deliver_all()
     assert await reminders_of(channel) == [moments[1], moments[4], moments[6]]
+
+
+async def test_read_no_monitor_while_none_is_due() -> None:
+    await break_down()
+    with recorded_statements() as statements:
+        await remind(BEGAN_AT + timedelta(minutes=9))
+    assert [each.sql for each in statements if 'FROM "monitors"' in each.sql] == []
 
 
 async def test_end_with_the_incident() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from backends.recorded_statements import recorded_statements
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.channels.sending import open_sender
 from monitoring.notifications.claims import NO_ROOM_WAIT, claim_delivery
@@ -113,6 +114,12 @@ class TestNext:
         await NotificationDelivery.filter(id=delivery_id).update(status="failed", due_at=None)
         await queue_for(await register(URL), 1)
         assert await call_next(webhook.team_id) == []
+
+    async def test_is_looked_for_without_a_write_where_there_is_none(self) -> None:
+        webhook = await register(URL)
+        with recorded_statements() as statements:
+            assert await call_next(webhook.team_id) == []
+        assert [each.sql for each in statements if each.sql.startswith("UPDATE")] == []
 
     async def test_is_another_one_for_each_who_calls_at_once(self) -> None:
         webhook = await register(URL)

@@ -62,6 +62,8 @@ async def _remind_channel(channel_id: UUID, now: datetime) -> list[UUID]:
     route = route_of(channel)
     before = now - timedelta(seconds=route.routing["reminder_interval_seconds"])
     due = await _find_due(channel, before)
+    if not due:
+        return []
     monitors = await Monitor.filter(id__in=list(due.values())).only("id", "team_id", "name", "url", "tags")
     wanted = {monitor.id: monitor for monitor in monitors if route.concerns(monitor.id, monitor.tags)}
     chosen = [incident_id for incident_id, monitor_id in due.items() if monitor_id in wanted]

@@ -50,7 +50,8 @@ async def call_next(team_id: UUID) -> list[UUID]:
         )
         called = await take_idle(waiting.order_by("id").limit(1), now)
         # What is due already stays due since then: a claim compares that with quiet hours.
-        await NotificationDelivery.filter(id__in=called, due_at__gt=now).update(due_at=now)
+        if called:
+            await NotificationDelivery.filter(id__in=called, due_at__gt=now).update(due_at=now)
         return called
 
 

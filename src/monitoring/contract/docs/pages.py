@@ -18,6 +18,8 @@ from monitoring.contract.docs.markdown import Prose, highlight_code, render_pros
 from monitoring.contract.docs.reference import read_all_errors, read_parts, read_schemas
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from monitoring.contract.document import Document
 
 _TEMPLATES = files(__package__) / "templates"
@@ -110,9 +112,17 @@ def render_guide(document: Document, name: str) -> str:
 @lru_cache
 def read_guides(document: Document) -> tuple[Guide, ...]:
     """Read the guides, in the order of the document."""
+    return tuple(
+        Guide(name, render_prose(_guide_path(name).read_text(), _link_in_site))
+        for name in list_guides(document)
+    )
+
+
+def list_guides(document: Document) -> Sequence[str]:
+    """List the names of the guides, in the order of the document."""
     operation = document.operations.get("get_guide")
-    names = document.follow(operation.parameters[0]["schema"])["enum"] if operation else ()
-    return tuple(Guide(name, render_prose(_guide_path(name).read_text(), _link_in_site)) for name in names)
+    names: Sequence[str] = document.follow(operation.parameters[0]["schema"])["enum"] if operation else ()
+    return names
 
 
 @lru_cache
