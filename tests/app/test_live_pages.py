@@ -6,6 +6,7 @@ import asyncio
 import json
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -14,6 +15,8 @@ import pytest
 from app.visitor import Visitor
 from incidents.breakdowns import break_down
 from monitoring.app import changes
+from monitoring.app.following import Readings, read_once
+from monitoring.app.marks import Shown, Source
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.auth.service import create_team
 from monitoring.members.models import Role, Session, User
@@ -21,6 +24,7 @@ from monitoring.members.sessions import Standing, end_sessions
 from monitoring.monitors.maintenance.service import create_window
 from monitoring.monitors.service import create_monitor, delete_monitor
 from monitoring.notifications.deliveries import queue_test
+from monitoring.notifications.muting import store_mutes
 from monitoring.notifications.service import create_channel, update_channel
 
 if TYPE_CHECKING:
@@ -97,6 +101,50 @@ def test_a_page_is_sent_when_a_monitor_is_made(owner: Visitor, service: RunningS
         assert "No monitors yet" in next(pages)
         service.run(create_monitor(owner.team.id, MONITOR))
         assert "https://shop.example.com/" in next(pages)
+
+
+def test_pages_of_one_team_that_show_other_monitors_count_their_own(
+    owner: Visitor, service: RunningService
+) -> None:
+    for name in ("Shop", "Blog"):
+        service.run(create_monitor(owner.team.id, MONITOR | {"name": name}))
+    with following(owner, "/monitors") as all_of_them, following(owner, "/monitors?search=blog") as some:
+        assert "2 monitors</span>" in next(all_of_them)
+        assert "1 monitor</span>" in next(some)
+
+
+def test_a_page_is_sent_when_a_monitor_is_muted(owner: Visitor, service: RunningService) -> None:
+    monitor = service.run(create_monitor(owner.team.id, MONITOR))
+    with following(owner, "/monitors") as pages:
+        assert ">muted<" not in next(pages)
+        service.run(store_mutes(owner.team.id, [monitor.id], None, "Alice"))
+        assert any(">muted<" in page for page in pages)  # it may be checked meanwhile
+
+
+@pytest.mark.anyio
+async def test_what_a_page_reads_once_is_read_anew_for_each_mark_and_whatever_else_decides_it() -> None:
+    asked: list[str] = []
+    app = SimpleNamespace(readings=Readings())
+
+    async def read(name: str) -> str:
+        asked.append(name)
+        return f"{name}: {len(asked)}"
+
+    async def show(team_id: UUID, name: str, mark: str, *, is_followed: bool = True) -> str:
+        marks = {Shown(Source.TEAM, team_id): mark, Shown(Source.CHECKS, team_id): str(uuid4())}
+        visit: Any = SimpleNamespace(
+            marks=marks if is_followed else {},
+            team=SimpleNamespace(id=team_id),
+            request=SimpleNamespace(app=app),
+        )
+        return await read_once(visit, [Source.TEAM], read, name)
+
+    ours, theirs = uuid4(), uuid4()
+    assert await show(ours, "up", "1") == await show(ours, "up", "1") == "up: 1"
+    assert await show(ours, "down", "1") == "down: 2"
+    assert await show(theirs, "up", "1") == "up: 3"
+    assert await show(ours, "up", "2") == "up: 4"
+    assert await show(ours, "up", "2", is_followed=False) == "up: 5"
 
 
 @pytest.mark.parametrize("change", [sign_out, expire, demote])
@@ -177,7 +225,7 @@ def test_a_page_that_does_not_change_gives_signs_of_life(
 @pytest.mark.anyio
 async def test_a_process_that_stops_lets_nobody_wait() -> None:
     stopping = changes.Changes(lambda: True)
-    waiting = asyncio.ensure_future(stopping.wait((), "", Standing(uuid4(), uuid4(), Role.OWNER)))
+    waiting = asyncio.ensure_future(stopping.wait((), (), Standing(uuid4(), uuid4(), Role.OWNER)))
     await asyncio.sleep(0)
     await stopping.look()
     assert await waiting is None

@@ -12,7 +12,7 @@ from incidents.breakdowns import break_down, resolve
 from monitoring.app.pages import monitor_selection
 from monitoring.monitors.deleting import UNDO_TIME, carry_out_deletions
 from monitoring.monitors.models import Monitor
-from monitoring.notifications.muting import list_muted
+from monitoring.notifications.muting import find_muted, list_mutes
 from monitors.conversations import create
 from notifications.conversations import list_deliveries, register
 
@@ -264,4 +264,4 @@ async def _row_of(monitor: dict[str, Any]) -> Monitor:
 
 async def _muted_at(monitor: dict[str, Any], moment: datetime) -> bool:
     row = await _row_of(monitor)
-    return bool(await list_muted(row.team_id, [row.id], moment))
+    return row.id in find_muted(await list_mutes(row.team_id), moment)

@@ -9,19 +9,22 @@ from uuid import UUID
 
 import pytest
 
-from app.visitor import read_text
+from app.visitor import Visitor, read_text
 from checks.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from monitoring.app import list_view
 from monitoring.app.team_news import NAMED
+from monitoring.members.models import Role
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitoring.monitors.reading import MonitorOrder
+from monitoring.notifications.muting import store_mutes
 from monitors.conversations import create
 from notifications.conversations import register
 
 if TYPE_CHECKING:
-    from app.visitor import Visitor
+    from httpx import Response
+
     from cast import Player
     from monitoring.checks.results import CheckResult
     from running_service import RunningService
@@ -43,6 +46,10 @@ def _listed(visitor: Visitor, **query: str | list[str]) -> list[str]:
     assert page.status_code == 200
     rows = page.text.partition("<tbody>")[2].partition("</tbody>")[0].split('<th scope="row">')[1:]
     return [read_text(row.partition("</a>")[0]) for row in rows]
+
+
+def _rows(page: Response) -> str:
+    return page.text.partition("<tbody>")[2].partition("</tbody>")[0]
 
 
 async def _settle(monitor: dict[str, Any], status: str, response_time_ms: int | None = None) -> None:
@@ -134,6 +141,8 @@ class TestTheList:
         assert page.status_code == 400
         assert f'id="error-{name}"' in page.text
         assert "<tbody>" not in page.text
+        assert 'href="/app/monitors">Show all monitors</a>' in page.text
+        assert "0 monitors" not in page.text
 
     @pytest.mark.parametrize("page", ["x", "0", "-1", "²", "9" * 5, "9" * 400, "%00"])
     def test_shows_a_page_that_there_is_whatever_is_asked_for(
@@ -239,6 +248,41 @@ class TestTiles:
         drawn = dict(part.split('"')[0::2][:2] for part in page.split('<path class="')[1:])
         assert {look: path.count("M") for look, path in drawn.items()} == Counter(outcomes)
         assert "<title>Last 4 checks: typical 42 ms, slowest 43 ms, 1 failed</title>" in page
+
+
+class TestRows:
+    def test_are_written_for_each_reader_and_each_view(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        monitor = create(alice, tags=["eu", "shop"])
+        until = datetime.now(UTC) + HOUR
+        service.run(store_mutes(owner.team.id, [UUID(monitor["id"])], until, "Alice"))
+        usual = _rows(owner.open("/monitors"))
+        with Visitor(service, owner.team, Role.VIEWER) as viewer:
+            others = [viewer.open("/monitors"), owner.open("/monitors?tag=eu")]
+        owner.cookies.set("zone", "Asia/Kolkata")
+        others.append(owner.open("/monitors"))
+        owner.cookies.delete("zone")
+        others.append(owner.open("/monitors?density=compact"))
+        assert len({usual, *map(_rows, others)}) == 5
+        assert _rows(owner.open("/monitors?density=roomy")) == usual
+
+    def test_say_what_changed_about_a_monitor_and_around_it(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        monitor = create(alice)
+        monitor_id = UUID(monitor["id"])
+        seen = {_rows(owner.open("/monitors"))}
+        changes = (
+            _settle(monitor, "up", 87),
+            _live(monitor, 3),
+            write_down([make_result(monitor_id, datetime.now(UTC), "up", 87)]),
+            store_mutes(owner.team.id, [monitor_id], None, "Alice"),
+        )
+        for count, change in enumerate(changes, start=2):
+            service.run(change)
+            seen.add(_rows(owner.open("/monitors")))
+            assert len(seen) == count
 
 
 class TestSize:

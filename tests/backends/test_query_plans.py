@@ -68,7 +68,7 @@ from monitoring.monitors.reading import MonitorFilter, MonitorOrder
 from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.deliveries import list_deliveries, list_told
-from monitoring.notifications.muting import list_muted
+from monitoring.notifications.muting import list_mutes
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
 from ready_tables import make_tables
 from temporary_backends import make_settings
@@ -321,7 +321,7 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
         CROWDED_TEAM, [SOME_MONITOR], None, datetime.now(UTC), by=COMMAND_LINE
     ),
     "pause a monitor": lambda: set_paused(CROWDED_TEAM, [SOME_MONITOR], paused=True, by=COMMAND_LINE),
-    "list muted monitors": lambda: list_muted(SMALL_TEAM, [SOME_MONITOR], datetime.now(UTC)),
+    "list mutes": lambda: list_mutes(SMALL_TEAM),
     "measure response times": measure_response_times_of_some_days,
     "measure response times by minutes": measure_a_day_closely,
     "list incidents": list_incidents(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -49,6 +49,16 @@ class TestSelecting:
         person.press("Pause")
         person.page.get_by_text("The selected monitors are paused.").wait_for()
         assert person.page.locator(".badge.paused").count() == 3
+
+    @pytest.mark.parametrize("colours", ["light", "dark"])
+    def test_is_done_in_boxes_with_the_colour_of_what_they_lie_on(
+        self, colours: Literal["light", "dark"], owner: Member, arrive: Arrive
+    ) -> None:
+        person = arrive(owner, color_scheme=colours)
+        person.open("/monitors")
+        colour = "part => getComputedStyle(part).backgroundColor"
+        card = person.page.locator(".card").first.evaluate(colour)
+        assert person.page.get_by_label("Select First").evaluate(colour) == card
 
     def test_stays_as_it_is_when_enter_is_pressed(self, owner: Member, arrive: Arrive) -> None:
         person = arrive(owner)

@@ -55,6 +55,7 @@ BROKEN_WORDS = """
   return found;
 }
 """
+TOP = "part => part.getBoundingClientRect().top"
 BROKEN = """
 names => names
   .filter(name => new Set([...name.getClientRects()].map(part => Math.round(part.top))).size > 1)
@@ -110,6 +111,19 @@ def test_a_phone_shows_the_first_monitor_early_whatever_else_must_be_told(
     assert undo
     assert undo["height"] < 40  # one line
     assert find_what_is_too_wide(owner.page) == []
+
+
+def test_the_list_begins_with_the_numbers_by_state_and_warnings_stand_beside_what_is_down(
+    troubled: Member, arrive: Arrive
+) -> None:
+    owner = arrive(troubled)
+    owner.open("/monitors")
+    for width in (360, 1440):
+        owner.page.set_viewport_size(ViewportSize(width=width, height=900))
+        parts = ("#states", "#open .alert", "#open .warning", ".filter")
+        states, down, warning, search = (owner.page.locator(part).first.evaluate(TOP) for part in parts)
+        assert states < down <= warning < search
+        assert (down == warning) == (width == 1440)
 
 
 def test_a_phone_shows_the_tabs_of_the_settings_in_one_row_and_the_chosen_one_within_it(
@@ -266,6 +280,18 @@ def test_a_small_phone_shows_the_uptimes_in_two_columns(acme: Acme, come_back: A
     lefts = uptimes.evaluate_all("all => all.map(each => Math.round(each.getBoundingClientRect().left))")
     assert len(lefts) == 4
     assert len(set(lefts)) == 2
+
+
+def test_a_small_phone_breaks_no_duration_before_its_unit(acme: Acme, come_back: Arrive) -> None:
+    owner = come_back(acme.owner, viewport=SMALL_PHONE)
+    owner.open(f"/monitors/{acme.monitors['down']}")
+    durations = owner.page.locator("#uptime ~ .facts .below span")
+    assert durations.count() > 1
+    durations.evaluate_all("all => all.forEach(each => { each.textContent = '36 min 39 s' })")
+    owner.page.locator("#uptime ~ .facts > div").evaluate_all(
+        "all => all.forEach(each => { each.style.width = '5.5rem' })"
+    )
+    assert durations.evaluate_all(BROKEN) == []
 
 
 def test_a_tablet_breaks_no_ipv4_address_in_the_audit_log(acme: Acme, come_back: Arrive) -> None:

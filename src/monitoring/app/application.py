@@ -9,7 +9,7 @@ from starlette.routing import Route, Router
 from monitoring.app import maintenance_form, monitor_filter, monitor_form
 from monitoring.app.changes import Changes
 from monitoring.app.errors import ErrorPages
-from monitoring.app.following import Renderings
+from monitoring.app.following import Readings, Renderings
 from monitoring.app.pages import (
     account,
     acknowledge,
@@ -76,6 +76,7 @@ class App:
     def __init__(self, settings: Settings, catalogue: Catalogue, is_stopping: Callable[[], bool]) -> None:
         self.changes = Changes(is_stopping)
         self.renderings = Renderings()
+        self.readings = Readings()
         self._catalogue = catalogue
         self._pages = Pages(settings)
         for form in (maintenance_form, monitor_filter, monitor_form):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from monitoring.app.marks import read_marks
 from monitoring.members.sessions import read_standings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from uuid import UUID
+    from collections.abc import Callable, Iterable, Mapping
 
     from monitoring.app.marks import Shown
     from monitoring.members.sessions import Standing
@@ -25,81 +25,94 @@ REST_SECONDS = 1.5
 # Proxies give up on an answer that says nothing for a minute, or later.
 SILENCE_SECONDS = 20.0
 
+# Of all that a page shows, in that order.
+Marks: TypeAlias = tuple[str, ...]
+
 
 class Changes:
     """What pages wait for. `look` is to be repeated for as long as the process serves."""
 
     def __init__(self, is_stopping: Callable[[], bool]) -> None:
         self._is_stopping = is_stopping
-        self._waiting: set[_Waiting] = set()
+        # Pages that show the same wait together.
+        self._waiting: defaultdict[tuple[Shown, ...], set[_Waiting]] = defaultdict(set)
         # As of the last look, and only of what somebody waits for.
         self._marks: Mapping[Shown, str] = {}
 
-    def count_waiting(self) -> int:
-        """Return how many pages wait."""
-        return len(self._waiting)
-
-    async def read_mark(self, shown: Sequence[Shown]) -> str:
-        """Return the mark of all that a page shows. It may be a second old, but no newer than the rows."""
+    async def read_marks(self, shown: tuple[Shown, ...]) -> Marks:
+        """Return the marks of all that a page shows. They may be a second old, but no newer than the rows."""
         marks = self._marks
         unknown = [each for each in shown if each not in marks]
-        return _join({**marks, **await read_marks(unknown)} if unknown else marks, shown)
+        return _pick({**marks, **await read_marks(unknown)} if unknown else marks, shown)
 
-    async def wait(self, shown: Sequence[Shown], mark: str, standing: Standing) -> str | None:
-        """Wait until what is shown has another mark, and return that; or the same mark after some silence.
+    async def wait(self, shown: tuple[Shown, ...], marks: Marks, standing: Standing) -> Marks | None:
+        """Wait until what is shown has other marks, and return those; or the same marks after some silence.
 
         Returns None if the page is to ask anew: the session has ended, or its person has another role or
         team, or the process stops, or the database is away.
         """
-        told: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        waiting = _Waiting(shown, mark, standing, time.monotonic(), told)
-        self._waiting.add(waiting)
+        told: asyncio.Future[Marks | None] = asyncio.get_running_loop().create_future()
+        waiting = _Waiting(marks, standing, time.monotonic(), told)
+        together = self._waiting[shown]
+        together.add(waiting)
         try:
             return await told
         finally:
-            self._waiting.discard(waiting)
+            together.discard(waiting)
+            if not together:
+                self._waiting.pop(shown, None)
 
     async def look(self) -> None:
-        """Read the marks of all that pages wait for, and tell those that have another one.
+        """Read the marks of all that pages wait for, and tell those that have other ones.
 
         Whose session has ended is told nothing: sessions are read after the marks.
         """
         if self._is_stopping():
-            self._tell(self._waiting, {})
+            self._send_all_away()
             return
         try:
-            self._marks = await read_marks({each for waiting in self._waiting for each in waiting.shown})
-            due = [waiting for waiting in self._waiting if self._is_due(waiting)]
+            self._marks = await read_marks({each for shown in self._waiting for each in shown})
+            due = self._find_due()
             standings = await read_standings([waiting.standing.session_id for waiting in due])
         except BaseException:
             # Nobody knows. Whoever asks anew is told that by the database itself.
             self._marks = {}
-            self._tell(self._waiting, {})
+            self._send_all_away()
             raise
-        self._tell(due, standings)
-
-    def _tell(self, pages: Iterable[_Waiting], standings: Mapping[UUID, Standing]) -> None:
-        for waiting in pages:
+        for waiting, marks in due.items():
             is_living = standings.get(waiting.standing.session_id) == waiting.standing
-            if not waiting.told.done():
-                waiting.told.set_result(_join(self._marks, waiting.shown) if is_living else None)
+            waiting.tell(marks if is_living else None)
 
-    def _is_due(self, waiting: _Waiting) -> bool:
-        passed_seconds = time.monotonic() - waiting.since
-        # Who came during the look is not in it.
-        if passed_seconds < REST_SECONDS or not all(each in self._marks for each in waiting.shown):
-            return False
-        return passed_seconds > SILENCE_SECONDS or _join(self._marks, waiting.shown) != waiting.mark
+    def _find_due(self) -> dict[_Waiting, Marks]:
+        now = time.monotonic()
+        due: dict[_Waiting, Marks] = {}
+        for shown, together in self._waiting.items():
+            if all(each in self._marks for each in shown):  # who came during the look is not in it
+                marks = _pick(self._marks, shown)
+                due |= {waiting: marks for waiting in together if waiting.is_due(marks, now)}
+        return due
+
+    def _send_all_away(self) -> None:
+        for together in self._waiting.values():
+            for waiting in together:
+                waiting.tell(None)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Waiting:
-    shown: Sequence[Shown]
-    mark: str
+    marks: Marks
     standing: Standing
     since: float
-    told: asyncio.Future[str | None]
+    told: asyncio.Future[Marks | None]
+
+    def is_due(self, marks: Marks, now: float) -> bool:
+        passed_seconds = now - self.since
+        return passed_seconds >= REST_SECONDS and (passed_seconds > SILENCE_SECONDS or marks != self.marks)
+
+    def tell(self, marks: Marks | None) -> None:
+        if not self.told.done():
+            self.told.set_result(marks)
 
 
-def _join(marks: Mapping[Shown, str], shown: Iterable[Shown]) -> str:
-    return "\n".join(marks[each] for each in shown)
+def _pick(marks: Mapping[Shown, str], shown: Iterable[Shown]) -> Marks:
+    return tuple(marks[each] for each in shown)

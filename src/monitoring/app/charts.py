@@ -38,9 +38,12 @@ class Bar(NamedTuple):
     look: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bars:
-    """The last checks of a monitor, oldest first; the newest is always at the right edge."""
+    """The last checks of a monitor, oldest first; the newest is always at the right edge.
+
+    They can be keys: the same checks are drawn once, as long as they are shown.
+    """
 
     bars: list[Bar]
     words: str

@@ -8,13 +8,13 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import orjson
 from starlette.responses import Response
 
 from monitoring.app.cookies import read_density
-from monitoring.app.marks import Source
+from monitoring.app.marks import Shown, Source
 from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
 from monitoring.backends.errors import BackendUnavailable
@@ -22,16 +22,18 @@ from monitoring.contract.problems import Problem
 from monitoring.contract.replies import notes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
 
     from starlette.types import Receive, Scope, Send
 
     from monitoring.app.application import App
-    from monitoring.app.marks import Shown
+    from monitoring.app.changes import Marks
     from monitoring.app.routing import Handler
     from monitoring.app.visits import Visit
 
     Sources: TypeAlias = Callable[[Visit], Awaitable[Sequence[Shown]]]
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +42,10 @@ FOLLOWED_SECONDS = 300.0
 
 # Pages are told of a change within the same look, or within the next ones.
 KEPT_SECONDS = 3.0
+
+# What changed and changed back between two looks has the same mark, so nothing is remembered for ever.
+REMEMBERED_SECONDS = 60.0
+MAX_REMEMBERED = 1000
 
 # Proxies that keep an answer until it is whole would keep it for minutes. NGINX reads this.
 _HEADERS = PAGE_HEADERS | {"X-Accel-Buffering": "no"}
@@ -71,6 +77,42 @@ class Renderings:
         return await asyncio.shield(task)  # whoever began it may leave
 
 
+class Readings:
+    """What followed pages have read. Its key has the marks of all that it depends on."""
+
+    def __init__(self) -> None:
+        self._read: dict[Hashable, Any] = {}
+
+    async def recall_or_read(self, key: Hashable, read: Callable[[], Awaitable[T]]) -> T:
+        """Read, unless it was read under the same key."""
+        if key in self._read:
+            found: T = self._read[key]
+        else:
+            found = await read()
+            if len(self._read) >= MAX_REMEMBERED:
+                self._read.clear()
+            self._read[key] = found
+            asyncio.get_running_loop().call_later(REMEMBERED_SECONDS, self._read.pop, key, None)
+        return found
+
+
+async def read_once(
+    visit: Visit, sources: Collection[Source], read: Callable[..., Awaitable[T]], *arguments: Hashable
+) -> T:
+    """Call `read`. For followed pages, do so once for each change of these sources of the team.
+
+    Nothing else may change what it returns, not even the time. The page names the sources among those that
+    it shows.
+    """
+    if not visit.marks:
+        return await read(*arguments)
+    app: App = visit.request.app
+    marks = tuple(visit.marks[Shown(source, visit.team.id)] for source in sources)
+    return await app.readings.recall_or_read(
+        (visit.team.id, marks, read, arguments), lambda: read(*arguments)
+    )
+
+
 async def _write(render: Callable[[], Awaitable[Response]]) -> Rendered:
     page = await render()
     return Rendered(page, orjson.dumps(bytes(page.body).decode()) + b"\n")
@@ -99,15 +141,19 @@ class _Following:
         self._sources = sources
         self._show = show
         self._app: App = visit.request.app
+        _, team_id, role = visit.standing
+        look = (visit.zone.key, read_density(visit.request, visit.settings), visit.is_glance)
+        self._seen = (team_id, role, look, visit.path, str(visit.query))
 
     async def begin(self) -> Response:
         """Answer with lines, of which the first is the page as it is. An error is answered as it is."""
-        shown = await self._sources(self._visit)
-        mark = await self._app.changes.read_mark(shown)
-        first = await self._render(mark)
+        shown = tuple(await self._sources(self._visit))
+        marks = await self._app.changes.read_marks(shown)
+        self._visit.marks = dict(zip(shown, marks, strict=True))
+        first = await self._render(marks)
         if first.page.status_code != HTTPStatus.OK:
             return first.page
-        return _Lines(lambda send: self._tell(send, shown, mark, first))
+        return _Lines(lambda send: self._tell(send, shown, marks, first))
 
     async def glance(self) -> Response:
         """Answer with the title and the icon. They change only with the team's monitors and incidents.
@@ -115,38 +161,37 @@ class _Following:
         They are read rarely and rendered once for each change, so that a page in the background costs
         next to nothing.
         """
-        shown = [each for each in await self._sources(self._visit) if each.source is Source.TEAM]
-        mark = await self._app.changes.read_mark(shown)
-        rendered = await self._render(mark, FOLLOWED_SECONDS)
+        shown = tuple(each for each in await self._sources(self._visit) if each.source is Source.TEAM)
+        marks = await self._app.changes.read_marks(shown)
+        rendered = await self._render(marks, FOLLOWED_SECONDS)
         if rendered.page.status_code != HTTPStatus.OK:
             return rendered.page
         return Response(rendered.line, headers=_HEADERS, media_type=FOLLOWED_MEDIA_TYPE)
 
     async def _tell(
-        self, send: Callable[[bytes], Awaitable[None]], shown: Sequence[Shown], mark: str, first: Rendered
+        self,
+        send: Callable[[bytes], Awaitable[None]],
+        shown: tuple[Shown, ...],
+        marks: Marks,
+        first: Rendered,
     ) -> None:
         """Tell what the page has become, until its script is to ask anew."""
         await send(first.line)
-        while (moved := await self._app.changes.wait(shown, mark, self._visit.standing)) is not None:
-            if moved == mark:
+        standing = self._visit.standing
+        while (moved := await self._app.changes.wait(shown, marks, standing)) is not None:
+            if moved == marks:
                 await send(_SIGN_OF_LIFE)
                 continue
-            mark = moved
-            rendered = await self._render(mark)
+            marks = moved
+            self._visit.marks = dict(zip(shown, marks, strict=True))
+            rendered = await self._render(marks)
             if rendered.page.status_code != HTTPStatus.OK:
                 return
             await send(rendered.line)
 
-    async def _render(self, mark: str, kept_seconds: float = KEPT_SECONDS) -> Rendered:
+    async def _render(self, marks: Marks, kept_seconds: float = KEPT_SECONDS) -> Rendered:
         """Render for all of the team who look at the same address in the same way."""
-        visit = self._visit
-        _, team_id, role = visit.standing
-        look = (visit.zone.key, read_density(visit.request, visit.settings))
-        return await self._app.renderings.render(
-            (mark, team_id, role, look, visit.path, str(visit.query), visit.is_glance),
-            self._render_now,
-            kept_seconds,
-        )
+        return await self._app.renderings.render((marks, self._seen), self._render_now, kept_seconds)
 
     async def _render_now(self) -> Response:
         self._visit.now = datetime.now(UTC)

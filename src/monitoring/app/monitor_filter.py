@@ -31,7 +31,7 @@ def read_filter(query: QueryParams) -> MonitorFilter:
         judge()(given | ({"tag": tag} if tag else {}))
     return MonitorFilter(
         status=given.get("status"),
-        tags=tags,
+        tags=tuple(tags),
         search=given.get("search"),
         leaves_out_deleted=True,
     )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from monitoring.app.marks import Shown
     from monitoring.app.rendering import Pages
     from monitoring.app.sentences import Sentence
     from monitoring.auth.models import Team
@@ -56,6 +57,7 @@ class Visit:
 
     `is_of_team` says that the page is about the team's things, and not about a person's own account.
     `keeps_answers` says that an answer to the page's form may be kept; `place_of_answer`, where it belongs.
+    `marks` are those of what the page shows, if a script follows it.
     """
 
     def __init__(self, request: Request, pages: Pages, catalogue: Catalogue) -> None:
@@ -67,6 +69,7 @@ class Visit:
         self.is_of_team = False
         self.keeps_answers = False
         self.place_of_answer: str | None = None
+        self.marks: Mapping[Shown, str] = {}
         self._pages = pages
         self._form: Form | None = None
         sent = cookies.read_token(request, self.settings)

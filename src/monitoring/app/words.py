@@ -17,11 +17,11 @@ from monitoring.notifications.durations import duration_in_words
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TIME = Markup('<time datetime="{machine}" title="{title}">{text}</time>')
+_TIME = Markup('<time datetime="%s" title="%s">%s</time>')
 # The script of live pages keeps the text of these three true (`assets/live.js`).
-_AGO = Markup('<time datetime="{machine}" title="{title}" data-ago>{text}</time>')
-_UNTIL = Markup('<time datetime="{machine}" title="{title}" data-until>{text}</time>')
-_SINCE = Markup('<span data-since="{machine}">{text}</span>')
+_AGO = Markup('<time datetime="%s" title="%s" data-ago>%s</time>')
+_UNTIL = Markup('<time datetime="%s" title="%s" data-until>%s</time>')
+_SINCE = Markup('<span data-since="%s">%s</span>')
 _NONE = Markup('<span class="quiet">none</span>')
 
 _MS_A_SECOND = 1000
@@ -82,7 +82,7 @@ def write_since(moment: datetime) -> Markup:
     """Write how long something lasts that began at a moment and goes on."""
     moment = moment.astimezone(UTC)
     seconds = (datetime.now(UTC) - moment).total_seconds()
-    return _SINCE.format(machine=write_timestamp(moment), text=write_duration(seconds))
+    return _SINCE % (write_timestamp(moment), write_duration(seconds))
 
 
 def write_duration(seconds: float) -> str:
@@ -165,7 +165,7 @@ def _write_time(moment: datetime, *, text: str, markup: Markup = _TIME) -> Marku
     title = f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"
     if markup is not _TIME and current_zone() != UTC_ZONE:
         title = f"{_in_words(moment)} ({title})"
-    return markup.format(machine=write_timestamp(moment), title=title, text=text)
+    return markup % (write_timestamp(moment), title, text)
 
 
 def _in_words(moment: datetime) -> str:

@@ -44,7 +44,7 @@ class MonitorFilter:
     """
 
     status: str | None = None
-    tags: Sequence[str] = ()
+    tags: tuple[str, ...] = ()
     paused: bool | None = None
     search: str | None = None
     leaves_out_deleted: bool = False

@@ -83,12 +83,14 @@ async def find_mute(monitor_id: UUID, now: datetime) -> Mute | None:
     return await Mute.filter(_holds(now), monitor_id=monitor_id).first()
 
 
-async def list_muted(
-    team_id: UUID, monitor_ids: Collection[UUID], now: datetime
-) -> dict[UUID, datetime | None]:
-    """Return which of these monitors of a team are muted, and until when."""
-    muted = Mute.filter(_holds(now), team_id=team_id, monitor_id__in=list(monitor_ids))
-    return dict(await muted.values_list("monitor_id", "muted_until")) if monitor_ids else {}
+async def list_mutes(team_id: UUID) -> dict[UUID, datetime | None]:
+    """Return until when monitors of a team are muted. The time of some of them may be over."""
+    return dict(await Mute.filter(team_id=team_id).values_list("monitor_id", "muted_until"))
+
+
+def find_muted(mutes: Mapping[UUID, datetime | None], now: datetime) -> dict[UUID, datetime | None]:
+    """Return those whose time is not over."""
+    return {monitor_id: until for monitor_id, until in mutes.items() if until is None or until > now}
 
 
 async def read_mutes(announcements: Collection[Announcement], now: datetime) -> Mutes:

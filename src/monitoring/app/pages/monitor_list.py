@@ -12,7 +12,7 @@ import orjson
 
 from monitoring.app import cookies
 from monitoring.app.charts import MAX_BARS, MIN_COUNTED, draw_bars
-from monitoring.app.following import live
+from monitoring.app.following import live, read_once
 from monitoring.app.list_groups import group_by_tag
 from monitoring.app.list_view import DENSITIES, ORDERS, read_view
 from monitoring.app.marks import Shown, Source
@@ -34,7 +34,7 @@ from monitoring.monitors.reading import (
     list_monitors_in_order,
     outline_monitors,
 )
-from monitoring.notifications.muting import list_muted
+from monitoring.notifications.muting import find_muted, list_mutes
 from monitoring.notifications.telling import is_told, list_telling_routes
 
 if TYPE_CHECKING:
@@ -45,8 +45,11 @@ if TYPE_CHECKING:
 
     from monitoring.app.list_groups import Group
     from monitoring.app.list_view import ListView
+    from monitoring.app.team_news import TeamNews
     from monitoring.app.visits import Visit
+    from monitoring.monitors.deleting import Deletion
     from monitoring.monitors.reading import MonitorFilter, Outline
+    from monitoring.notifications.routing import Route
 
 TAGS_SHOWN = 12
 
@@ -77,25 +80,47 @@ class Listed(NamedTuple):
         return not self.groups and self.skipped + len(self.monitors) < self.total
 
 
+class Around(NamedTuple):
+    """What stands around the rows of a list, and changes more seldom than they do."""
+
+    counts: Counter[str]
+    tags: Counter[str]
+    routes: Sequence[Route]
+    mutes: Mapping[UUID, datetime | None]
+    deletions: Sequence[Deletion]
+    news: TeamNews
+
+
 async def show_monitors(visit: Visit) -> Response:
     """List the team's monitors, what is down first, below their numbers by state and the open incidents."""
-    team_id = visit.team.id
     chosen = visit.query.get("density", "")
     view = read_view(visit.query, chosen or cookies.read_density(visit.request, visit.settings))
     try:
         wanted = read_filter(visit.query)
     except Problem as problem:
-        return await _render_list(visit, view, Listed(), {}, place_problem(problem, visit.catalogue))
-    listed = await _find(visit, view, wanted)
-    response = await _render_list(visit, view, listed, await count_tags(team_id, wanted), {})
+        around = await _read_around(visit.team.id, None)
+        return await _render_list(visit, view, Listed(), around, place_problem(problem, visit.catalogue))
+    around = await read_once(visit, (Source.TEAM, Source.CHANNELS), _read_around, visit.team.id, wanted)
+    listed = await _find(visit, view, wanted, around.counts)
+    response = await _render_list(visit, view, listed, around, {})
     if chosen in DENSITIES:
         cookies.set_density(response, chosen, visit.settings)
     return response
 
 
-async def _find(visit: Visit, view: ListView, wanted: MonitorFilter) -> Listed:
+async def _read_around(team_id: UUID, wanted: MonitorFilter | None) -> Around:
+    return Around(
+        await count_statuses(team_id, replace(wanted, status=None)) if wanted else Counter(),
+        await count_tags(team_id, wanted) if wanted else Counter(),
+        await list_telling_routes(team_id),
+        await list_mutes(team_id),
+        await list_deletions(team_id),
+        await read_news(team_id),
+    )
+
+
+async def _find(visit: Visit, view: ListView, wanted: MonitorFilter, counts: Counter[str]) -> Listed:
     team_id, size = visit.team.id, view.density.monitors_a_page
-    counts = await count_statuses(team_id, replace(wanted, status=None))
     total = counts[wanted.status] if wanted.status else counts.total()
     tiles = _order_tiles(counts, wanted.status)
     if view.is_grouped:
@@ -137,12 +162,11 @@ def _order_tiles(counts: Counter[str], sought: str | None) -> list[tuple[str, in
 
 
 async def _render_list(
-    visit: Visit, view: ListView, listed: Listed, tags: Mapping[str, int], errors: Mapping[str, str]
+    visit: Visit, view: ListView, listed: Listed, around: Around, errors: Mapping[str, str]
 ) -> Response:
-    routes = await list_telling_routes(visit.team.id)
     by_id = {each["id"]: each for each in listed.monitors}
     old_enough = [id_ for id_, each in by_id.items() if each["created_at"] <= visit.now - MIN_COUNTED]
-    most_common = Counter(tags).most_common(TAGS_SHOWN)
+    most_common = around.tags.most_common(TAGS_SHOWN)
     return visit.render(
         "monitors/list.html",
         400 if errors else 200,
@@ -150,19 +174,19 @@ async def _render_list(
         listed=listed,
         by_id=by_id,
         errors=errors,
-        tags=tags,
+        tags=around.tags,
         common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
         uptimes=await measure_ratios(old_enough, visit.now - UPTIME_RANGE, visit.now),
-        untold={id_ for id_, monitor in by_id.items() if not is_told(routes, id_, monitor["tags"])},
-        tells_somebody=bool(routes),
-        muted=await list_muted(visit.team.id, by_id, visit.now),
+        untold={id_ for id_, monitor in by_id.items() if not is_told(around.routes, id_, monitor["tags"])},
+        tells_somebody=bool(around.routes),
+        muted=find_muted(around.mutes, visit.now),
         mute_lengths=MUTE_LENGTHS,
         statuses=STATUS_ORDER,
-        deletions=await list_deletions(visit.team.id),
+        deletions=around.deletions,
         orders=ORDERS,
-        news=await read_news(visit.team.id),
+        news=around.news,
     )
 
 
@@ -172,10 +196,14 @@ async def _draw_bars(now: datetime, listed: Listed) -> dict[UUID, Any]:
 
 
 def _read_written(written: str) -> dict[str, Any]:
-    """Read a `Monitor` of the document; its id becomes a UUID, its birth and its last check datetimes."""
+    """Read a `Monitor` of the document; its id becomes a UUID, its birth and its last check datetimes.
+
+    `written` is what was read.
+    """
     monitor: dict[str, Any] = orjson.loads(written)
     checked_at = monitor["last_checked_at"]
     return monitor | {
+        "written": written,
         "id": UUID(monitor["id"]),
         "created_at": read_timestamp(monitor["created_at"]),
         "last_checked_at": read_timestamp(checked_at) if checked_at else None,

@@ -102,7 +102,7 @@ async def _set_paused(visit: Visit, chosen: Sequence[UUID], *, paused: bool) -> 
 
 async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool) -> Response:
     try:
-        is_tag = read_filter(QueryParams(tag=tag)).tags == [tag]
+        is_tag = read_filter(QueryParams(tag=tag)).tags == (tag,)
     except Problem:
         is_tag = False
     if not is_tag:
