@@ -69,10 +69,10 @@ class TestTheAuditLog:
         assert changed in entries(owner)[0]
 
     def test_shows_no_secret_old_or_new(self, owner: Visitor, alice: Player) -> None:
-        made = {"url": "https://shop.example.com/", "method": "POST", "request_body": "pin=1234"}
+        made = {"url": "https://shop.example.com/", "method": "POST", "request_body": "pin=first-pin"}
         old = {"request_headers": {"Authorization": "Bearer the-old-one"}}
         monitor = alice.post("/api/monitors", json=made | old).json()
-        new = {"request_body": "pin=5678", "request_headers": {"Authorization": "Bearer the-new-one"}}
+        new = {"request_body": "pin=second-pin", "request_headers": {"Authorization": "Bearer the-new-one"}}
         alice.patch(f"/api/monitors/{monitor['id']}", json=new)
         chat = {"type": "slack", "url": "https://hooks.slack.com/services/T0/B0/the-old-one"}
         channel = alice.post("/api/notification-channels", json=chat).json()
@@ -80,7 +80,7 @@ class TestTheAuditLog:
         alice.patch(f"/api/notification-channels/{channel['id']}", json=renewed)
         page, table = owner.open(LOG).text, owner.open(f"{LOG}.csv").text
         for shown in (page, table):
-            assert not re.search("the-old-one|the-new-one|1234|5678", shown)
+            assert not re.search("the-old-one|the-new-one|first-pin|second-pin", shown)
         assert read_text(page).count("a new value, which is secret") == 3
 
     def test_tells_a_role_before_and_after(self, owner: Visitor, member: Visitor) -> None:

@@ -24,7 +24,7 @@ Value: TypeAlias = "str | bool | int | list[str] | datetime | None"
 
 LOCALE = r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*"
 
-_BLANK_LINES = re.compile(r"\r?\n(?:[ \t]*\r?\n)++")
+_BLANK_LINES = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
 def find_description(page: Page) -> str | None:

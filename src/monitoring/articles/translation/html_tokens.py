@@ -16,11 +16,11 @@ RAW_TEXT_ELEMENTS = frozenset(
 _MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
 _TAG = re.compile(
     r"""</?(?P<name>[A-Za-z][^\s/>]*+)
-    (?P<attributes>(?:[\s/]++|[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+)*+)>""",
+    (?P<attributes>(?>(?:[\s/]++|[^\s/>][^\s/>=]*+(?>(?:\s*+=\s*+(?>(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?))?))*))>""",
     re.VERBOSE,
 )
 _ATTRIBUTE = re.compile(
-    r"""(?P<name>[^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'|(?P<bare>[^\s>]*+)))?+"""
+    r"""(?P<name>[^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'|(?P<bare>[^\s>]*+)))?"""
 )
 _SCRIPT_SIGN = re.compile(r"<!--|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE)
 _OTHER_ENDS = (  # openings, and what closes them
