@@ -160,9 +160,10 @@ def running_cluster(kind: type[Postgres]) -> Iterator[Postgres]:
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres")
-    server = kind(folder, find_free_port())
+    server = kind(folder, port=0)
     try:
         server.initialise()
+        server.port = find_free_port()  # only now: somebody else may take it in the seconds before
         server.start()
         yield server
     finally:
