@@ -106,7 +106,8 @@ def with_values(code: str, service: RunningService, owner: Player, publisher: ht
         credentials["client_secret"]["examples"][0]: owner.client_secret,
     }
     parameters = [each for operation in DOCUMENT.operations.values() for each in operation.parameters]
-    named = {each["name"]: each["example"] for each in parameters if str(each.get("example")) in code}
+    examples = [(each["name"], each["example"]) for each in parameters if "example" in each]
+    named = {name: example for name, example in examples if str(example) in code}
     ids = service.run(create_things(owner.team_id, {*named}))
     if "article_id" in named:
         article = {"title": "How to choose running shoes"}

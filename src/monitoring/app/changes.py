@@ -60,7 +60,7 @@ class Changes:
         finally:
             together.discard(waiting)
             if not together:
-                self._waiting.pop(shown, None)
+                del self._waiting[shown]
 
     async def look(self) -> None:
         """Read the marks of all that pages wait for, and tell those that have other ones.

@@ -149,8 +149,7 @@ class _Following:
         """Answer with lines, of which the first is the page as it is. An error is answered as it is."""
         shown = tuple(await self._sources(self._visit))
         marks = await self._app.changes.read_marks(shown)
-        self._visit.marks = dict(zip(shown, marks, strict=True))
-        first = await self._render(marks)
+        first = await self._render_at(shown, marks)
         if first.page.status_code != HTTPStatus.OK:
             return first.page
         return _Lines(lambda send: self._tell(send, shown, marks, first))
@@ -183,11 +182,15 @@ class _Following:
                 await send(_SIGN_OF_LIFE)
                 continue
             marks = moved
-            self._visit.marks = dict(zip(shown, marks, strict=True))
-            rendered = await self._render(marks)
+            rendered = await self._render_at(shown, marks)
             if rendered.page.status_code != HTTPStatus.OK:
                 return
             await send(rendered.line)
+
+    async def _render_at(self, shown: tuple[Shown, ...], marks: Marks) -> Rendered:
+        """Render a page that may read things once for these marks."""
+        self._visit.marks = dict(zip(shown, marks, strict=True))
+        return await self._render(marks)
 
     async def _render(self, marks: Marks, kept_seconds: float = KEPT_SECONDS) -> Rendered:
         """Render for all of the team who look at the same address in the same way."""

@@ -82,7 +82,7 @@ class Pages:
 
     def locate(self, path: str, **query: str | int | None) -> str:
         """Return the address of a page. Query values that are None or empty are left out."""
-        written = write_query(query) if query else ""
+        written = write_query(query)
         return f"{self._prefix}{ROOT}{path}" + (f"?{written}" if written else "")
 
     def locate_asset(self, name: str) -> str:

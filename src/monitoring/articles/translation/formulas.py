@@ -3,8 +3,6 @@ r"""Finds formulas among words: in dollars, or in TeX's brackets, which to Markd
 Pandoc's rule tells dollars from prices: "$5 and $10" is no formula. Words without a sign of mathematics are
 none either in dollars and square brackets, which writers escape for other reasons: "$5 here, 6$ there",
 "\[so the editor\]". Hardly anybody escapes round brackets. Every quantifier is bounded.
-
-No possessive quantifier follows a group: up to Python 3.11.4, one loses what the group's last try has read.
 """
 
 import re
