@@ -78,6 +78,17 @@ class TestSigningIn:
     def test_refuses_what_no_browser_sends(self, stranger: Stranger, email: str, password: str) -> None:
         assert stranger.sign_in(email, password).status_code == 400
 
+    def test_tells_what_is_empty_and_counts_no_attempt(self, tmp_path: Path) -> None:
+        with (
+            running_service(tmp_path, rate_limit_sign_in_address="1/60") as service,
+            Stranger(service) as stranger,
+        ):
+            empty = read_text(stranger.sign_in("", "").text)
+            assert REFUSALS["email_empty"] in empty
+            assert REFUSALS["password_empty"] in empty
+            assert REFUSALS["password_empty"] in read_text(stranger.sign_in("alice@example.com", "").text)
+            assert REFUSALS["sign_in_refused"] in read_text(stranger.sign_in("alice@example.com", "x").text)
+
     def test_goes_on_where_the_stranger_wanted_to(self, owner: Visitor, stranger: Stranger) -> None:
         asked = stranger.open("/settings/api-keys")
         assert asked.url.path == "/app/sign-in"

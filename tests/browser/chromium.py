@@ -24,7 +24,7 @@ PHONE = ViewportSize(width=390, height=844)
 # The name of the app's cookie when it is served over plain HTTP.
 COOKIE = "session"
 
-# Fills in the named fields of a page's first form, and sends it without the browser's own validation.
+# Fills in the named fields of a page's first form, and sends it as a press does: the browser may refuse to.
 FILL_IN = """
 fields => {
   const form = document.querySelector("main form[method=post]");
@@ -37,9 +37,7 @@ fields => {
       else if (field.type === "submit") pressed = field.value === text ? field : pressed;
       else field.value = text;
   }
-  form.noValidate = true;
-  if (pressed) form.requestSubmit(pressed);
-  else form.submit();
+  form.requestSubmit(pressed);
 }
 """
 

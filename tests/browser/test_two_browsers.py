@@ -15,7 +15,7 @@ from browser.chromium import running_chromium
 from browser.firefox import running_firefox
 from browser.windows import ChromiumWindow, Window
 from incidents.breakdowns import open_incident
-from monitoring.app.sentences import NOTICES
+from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.auth.service import create_key, create_team
 from monitoring.incidents.models import Resolution
@@ -167,6 +167,9 @@ def test_the_first_minute_leads_from_an_invitation_to_an_email(place: Place) -> 
     place.open("/join")
     window.fill("Code", place.code)
     window.press("Continue")
+    window.fill("Password", "short")
+    window.press("Join")
+    window.wait_for(REFUSALS["name_invalid"], REFUSALS["password_too_short"])  # neither is the browser's
     window.fill("Your name", "Ana")
     window.fill("Password", PASSWORD)
     window.press("Join")

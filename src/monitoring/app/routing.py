@@ -93,7 +93,7 @@ def _demand_session(visit: Visit) -> Response | None:
                 "sign_in.html",
                 403,
                 email=visit.last_email,
-                error="",
+                errors={},
                 kept=kept,
                 next=visit.path,
                 notice=NOTICES["form_kept"],

@@ -1,5 +1,5 @@
-// Every page is whole without this: it offers to copy, dismisses notices, takes two clicks on a button for one, and
-// mends "Back".
+// Every page is whole without this: it offers to copy, dismisses notices, takes two clicks on a button for one, has
+// the service judge forms, and mends "Back".
 const sentAt = new WeakMap();
 
 // Pages write times in the reader's zone, which only the browser knows. The page where one signs in tells it already.
@@ -13,6 +13,13 @@ document.addEventListener("submit", (event) => {
   // No event tells that sending was broken off: the form may be sent again after a while.
   if (now - sentAt.get(event.target) < 3000) event.preventDefault();
   else sentAt.set(event.target, now);
+});
+
+// The service tells everything that is wrong with a form, a browser only the first of it. A date that is typed in half
+// would be sent as an empty one: this sends it as one that the service refuses.
+for (const form of document.forms) form.noValidate = true;
+document.addEventListener("formdata", ({ target, formData }) => {
+  for (const { name, validity } of target.elements) if (validity.badInput) formData.set(name, "incomplete");
 });
 
 // The answer to a form cannot be asked for again: coming back to it leads to the page it belongs to.

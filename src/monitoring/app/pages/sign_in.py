@@ -34,23 +34,27 @@ async def show_sign_in(visit: Visit) -> Response:
     if visit.session:
         return visit.redirect("/monitors")
     next_path = _read_next(visit.query.get("next", ""))
-    return visit.render("sign_in.html", next=next_path, email=visit.last_email, error="", kept="")
+    return visit.render("sign_in.html", next=next_path, email=visit.last_email, errors={}, kept="")
 
 
 async def sign_in(visit: Visit) -> Response:
     """Begin a session. An unknown email and a wrong password get the same answer."""
     form = await visit.read_form()
-    email, next_path = form.get("email", ""), _read_next(form.get("next", ""))
+    email, password = form.get("email", ""), form.get("password", "")
+    next_path = _read_next(form.get("next", ""))
     kept = form.get("kept", "") if next_path else ""
+    shown = {"next": next_path, "email": email, "kept": kept}
+    if errors := _find_empty(email, password):  # which guesses nothing
+        return visit.render("sign_in.html", 400, errors=errors, **shown)
     # Counted before the password is verified, so guessing is limited, and so is the work it causes.
     attempt = await count_attempt(visit.request, email)
-    user = await authenticate(email, form.get("password", ""), is_known=attempt.is_known)
+    user = await authenticate(email, password, is_known=attempt.is_known)
     if user and await open_session(visit, user):
         if kept:
             return visit.render("form_kept.html", path=next_path, fields=_read_kept(kept))
         return visit.redirect(next_path or "/monitors")
-    error = REFUSALS["sign_in_refused"]
-    refusal = visit.render("sign_in.html", 400, next=next_path, email=email, error=error, kept=kept)
+    errors = {"": REFUSALS["sign_in_refused"]}
+    refusal = visit.render("sign_in.html", 400, errors=errors, **shown)
     # Noted after the answer: only emails that somebody has are noted, and no time may tell which.
     refusal.background = BackgroundTask(note_refusal, attempt)
     return refusal
@@ -80,6 +84,12 @@ async def open_session(visit: Visit, user: User) -> bool:
         await end_session(visit.session.id)
     visit.begin_session(token, user.email)
     return True
+
+
+def _find_empty(email: str, password: str) -> dict[str, str]:
+    """Return what is missing, by field."""
+    missing = {} if email.strip() else {"email": REFUSALS["email_empty"]}
+    return missing if password else missing | {"password": REFUSALS["password_empty"]}
 
 
 def _read_next(path: str) -> str:
