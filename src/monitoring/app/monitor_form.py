@@ -38,6 +38,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _ENTRY = re.compile(r"[^,\s]+")
 _FIELD_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
+_WITHOUT_SCHEME = re.compile(r"(?!//)(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:]+\.[^\s/?#@:]+|localhost)(?::[0-9]+)?(?:[/?#].*)?", re.DOTALL)
 
 _MANY_LINES = {"request_headers", "request_body"}
 _TRIMMED = {"name", "url"}

@@ -1,4 +1,4 @@
-"""The monitors that a form offers to tick: the team's newest, and those that are ticked already."""
+"""The monitors that a form offers to tick: those that are ticked already, and then the others by name."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from monitoring.monitors.service import name_monitors, name_newest_monitors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MONITORS_OFFERED = 50
+# A page with so many takes 130 KB.
+MOST_OFFERED = 1000
+NEWEST_OFFERED = 50
 
 # Stays ticked until somebody unticks it. Without it, a choice of deleted monitors would become one of all.
 DELETED = "A deleted monitor"
 
 
 class OfferedMonitors(NamedTuple):
-    """Monitors by id, with their names. `are_more` says that the team has others."""
+    """Monitors by id, with their names. `are_more` says that the team has too many to offer all of them."""
 
     names: dict[str, str]
     ticked: set[str]
@@ -25,15 +27,23 @@ class OfferedMonitors(NamedTuple):
 
 
 async def offer_monitors(team_id: UUID, chosen: Sequence[str]) -> OfferedMonitors:
-    """Offer the newest monitors of a team, and those that are chosen. What is no id is left out."""
-    newest = await name_newest_monitors(team_id, MONITORS_OFFERED + 1)
-    are_more = len(newest) > MONITORS_OFFERED
-    offered = dict(list(newest.items())[:MONITORS_OFFERED])
+    """Offer those that are chosen, and the team's others: the newest, if it has very many.
+
+    What is no id is left out.
+    """
+    others = await name_newest_monitors(team_id, MOST_OFFERED + 1)
+    are_more = len(others) > MOST_OFFERED
+    if are_more:
+        others = dict(list(others.items())[:NEWEST_OFFERED])
     ids = _read_ids(chosen)
     known = await name_monitors(team_id, ids)
     ticked = {each: known.get(each, DELETED) for each in ids}
-    names = {str(each): name for each, name in (ticked | offered).items()}
+    names = {str(each): name for each, name in (_sort(ticked) | _sort(others)).items()}
     return OfferedMonitors(names, set(map(str, ticked)), are_more)
+
+
+def _sort(names: dict[UUID, str]) -> dict[UUID, str]:
+    return dict(sorted(names.items(), key=lambda each: (each[1].casefold(), each[0])))
 
 
 def _read_ids(texts: Sequence[str]) -> list[UUID]:
