@@ -173,7 +173,7 @@ class TestChange:
     def test_shows_what_is_stored_and_keeps_secrets_that_are_left_empty(
         self, member: Visitor, alice: Player
     ) -> None:
-        routing = {"routing_tags": "shop, api", "routing_delay_seconds": "300"}
+        routing = {"routing_tags": "Shop api", "routing_delay_seconds": "300"}
         fill_in(member, "telegram", **FILLED["telegram"], **routing)
         (created,) = list_channels(alice)
         path = f"{CHANNELS}/{created['id']}"

@@ -59,7 +59,7 @@ class TestNew:
             time_zone="Europe/Berlin",
             starts_at=local(begin),
             ends_at=local(begin + timedelta(minutes=95)),
-            tags="shop, eu",
+            tags="Shop, EU",
         )
         (window,) = list_windows(alice)
         assert read_timestamp(window["starts_at"]) == begin

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from monitoring.app.monitor_form import (
     WHOLE_FORM,
+    complete_form,
     echo_form,
     patch_from,
     place_problem,
@@ -109,8 +110,46 @@ TYPED: list[tuple[str, str, Any]] = [
     ("recovery_threshold", "", 2),
     ("paused", "on", True),
     ("tags", "shop,production  eu", ["shop", "production", "eu"]),
+    ("tags", "Shop EU", ["shop", "eu"]),
     ("tags", "", []),
 ]
+
+
+class TestCompleting:
+    @pytest.mark.parametrize(
+        "typed",
+        [
+            "example.com",
+            "shop.example.com/health?q=http://a#b",
+            "localhost",
+            "intranet:8080/",
+            "192.0.2.1",
+            "[2001:db8::1]:8080/",
+            "bücher.example",
+        ],
+    )
+    def test_puts_https_before_what_looks_like_a_host(self, typed: str) -> None:
+        assert complete_form({"url": f" {typed} "})["url"] == f"https://{typed}"
+
+    @pytest.mark.parametrize(
+        "typed",
+        [
+            "",
+            "nowhere",
+            "http://example.com",
+            "HTTPS://example.com",
+            "ftp://example.com",
+            "mailto:alice@example.com",
+            "javascript:alert(1)",
+            "alice:secret@example.com",
+            "example.com:port",
+            "//example.com",
+            "/health",
+            "." * 100_000 + "@",
+        ],
+    )
+    def test_leaves_anything_else_as_it_was_typed(self, typed: str) -> None:
+        assert complete_form({"url": typed})["url"] == typed
 
 
 class TestReading:

@@ -93,6 +93,18 @@ def _says(answer: httpx.Response, text: str) -> bool:
 
 
 class TestCreating:
+    def test_takes_a_host_and_shows_the_address_that_it_made_of_it(
+        self, member: Visitor, alice: Player
+    ) -> None:
+        refused = member.submit(
+            "/monitors/new", url="shop.example.com", interval_choice="", interval_seconds="5"
+        )
+        assert 'value="https://shop.example.com"' in refused.text
+        member.submit("/monitors/new", url="shop.example.com")
+        (monitor,) = alice.get(MONITORS).json()["monitors"]
+        assert monitor["url"].startswith("https://shop.example.com")
+        assert alice.post(MONITORS, json={"url": "shop.example.com"}).status_code == 400
+
     def test_needs_no_more_than_a_url(self, service: RunningService, member: Visitor, alice: Player) -> None:
         created = member.submit("/monitors/new", url=URL)
         monitor = _only_monitor(alice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -402,8 +403,21 @@ class TestWhoIsTold:
         assert "Nobody is told" not in read_text(owner.open("/monitors").text)
         create(alice)
         page = read_text(owner.open("/monitors").text)
-        assert "Nobody is told when a monitor goes down. Choose where messages go" in page
+        assert "Nobody is told when a monitor goes down. Choose who is." in page
         assert "tells nobody" not in page
+
+    def test_leads_a_viewer_nowhere_but_to_members(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        monitor = create(alice)
+        service.run(break_down(_row_of(service, monitor)))
+        (incident,) = alice.get("/api/incidents").json()["incidents"]
+        with Visitor(service, owner.team, Role.VIEWER) as viewer:
+            for path in ("/monitors", f"/monitors/{monitor['id']}", f"/incidents/{incident['id']}"):
+                page = viewer.open(path).text
+                (warning,) = re.findall(r'<p class="warning">(Nobody is told .*)</p>', page)
+                assert warning.endswith(" Ask a member of your team to choose who is.")
+                assert "Choose who is" in read_text(owner.open(path).text)
 
     def test_stands_beside_monitors_that_tell_nobody(self, owner: Visitor, alice: Player) -> None:
         create(alice, name="Shop", tags=["shop"])

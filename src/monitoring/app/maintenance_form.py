@@ -82,7 +82,7 @@ def read_form(typed: Typed, now: datetime, saved: MaintenanceWindow | None = Non
     given: dict[str, Json] = {
         "recurrence": texts["recurrence"] or None,
         "time_zone": texts["time_zone"] or "UTC",
-        "tags": _ENTRY.findall(texts["tags"]),
+        "tags": _ENTRY.findall(texts["tags"].lower()),
         "monitor_ids": list(typed.monitor_ids),
     }
     if texts["name"]:

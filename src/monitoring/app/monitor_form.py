@@ -38,7 +38,8 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _ENTRY = re.compile(r"[^,\s]+")
 _FIELD_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
-_WITHOUT_SCHEME = re.compile(r"(?!//)(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:]+\.[^\s/?#@:]+|localhost)(?::[0-9]+)?(?:[/?#].*)?", re.DOTALL)
+# What people call a site: a host without its scheme.
+_SITE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?P<port>:[0-9]+)?(?:[/?#].*)?", re.DOTALL)
 
 _MANY_LINES = {"request_headers", "request_body"}
 _TRIMMED = {"name", "url"}
@@ -81,10 +82,24 @@ def _without_masks(given: Configuration) -> Configuration:
     return {**given, "request_headers": shown}
 
 
-def choose_interval(form: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the form with the interval that was chosen from the list; "other" leaves what was typed."""
+def complete_form(form: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the form with what its sender left to us.
+
+    The interval is the one that was chosen from the list; "other" leaves what was typed. A URL without a
+    scheme gets one, if it begins with what looks like a host.
+    """
+    completed = {**form, "url": _complete_url(form.get("url", ""))}
     chosen = form.get(_CHOSEN_INTERVAL)
-    return {**form, "interval_seconds": chosen} if chosen else form
+    return {**completed, "interval_seconds": chosen} if chosen else completed
+
+
+def _complete_url(text: str) -> str:
+    site = _SITE.fullmatch(text.strip())
+    if not site:
+        return text
+    host, port = site["host"], site["port"]
+    looks_like_host = "." in host or host.startswith("[") or port or host.lower() == "localhost"
+    return f"https://{text.strip()}" if looks_like_host else text
 
 
 def write_form(configuration: Mapping[str, Json]) -> Texts:
@@ -162,8 +177,8 @@ def _read_boolean(_: str, text: str) -> bool:
     return bool(text)
 
 
-def _read_entries(_: str, text: str) -> list[str] | None:
-    return _ENTRY.findall(text) or None
+def _read_entries(name: str, text: str) -> list[str] | None:
+    return _ENTRY.findall(text.lower() if name == "tags" else text) or None
 
 
 def _read_headers(name: str, text: str) -> dict[str, str] | None:

@@ -32,9 +32,9 @@ LABELS: Mapping[str, str] = {
 
 HINTS: Mapping[str, str] = {
     "name": "If empty, the URL's host.",
-    "url": "http or https, without credentials or fragment.",
+    "url": "http or https, without credentials or fragment. If neither is typed, https.",
     "interval_seconds": "{minimum} to {maximum}.",
-    "tags": "At most {maxItems}, separated by commas.",
+    "tags": "At most {maxItems}, separated by commas or spaces.",
     "paused": "A paused monitor is not checked.",
     "request_headers": "One per line, such as “Accept: application/json”. At most {maxProperties}. "
     "Credentials are saved and not shown again.",

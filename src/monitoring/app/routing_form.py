@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from monitoring.app.words import write_duration
@@ -29,6 +30,8 @@ REMINDERS = (
     ("86400", "every day"),
 )
 
+_TAG = re.compile(r"[^,\s]+")
+
 QUIET_FIELDS = ("starts_at", "ends_at", "time_zone")
 
 
@@ -36,7 +39,7 @@ def read_routing(form: Mapping[str, str], monitor_ids: Sequence[str]) -> dict[st
     """Read a NotificationRoutingUpdate. `monitor_ids` are those of the monitors that were ticked."""
     return {
         "monitor_ids": list(dict.fromkeys(monitor_ids)),
-        "tags": [tag.strip() for tag in form.get("routing_tags", "").split(",") if tag.strip()],
+        "tags": _TAG.findall(form.get("routing_tags", "").lower()),
         "delay_seconds": _read_seconds(form.get("routing_delay_seconds", "0")),
         "unless_acknowledged": form.get("routing_unless_acknowledged") == "on",
         "reminder_interval_seconds": _read_seconds(form.get("routing_reminder_interval_seconds", "3600")),

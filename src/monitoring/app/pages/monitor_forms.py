@@ -52,7 +52,7 @@ async def show_new_monitor(visit: Visit) -> Response:
 
 async def create_monitor(visit: Visit) -> Response:
     """Create the monitor. The same form sent again leads to the same monitor."""
-    form = monitor_form.choose_interval(await visit.read_form())
+    form = monitor_form.complete_form(await visit.read_form())
     form_id = str(read_form_id(form.get("form_id", "")))
     if form.get("try"):
         return await _try_new(visit, form, form_id)
@@ -113,7 +113,7 @@ async def show_edit(visit: Visit) -> Response:
 
 async def change_monitor(visit: Visit) -> Response:
     """Change the monitor. If somebody else did since the form was opened, show both versions instead."""
-    form = monitor_form.choose_interval(put_together(await visit.read_form()))
+    form = monitor_form.complete_form(put_together(await visit.read_form()))
     monitor_id, version = visit.read_id("monitor_id"), _read_version(form)
     monitor = await service.get_monitor(visit.team.id, monitor_id)
     saved = configuration_of(monitor)

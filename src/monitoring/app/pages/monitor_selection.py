@@ -52,7 +52,7 @@ async def act_on_selected(visit: Visit) -> Response:
         case "mute" | "unmute" as act:
             return await _mute(visit, chosen, form.get("mute_hours", ""), is_muted=act == "mute")
         case "tag" | "untag" as act:
-            return await _tag(visit, chosen, form.get("new_tag", "").strip(), is_added=act == "tag")
+            return await _tag(visit, chosen, form.get("new_tag", "").strip().lower(), is_added=act == "tag")
         case "delete":
             return await _ask_to_delete(visit, chosen)
     raise Problem("not_found")
