@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -199,6 +200,7 @@ async def _draw_bars(now: datetime, listed: Listed) -> dict[UUID, Any]:
     return {monitor_id: draw_bars(checks) for monitor_id, checks in latest.items()}
 
 
+@lru_cache(1000)  # a check changes one of all that a list shows
 def _read_written(written: str) -> dict[str, Any]:
     """Read a `Monitor` of the document; its id becomes a UUID, its birth and its last check datetimes.
 
