@@ -127,6 +127,12 @@ def isolate(text: str) -> str:
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
 
 
+def go_on_with(sentence: str) -> str:
+    """Write a sentence after a colon: its first word loses its capital, unless it has another, as TLS has."""
+    first, space, rest = sentence.partition(" ")
+    return f"{first.lower() if first.istitle() else first}{space}{rest}"
+
+
 def let_break(text: str) -> Markup:
     """Let a long email or address break before its `@` and its dots, and not within a word.
 
