@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.visitor import Visitor, read_text
+from incidents.breakdowns import break_down
 from monitoring.app import zones
 from monitoring.app.audit_words import describe_action
 from monitoring.app.pages.audit_log import ENTRIES_A_PAGE
@@ -22,6 +23,8 @@ from monitoring.audit.changes import Change
 from monitoring.audit.models import AuditEntry
 from monitoring.audit.service import record
 from monitoring.backends.fields import first_uuid7_at
+from monitoring.incidents.models import Incident
+from monitoring.monitors.service import create_monitor
 
 if TYPE_CHECKING:
     from cast import Player
@@ -54,6 +57,29 @@ class TestTheAuditLog:
         what = entries(owner)
         for line, act in zip(what, ("deleted", "paused", "created"), strict=False):
             assert line.endswith(f"API key A key of the tests {act} the monitor shop.example.com 127.0.0.1")
+
+    def test_names_the_monitor_of_an_incident_that_somebody_wrote_about(
+        self, owner: Visitor, alice: Player, service: RunningService
+    ) -> None:
+        async def break_shop() -> str:
+            monitor = await create_monitor(
+                alice.team_id, {"name": "Shop", "url": "https://shop.example.com/"}
+            )
+            await break_down(monitor)
+            return f"/incidents/{(await Incident.get(monitor_id=monitor.id)).id}"
+
+        path = service.run(break_shop())
+        owner.submit(path, action=f"{path}/notes", text="It was the release")
+        owner.submit(path, action=f"{path}/acknowledge")
+        acts = ("acknowledged an incident of", "wrote a note about an incident of")
+        for line, act in zip(entries(owner, f"{LOG}?about=shop"), acts, strict=True):
+            assert line.endswith(f"{owner.email} {act} Shop 127.0.0.1")
+
+    def test_tells_of_a_note_of_an_earlier_release_without_its_monitor(
+        self, owner: Visitor, service: RunningService, team: Team
+    ) -> None:
+        service.run(record(team.id, COMMAND_LINE, Action.INCIDENT_NOTED, subject_id=uuid4()))
+        assert entries(owner)[0].endswith("command line wrote a note about an incident")
 
     def test_tells_a_repeated_request_once(self, owner: Visitor, alice: Player) -> None:
         once = {"Idempotency-Key": "deployment-7"}

@@ -51,7 +51,7 @@ _WORDS = {
     Action.MONITOR_MUTED: "muted the monitor",
     Action.MONITOR_UNMUTED: "unmuted the monitor",
     Action.INCIDENT_ACKNOWLEDGED: "acknowledged an incident of",
-    Action.INCIDENT_NOTED: "wrote a note about an incident",
+    Action.INCIDENT_NOTED: "wrote a note about an incident of",
     Action.CHANNEL_CREATED: "created the notification channel",
     Action.CHANNEL_UPDATED: "changed the notification channel",
     Action.CHANNEL_TESTED: "tested the notification channel",
@@ -78,9 +78,10 @@ def name_field(name: str) -> str:
     return LABELS.get(name) or name.replace(".", ": ").replace("_", " ")
 
 
-def describe_action(action: str) -> str:
-    """Return the words that stand between the actor and the subject.
+def describe_action(action: str, subject: str = "") -> str:
+    """Return the words that stand between the actor and the subject, which may be unknown.
 
     An action of another version, unknown to this one, is returned as it is.
     """
-    return _WORDS[Action(action)] if action in list(Action) else action
+    words = _WORDS[Action(action)] if action in list(Action) else action
+    return words if subject else words.removesuffix(" of")
