@@ -55,6 +55,12 @@ def write_clock(moment: datetime) -> Markup:
     return _write_time(moment, text=f"{local:%H:%M:%S}{_suffix()}")
 
 
+def write_utc_day(moment: datetime) -> str:
+    """Write the day of a moment, which is the same for readers everywhere."""
+    moment = moment.astimezone(UTC)
+    return f"{moment.day} {moment:%b %Y}"
+
+
 def write_ago(moment: datetime | None) -> Markup | str:
     """Write how long ago a moment was, as a `<time>` that tells the moment too; "never" for None."""
     if moment is None:
@@ -162,6 +168,7 @@ FILTERS: dict[str, Callable[..., Markup | str]] = {
     "since": write_since,
     "to_the_second": write_to_the_second,
     "until": write_until,
+    "utc_day": write_utc_day,
 }
 
 

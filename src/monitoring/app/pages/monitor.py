@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import dropwhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.chart_axes import HOURS, Axis, axis_of_minutes
@@ -118,6 +119,7 @@ async def show_monitor(visit: Visit) -> Response:
         min_counted_seconds=MIN_COUNTED.total_seconds(),
         unanswered=UNANSWERED,
         windows=windows,
+        checked_windows=list(dropwhile(lambda each: not each[1].check_count, windows)),
         periods=PERIODS,
         period=period,
         chart=draw_chart(*drawing),
