@@ -6,13 +6,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import ViewportSize
 
 from browser.acme.people import join
+from browser.chromium import find_what_is_too_wide
 from incidents.breakdowns import open_incident
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.auth.service import create_team
 from monitoring.backends.fields import uuid7
-from monitoring.incidents.models import Resolution
+from monitoring.incidents.models import Incident, Resolution
+from monitoring.incidents.responding import acknowledge
 from monitoring.incidents.service import resolve_incident
 from monitoring.members.models import Role
 from monitoring.members.sessions import end_sessions
@@ -105,6 +108,25 @@ class TestAnOpenPage:
         assert person.page.title() == f"{title} · Monitoring"
         assert "icon-down" in (person.page.locator("link[rel=icon]").get_attribute("href") or "")
         assert person.page.locator("#news").inner_text() == says
+
+    @pytest.mark.parametrize("path", ["/monitors", "/incidents", "/monitors/{id}"])
+    def test_shows_who_takes_care_of_what_is_down_on_a_small_phone_too(
+        self, path: str, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner, monitor = watched
+        app_service.run(go_down(monitor))
+        person = arrive(owner, viewport=ViewportSize(width=360, height=740))
+        person.open(path.format(id=monitor.id))
+        taken = person.page.get_by_text(f"acknowledged by {owner.user.name}")
+        assert not taken.is_visible()
+
+        async def take_care() -> None:
+            incident = await Incident.get(monitor_id=monitor.id, resolved_at=None)
+            await acknowledge(monitor.team_id, incident.id, owner.actor)
+
+        app_service.run(take_care())
+        taken.wait_for()
+        assert find_what_is_too_wide(person.page) == []
 
     @pytest.mark.parametrize("path", ["/monitors", "/incidents"])
     def test_says_which_monitor_it_is_when_as_many_are_down_as_before_and_when_one_is_degraded(

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from monitoring.app.words import isolate
 from monitoring.incidents.models import IncidentState
 from monitoring.incidents.service import count_open, list_incidents
+from monitoring.members.service import name_members
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.service import name_monitors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from uuid import UUID
 
     from monitoring.incidents.models import Incident
@@ -42,6 +43,16 @@ async def read_news(team_id: UUID) -> TeamNews:
         (await degraded.count(), [monitor.name for monitor in newest_degraded]),
     )
     return TeamNews(open_count, newest.rows, names, says)
+
+
+async def name_takers(team_id: UUID, incidents: Iterable[Incident]) -> dict[str, str]:
+    """Name who takes care of the open ones of these incidents, by what an acknowledgement says of them.
+
+    Members have names. A program, or somebody who is no member any more, has none.
+    """
+    takers = {each.acknowledged_by for each in incidents if each.acknowledged_by and not each.resolved_at}
+    names = await name_members(team_id, takers)
+    return {taker: names.get(taker) or taker for taker in takers}
 
 
 def say(opened: tuple[int, Sequence[str]], degraded: tuple[int, Sequence[str]]) -> str:
