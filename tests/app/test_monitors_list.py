@@ -318,7 +318,7 @@ class TestUptime:
             "25.06 %",
             "50.06 %",
             "100 %",
-            "no data",
+            "not enough data",
         ]
 
     def test_says_nothing_of_a_monitor_that_is_younger_than_an_hour(
@@ -328,7 +328,7 @@ class TestUptime:
         service.run(_live(monitor, 12))
         service.run(_rejuvenate(monitor))
         _, uptime = owner.open("/monitors").text.split('class="number uptime">')
-        assert read_text(uptime).startswith("no data")
+        assert read_text(uptime).startswith("not enough data")
 
     def test_leaves_time_in_maintenance_out(
         self, service: RunningService, owner: Visitor, alice: Player
@@ -337,7 +337,7 @@ class TestUptime:
         service.run(_live(monitor, 12))
         span = MaintenanceSpan(monitor_id=monitor["id"], starts_at=now - 48 * HOUR, ends_at=now + HOUR)
         service.run(span.save())
-        assert "no data" in read_text(owner.open("/monitors").text)
+        assert "not enough data" in read_text(owner.open("/monitors").text)
 
 
 class TestTags:
@@ -451,6 +451,7 @@ class TestOpenIncidents:
             assert text.count("acknowledged by Alice") == 1
             assert text.count("acknowledged by API key Deploy") == 1
             assert text.count("acknowledged by") == 2
+        assert "3 open incidents, 2 acknowledged" in read_text(owner.open("/monitors").text)
         assert "acknowledged by Alice" in read_text(owner.open(f"/monitors/{monitors[0].id}").text)
 
         async def lose_the_name() -> None:

@@ -126,6 +126,9 @@ class TestAnOpenPage:
 
         app_service.run(take_care())
         taken.wait_for()
+        box = taken.bounding_box()
+        assert box
+        assert box["x"] + box["width"] <= 360  # nothing cuts it off
         assert find_what_is_too_wide(person.page) == []
 
     @pytest.mark.parametrize("path", ["/monitors", "/incidents"])
@@ -158,6 +161,17 @@ class TestAnOpenPage:
         person.page.get_by_text("Silence").wait_for()
         assert person.page.evaluate("document.activeElement.textContent") == NAME
         assert "Times are in Asia/Tokyo" in person.page.locator("footer").inner_text()
+
+    @pytest.mark.parametrize(("options", "count"), [({"is_mobile": True, "has_touch": True}, 0), ({}, 1)])
+    def test_says_what_a_pointer_shows_to_whoever_has_one(
+        self, options: dict[str, bool], count: int, watched: tuple[Member, Monitor], arrive: Arrive
+    ) -> None:
+        owner, _ = watched
+        person = arrive(owner, timezone_id="Asia/Tokyo", **options)
+        person.open("/monitors")
+        person.open("/monitors")  # the first page is in UTC: the browser had told no zone yet
+        assert "Times are in Asia/Tokyo." in person.page.locator("#zone").inner_text()
+        assert person.page.locator("#zone").inner_text().count("Point at one") == count
 
     def test_never_turns_a_focused_link_into_that_of_another_row(
         self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
