@@ -14,7 +14,7 @@ import pytest
 from app.visitor import Visitor, read_text
 from incidents.breakdowns import break_down
 from monitoring.app import zones
-from monitoring.app.audit_words import describe_action
+from monitoring.app.audit_words import describe_action, name_field
 from monitoring.app.pages.audit_log import ENTRIES_A_PAGE
 from monitoring.app.sentences import DECLINED, REFUSALS
 from monitoring.audit.actions import Action
@@ -111,7 +111,7 @@ class TestTheAuditLog:
 
     def test_tells_a_role_before_and_after(self, owner: Visitor, member: Visitor) -> None:
         owner.submit(f"/settings/members/{member.user.id}", role="viewer")
-        assert "role: member → became viewer" in entries(owner)[0]
+        assert "Role: member → became viewer" in entries(owner)[0]
 
     def test_names_nobody_twice(self, owner: Visitor) -> None:
         owner.submit(
@@ -238,6 +238,18 @@ class TestTheFile:
 
 
 class TestDeeds:
+    @pytest.mark.parametrize(
+        ("field", "words"),
+        [
+            ("interval_seconds", "Interval in seconds"),
+            ("request_headers.X_Api-Key", "Request headers: X_Api-Key"),
+            ("routing.quiet_hours.time_zone", "Routing: quiet hours: time zone"),
+            ("events", "Events"),
+        ],
+    )
+    def test_name_every_field_in_one_case(self, field: str, words: str) -> None:
+        assert name_field(field) == words
+
     @pytest.mark.parametrize("action", Action)
     def test_have_words_for_every_action(self, action: Action) -> None:
         assert describe_action(action.value) != action.value

@@ -69,7 +69,7 @@ class TestThePage:
         for said in (
             "No checks yet.",
             "No incidents so far.",
-            "24 hours no data",
+            "24 hours not enough data",
             "pending",
             "Authorization",
         ):

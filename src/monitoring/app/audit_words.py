@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from monitoring.app.monitor_words import LABELS
+from monitoring.app.words import capitalize
 from monitoring.audit.actions import Action
 
 KINDS = {
@@ -72,10 +73,17 @@ _WORDS = {
     Action.ARTICLE_DELETED: "deleted the article",
 }
 
+# Their parts have names that people gave.
+_HEADERS = ("request_headers", "headers")
+
 
 def name_field(name: str) -> str:
-    """Return what people call a field: `Interval in seconds`, `routing: tags`."""
-    return LABELS.get(name) or name.replace(".", ": ").replace("_", " ")
+    """Return what people call a field: `Interval in seconds`, `Request headers: Accept`, `Routing: tags`."""
+    whole, dot, part = name.partition(".")
+    if whole not in _HEADERS:
+        part = part.replace(".", ": ").replace("_", " ")
+    label = LABELS.get(whole) or capitalize(whole.replace("_", " "))
+    return f"{label}: {part}" if dot else label
 
 
 def describe_action(action: str, subject: str = "") -> str:

@@ -115,9 +115,9 @@ def write_milliseconds(milliseconds: int | None) -> Markup | str:
 
 
 def write_percent(ratio: float | None) -> str:
-    """Write a ratio, cut and not rounded: only what never failed reads 100 %. None is "no data"."""
+    """Write a ratio, cut and not rounded: only what never failed reads 100 %. None is "not enough data"."""
     if ratio is None:
-        return "no data"
+        return "not enough data"
     if ratio == 1:
         return "100 %"
     return f"{int(ratio * 10_000) / 100:.2f} %"
@@ -139,6 +139,11 @@ def go_on_with(sentence: str) -> str:
     return f"{first.lower() if first.istitle() else first}{space}{rest}"
 
 
+def capitalize(text: str) -> str:
+    """Begin with a capital, and keep the others: `DNS`, `First byte`."""
+    return text[:1].upper() + text[1:]
+
+
 def let_break(text: str) -> Markup:
     """Let a long email or address break before its `@` and its dots, and not within a word.
 
@@ -155,6 +160,7 @@ def write_count(number: int) -> str:
 FILTERS: dict[str, Callable[..., Markup | str]] = {
     "ago": write_ago,
     "breakable": let_break,
+    "capitalized": capitalize,
     "as_read": resolve_references,
     "clock": write_clock,
     "counted": write_count,
