@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from forked_commands import ForkedCommand
 from service_process import LISTENING, MONITORING, TIMEOUT_SECONDS, wait_until
 
 if TYPE_CHECKING:
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 class RunningCommand:
     """A command, and what it says."""
 
-    def __init__(self, popen: subprocess.Popen[bytes], log: Path) -> None:
-        self._popen = popen
+    def __init__(self, process: ForkedCommand | subprocess.Popen[bytes], log: Path) -> None:
+        self._process = process
         self._log = log
 
     @property
     def has_ended(self) -> bool:
-        return self._popen.poll() is not None
+        return self._process.poll() is not None
 
     @property
     def lines(self) -> list[str]:
@@ -39,7 +40,7 @@ class RunningCommand:
     def children(self) -> set[int]:
         """The ids of the processes that do its work, if it does not do it itself."""
         forking = [
-            child for child in _children_of(self._popen.pid) if b"forkserver" in _read_command_line(child)
+            child for child in _children_of(self._process.pid) if b"forkserver" in _read_command_line(child)
         ]
         return {child for parent in forking for child in _children_of(parent)}
 
@@ -54,7 +55,7 @@ class RunningCommand:
     @property
     def open_files(self) -> int:
         """How many files it may have open."""
-        return resource.prlimit(self._popen.pid, resource.RLIMIT_NOFILE)[0]
+        return resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE)[0]
 
     @property
     def address(self) -> tuple[str, int]:
@@ -65,17 +66,17 @@ class RunningCommand:
 
     def signal(self, number: Signals) -> None:
         """Send a signal and wait until it has arrived: a second one would be the same as the first."""
-        self._popen.send_signal(number)
-        wait_until(lambda: self.has_ended or not _has_pending_signals(self._popen.pid))
+        self._process.send_signal(number)
+        wait_until(lambda: self.has_ended or not _has_pending_signals(self._process.pid))
 
     def wait(self) -> int:
         """Return the exit status, negative for a signal's, once it has ended."""
-        return self._popen.wait(TIMEOUT_SECONDS)
+        return self._process.wait(TIMEOUT_SECONDS)
 
     def kill(self) -> None:
         """End it by `kill -9`."""
-        self._popen.kill()
-        self._popen.wait(TIMEOUT_SECONDS)
+        self._process.kill()
+        self._process.wait(TIMEOUT_SECONDS)
 
     def refuses_connections(self) -> bool:
         with socket.socket() as connection:
@@ -86,12 +87,16 @@ class RunningCommand:
 def running_command(
     installation: Installation, *arguments: str, within: Sequence[str] = (), **environment: str
 ) -> Iterator[RunningCommand]:
-    """Run a command, which `within` starts, until the block ends, or until the block ends it."""
+    """Run a command until the block ends, or until the block ends it. The program in `within` starts it."""
     log = installation.folder / f"log of {' '.join(arguments)}"
     with log.open("w") as output:
-        command = [*within, *MONITORING, *arguments]
         settings = installation.environment | environment
-        running = RunningCommand(subprocess.Popen(command, env=settings, stderr=output), log)
+        process: ForkedCommand | subprocess.Popen[bytes]
+        if within:
+            process = subprocess.Popen([*within, *MONITORING, *arguments], env=settings, stderr=output)
+        else:
+            process = ForkedCommand(arguments, settings, stderr=output)
+        running = RunningCommand(process, log)
     try:
         yield running
     finally:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import chosen_backends
+from forked_commands import ForkedCommand
 from ready_tables import make_tables
 from running_service import SIGNING_KEY, WEBHOOK_SECRET
 from temporary_backends import ENCRYPTION_KEY, make_settings
@@ -56,10 +57,11 @@ class Installation:
 
     def run(self, *arguments: str) -> str:
         """Run a command to its good end and return what it printed."""
-        command = [*MONITORING, *arguments]
-        return subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, check=True, timeout=TIMEOUT_SECONDS
-        ).stdout
+        with TemporaryFile("w+") as printed:
+            command = ForkedCommand(arguments, self.environment, stdout=printed)
+            assert command.wait(TIMEOUT_SECONDS) == 0
+            printed.seek(0)
+            return printed.read()
 
     def make_tables(self) -> None:
         """Do what `monitoring migrate` does to an empty database, in a fraction of the time."""
@@ -70,10 +72,7 @@ class Installation:
         """Serve, translate and, if the environment wants it, check, until the block ends or ends it."""
         with self.log.open("w+") as log:
             running = ServiceProcess(
-                [
-                    subprocess.Popen([*MONITORING, name], env=self.environment, stderr=log)
-                    for name in self.commands
-                ]
+                [ForkedCommand([name], self.environment, stderr=log) for name in self.commands]
             )
         try:
             wait_until(lambda: LISTENING.search(self.log.read_text()) or running.has_ended)
@@ -90,26 +89,26 @@ class ServiceProcess:
 
     base_url: str
 
-    def __init__(self, popens: Sequence[subprocess.Popen[bytes]]) -> None:
-        self._popens = popens
+    def __init__(self, processes: Sequence[ForkedCommand]) -> None:
+        self._processes = processes
 
     @property
     def has_ended(self) -> bool:
-        return any(popen.poll() is not None for popen in self._popens)
+        return any(process.poll() is not None for process in self._processes)
 
     def stop(self, *signals: Signals, timeout_seconds: float) -> list[int]:
         """Send signals right after one another and return the exit statuses, negative for a signal's."""
         for signal in signals:
-            for popen in self._popens:
-                popen.send_signal(signal)
-        return [popen.wait(timeout_seconds) for popen in self._popens]
+            for process in self._processes:
+                process.send_signal(signal)
+        return [process.wait(timeout_seconds) for process in self._processes]
 
     def kill(self) -> None:
         """Give them no chance to tidy up (`kill -9`)."""
-        for popen in self._popens:
-            popen.kill()
-        for popen in self._popens:
-            popen.wait(TIMEOUT_SECONDS)
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait(TIMEOUT_SECONDS)
 
 
 def wait_until(condition: Callable[[], object], timeout_seconds: float = TIMEOUT_SECONDS) -> None:
