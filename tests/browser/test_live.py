@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import ViewportSize
@@ -164,7 +164,7 @@ class TestAnOpenPage:
 
     @pytest.mark.parametrize(("options", "count"), [({"is_mobile": True, "has_touch": True}, 0), ({}, 1)])
     def test_says_what_a_pointer_shows_to_whoever_has_one(
-        self, options: dict[str, bool], count: int, watched: tuple[Member, Monitor], arrive: Arrive
+        self, options: dict[str, Any], count: int, watched: tuple[Member, Monitor], arrive: Arrive
     ) -> None:
         owner, _ = watched
         person = arrive(owner, timezone_id="Asia/Tokyo", **options)
