@@ -12,8 +12,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.visitor import Visitor, read_text
+from incidents.breakdowns import break_down
 from monitoring.app import zones
-from monitoring.app.audit_words import describe_action
+from monitoring.app.audit_words import describe_action, name_field
 from monitoring.app.pages.audit_log import ENTRIES_A_PAGE
 from monitoring.app.sentences import DECLINED, REFUSALS
 from monitoring.audit.actions import Action
@@ -22,6 +23,8 @@ from monitoring.audit.changes import Change
 from monitoring.audit.models import AuditEntry
 from monitoring.audit.service import record
 from monitoring.backends.fields import first_uuid7_at
+from monitoring.incidents.models import Incident
+from monitoring.monitors.service import create_monitor
 
 if TYPE_CHECKING:
     from cast import Player
@@ -55,6 +58,29 @@ class TestTheAuditLog:
         for line, act in zip(what, ("deleted", "paused", "created"), strict=False):
             assert line.endswith(f"API key A key of the tests {act} the monitor shop.example.com 127.0.0.1")
 
+    def test_names_the_monitor_of_an_incident_that_somebody_wrote_about(
+        self, owner: Visitor, alice: Player, service: RunningService
+    ) -> None:
+        async def break_shop() -> str:
+            monitor = await create_monitor(
+                alice.team_id, {"name": "Shop", "url": "https://shop.example.com/"}
+            )
+            await break_down(monitor)
+            return f"/incidents/{(await Incident.get(monitor_id=monitor.id)).id}"
+
+        path = service.run(break_shop())
+        owner.submit(path, action=f"{path}/notes", text="It was the release")
+        owner.submit(path, action=f"{path}/acknowledge")
+        acts = ("acknowledged an incident of", "wrote a note about an incident of")
+        for line, act in zip(entries(owner, f"{LOG}?about=shop"), acts, strict=True):
+            assert line.endswith(f"{owner.email} {act} Shop 127.0.0.1")
+
+    def test_tells_of_a_note_of_an_earlier_release_without_its_monitor(
+        self, owner: Visitor, service: RunningService, team: Team
+    ) -> None:
+        service.run(record(team.id, COMMAND_LINE, Action.INCIDENT_NOTED, subject_id=uuid4()))
+        assert entries(owner)[0].endswith("command line wrote a note about an incident")
+
     def test_tells_a_repeated_request_once(self, owner: Visitor, alice: Player) -> None:
         once = {"Idempotency-Key": "deployment-7"}
         for _ in range(2):
@@ -85,7 +111,7 @@ class TestTheAuditLog:
 
     def test_tells_a_role_before_and_after(self, owner: Visitor, member: Visitor) -> None:
         owner.submit(f"/settings/members/{member.user.id}", role="viewer")
-        assert "role: member → became viewer" in entries(owner)[0]
+        assert "Role: member → became viewer" in entries(owner)[0]
 
     def test_names_nobody_twice(self, owner: Visitor) -> None:
         owner.submit(
@@ -212,6 +238,18 @@ class TestTheFile:
 
 
 class TestDeeds:
+    @pytest.mark.parametrize(
+        ("field", "words"),
+        [
+            ("interval_seconds", "Interval in seconds"),
+            ("request_headers.X_Api-Key", "Request headers: X_Api-Key"),
+            ("routing.quiet_hours.time_zone", "Routing: quiet hours: time zone"),
+            ("events", "Events"),
+        ],
+    )
+    def test_name_every_field_in_one_case(self, field: str, words: str) -> None:
+        assert name_field(field) == words
+
     @pytest.mark.parametrize("action", Action)
     def test_have_words_for_every_action(self, action: Action) -> None:
         assert describe_action(action.value) != action.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
@@ -58,6 +59,28 @@ class TestDeliveries:
         answer = owner.submit(page, find_button(owner, page))
         assert NOTICES["delivery_sent_again"] in read_text(answer.text)
         assert "sent a notification again to the channel" in read_text(owner.open("/settings/audit-log").text)
+
+    @pytest.mark.parametrize(
+        ("status", "column", "words"),
+        [
+            (DeliveryStatus.DELIVERED, "delivered_at", "delivered"),
+            (DeliveryStatus.PENDING, "attempted_at", "last tried"),
+            (DeliveryStatus.FAILED, "attempted_at", "last tried"),
+        ],
+    )
+    def test_say_when_they_ended_so_that_one_that_is_sent_again_changes(  # noqa: PLR0913, PLR0917
+        self, member: Visitor, service: RunningService, page: str, status: str, column: str, words: str
+    ) -> None:
+        channel_id = page.split("/")[3]
+
+        async def end(second: int) -> None:
+            ended_at = datetime(2026, 11, 20, 10, 47, second, tzinfo=UTC)
+            of_channel = NotificationDelivery.filter(channel_id=channel_id)
+            await of_channel.update(status=status, attempts=1, **{column: ended_at})
+
+        for second in (3, 59):
+            service.run(end(second))
+            assert f"{words} 20 Nov, 10:47:{second:02} UTC" in read_text(member.open(page).text)
 
     def test_name_the_monitor_and_lead_to_what_happened_to_it(
         self, member: Visitor, alice: Player, service: RunningService, page: str

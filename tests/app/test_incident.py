@@ -11,13 +11,16 @@ import pytest
 from app.visitor import Visitor, read_forms, read_text
 from checks.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, open_incident, resolve
+from monitoring.app.channel_words import name_way
+from monitoring.app.incident_timeline import tell_delivery
 from monitoring.backends.database import transaction
 from monitoring.checks.models import Rollup
 from monitoring.checks.rollups import roll_up
 from monitoring.incidents.models import Incident, Resolution
 from monitoring.incidents.service import resolve_incident
 from monitoring.monitors.service import create_monitor
-from monitoring.notifications.models import NotificationDelivery
+from monitoring.notifications.channels import CHANNELS
+from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -51,6 +54,13 @@ def find(service: RunningService, monitor: Monitor) -> Incident:
 
 def page_of(service: RunningService, monitor: Monitor) -> str:
     return f"/incidents/{find(service, monitor).id}"
+
+
+def make_delivery(channel: dict[str, str], **changes: object) -> NotificationDelivery:
+    """Make a delivery that is in no database."""
+    made = NotificationDelivery(event="incident.opened", created_at=datetime.now(UTC), **changes)
+    made.channel = NotificationChannel(**channel)
+    return made
 
 
 def titles_of(page: str) -> list[str]:
@@ -104,14 +114,14 @@ class TestPage:
     @pytest.mark.parametrize(
         ("changes", "title"),
         [
-            ({"status": "pending"}, "Ops is being told"),
-            ({"status": "failed", "error_message": "Answered 500"}, "Ops could not be told"),
-            ({"status": "skipped", "error_message": "It was over"}, "Ops was not told"),
-            ({"status": "delivered"}, "Ops was told"),
-            ({"status": "delivered", "event": "digest"}, "Ops was told"),
+            ({"status": "pending"}, "Ops is being told by Slack"),
+            ({"status": "failed", "error_message": "Answered 500"}, "Ops could not be told by Slack"),
+            ({"status": "skipped", "error_message": "It was over"}, "Ops was not told by Slack"),
+            ({"status": "delivered"}, "Ops was told by Slack"),
+            ({"status": "delivered", "event": "digest"}, "Ops was told by Slack"),
         ],
     )
-    def test_tells_what_became_of_each_message(
+    def test_tells_by_what_each_message_went_and_what_became_of_it(
         self, service: RunningService, owner: Visitor, alice: Player, changes: dict[str, str], title: str
     ) -> None:
         given = {"type": "slack", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
@@ -206,6 +216,38 @@ class TestPage:
         ][:1]
         assert outsider.post(f"{path}/acknowledge", data=form).status_code == 404
         assert find(service, monitor).acknowledged_at is None
+
+
+class TestTimeline:
+    @pytest.mark.parametrize(
+        ("given", "title"),
+        [
+            ({"type": "email", "name": "ops@example.com"}, "was told by email"),
+            ({"type": "webhook", "name": "Pager"}, "was told by a webhook"),
+            ({"type": "pagerduty", "name": "PagerDuty"}, "was told"),
+        ],
+    )
+    def test_says_by_what_somebody_was_told(self, given: dict[str, str], title: str) -> None:
+        told = tell_delivery(make_delivery(given, status=DeliveryStatus.DELIVERED))
+        assert (told.who, told.title) == (given["name"], title)
+
+    @pytest.mark.parametrize(
+        ("reason", "text"),
+        [
+            (None, "A monitor is down. Not sent yet."),
+            ("The name servers did not answer", "The last attempt failed: the name servers did not answer."),
+            ("TLS is not spoken", "The last attempt failed: TLS is not spoken."),
+        ],
+    )
+    def test_does_not_give_the_reason_of_a_failed_attempt_as_that_of_the_incident(
+        self, reason: str | None, text: str
+    ) -> None:
+        slack = {"type": "slack", "name": "Ops"}
+        told = tell_delivery(make_delivery(slack, status=DeliveryStatus.PENDING, error_message=reason))
+        assert told.text == text
+
+    def test_knows_a_way_for_every_type_of_channel(self) -> None:
+        assert all(name_way(channel_type) for channel_type in CHANNELS)
 
 
 class TestAnswers:

@@ -25,6 +25,7 @@ from monitoring.incidents.responding import acknowledge, write_note
 from monitoring.monitors.maintenance.service import create_window
 from monitoring.monitors.service import delete_monitor, update_monitor
 from monitoring.notifications.claims import claim_delivery
+from monitoring.notifications.deliveries import redeliver
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 from monitoring.notifications.muting import store_mutes
 from monitoring.notifications.service import create_channel, list_channels, update_channel
@@ -86,7 +87,8 @@ async def deliver(monitor: Monitor) -> None:
     delivery = await NotificationDelivery.get(subject_id=(await incident_of(monitor)).id)
     claim = await claim_delivery(delivery.id)
     assert claim
-    await claim.end(status=DeliveryStatus.DELIVERED, delivered_at=datetime.now(UTC), due_at=None)
+    now = datetime.now(UTC)
+    await claim.end(status=DeliveryStatus.DELIVERED, attempted_at=now, delivered_at=now, due_at=None)
 
 
 async def rename(monitor: Monitor) -> None:
@@ -118,6 +120,19 @@ async def mute(monitor: Monitor) -> None:
 
 TEAM, CHECKS, MONITOR, INCIDENT = Source.TEAM, Source.CHECKS, Source.MONITOR, Source.INCIDENT
 TOLD, CHANNELS, CHANNEL, WINDOWS = Source.TOLD, Source.CHANNELS, Source.CHANNEL, Source.WINDOWS
+
+
+async def test_what_is_sent_again_and_delivered_between_two_looks_moves_its_marks() -> None:
+    monitor = await watch()
+    await deliver(monitor)
+    incident = await incident_of(monitor)
+    delivery = await NotificationDelivery.get(subject_id=incident.id)
+    shown = [Shown(TOLD, incident.id), Shown(CHANNEL, delivery.channel_id)]
+    before = await read_marks(shown)
+    await redeliver(monitor.team_id, delivery.channel_id, delivery.id)
+    await deliver(monitor)
+    after = await read_marks(shown)
+    assert [after[each] != before[each] for each in shown] == [True, True]
 
 
 @pytest.mark.parametrize(

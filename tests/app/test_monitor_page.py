@@ -12,9 +12,10 @@ import pytest
 from app.visitor import Visitor, read_forms, read_text
 from cast import Player, form_team
 from checks.diary import make_result, write_down
-from incidents.breakdowns import SENTENCE, break_down, resolve
+from incidents.breakdowns import CONFIRMED_AT, SENTENCE, STARTED_AT, break_down, resolve
 from monitoring.app.sentences import NOTICES
 from monitoring.audit.service import list_entries
+from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.deleting import UNDO_TIME, carry_out_deletions
 from monitoring.monitors.models import Monitor, Watch
 from monitors.conversations import create, path_of, read
@@ -68,7 +69,7 @@ class TestThePage:
         for said in (
             "No checks yet.",
             "No incidents so far.",
-            "24 hours no data",
+            "24 hours not enough data",
             "pending",
             "Authorization",
         ):
@@ -93,6 +94,20 @@ class TestThePage:
         service.run(write_down(failures))
         text = read_text(owner.open(_page_of(monitor)).text)
         assert "No good answers in the last 24 hours: all 2 checks failed." in text
+
+    def test_says_that_it_is_down_since_the_first_failure_as_its_incident_does(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        monitor = create(alice)
+
+        async def go_down() -> None:
+            await break_down(await Monitor.get(id=monitor["id"]))
+            await Monitor.filter(id=monitor["id"]).update(status="down", status_changed_at=CONFIRMED_AT)
+
+        service.run(go_down())
+        page = owner.open(_page_of(monitor)).text
+        assert "since 20 Nov 2026, 09:39 UTC." in read_text(page)
+        assert set(re.findall(r'data-since="(.*?)"', page)) == {write_timestamp(STARTED_AT)}
 
     def test_shows_uptime_checks_errors_and_incidents(
         self, service: RunningService, owner: Visitor, alice: Player

@@ -15,7 +15,10 @@ from checks.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from monitoring.app import list_view
 from monitoring.app.team_news import NAMED
-from monitoring.members.models import Role
+from monitoring.audit.actors import Actor, key_holder
+from monitoring.incidents.models import Incident
+from monitoring.incidents.responding import acknowledge
+from monitoring.members.models import Role, User
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitoring.monitors.reading import MonitorOrder
@@ -322,7 +325,7 @@ class TestUptime:
             "25.06 %",
             "50.06 %",
             "100 %",
-            "no data",
+            "not enough data",
         ]
 
     def test_says_nothing_of_a_monitor_that_is_younger_than_an_hour(
@@ -332,7 +335,7 @@ class TestUptime:
         service.run(_live(monitor, 12))
         service.run(_rejuvenate(monitor))
         _, uptime = owner.open("/monitors").text.split('class="number uptime">')
-        assert read_text(uptime).startswith("no data")
+        assert read_text(uptime).startswith("not enough data")
 
     def test_leaves_time_in_maintenance_out(
         self, service: RunningService, owner: Visitor, alice: Player
@@ -341,7 +344,7 @@ class TestUptime:
         service.run(_live(monitor, 12))
         span = MaintenanceSpan(monitor_id=monitor["id"], starts_at=now - 48 * HOUR, ends_at=now + HOUR)
         service.run(span.save())
-        assert "no data" in read_text(owner.open("/monitors").text)
+        assert "not enough data" in read_text(owner.open("/monitors").text)
 
 
 class TestTags:
@@ -448,6 +451,37 @@ class TestOpenIncidents:
         assert "open incident" not in read_text(outsider.open("/monitors").text)
         service.run(resolve(monitor))
         assert "open incident" not in read_text(owner.open("/monitors").text)
+
+    def test_say_who_takes_care_of_them_by_name_here_and_in_the_lists_of_incidents(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        monitors = [_row_of(service, create(alice, name=name)) for name in ("Shop", "Blog", "Wiki")]
+        actors = (Actor(owner.email), key_holder("Deploy", alice.client_id), None)
+
+        async def answer(monitor: Monitor, actor: Actor | None) -> None:
+            await break_down(monitor)
+            incident = await Incident.get(monitor_id=monitor.id)
+            if actor:
+                await acknowledge(alice.team_id, incident.id, actor)
+
+        for monitor, actor in zip(monitors, actors, strict=True):
+            service.run(answer(monitor, actor))
+        for path in ("/monitors", "/incidents"):
+            text = read_text(owner.open(path).text)
+            assert text.count("acknowledged by Alice") == 1
+            assert text.count("acknowledged by API key Deploy") == 1
+            assert text.count("acknowledged by") == 2
+        assert "3 open incidents, 2 acknowledged" in read_text(owner.open("/monitors").text)
+        assert "acknowledged by Alice" in read_text(owner.open(f"/monitors/{monitors[0].id}").text)
+
+        async def lose_the_name() -> None:
+            await User.filter(id=owner.user.id).update(name="")
+
+        service.run(lose_the_name())
+        assert f"acknowledged by {owner.email}" in read_text(owner.open("/monitors").text)
+        service.run(resolve(monitors[0]))
+        assert "acknowledged by API key Deploy" in read_text(owner.open("/incidents").text)
+        assert owner.email not in read_text(owner.open("/incidents").text.partition("</main>")[0])
 
     def test_are_counted_where_not_all_are_named(
         self, service: RunningService, owner: Visitor, alice: Player

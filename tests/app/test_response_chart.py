@@ -88,8 +88,8 @@ class TestPhases:
         chart = draw_phases(_phases(Phases(2, 20, 40, 60, 3001, 200), Phases()))
         assert chart
         assert chart.points == [
-            "00:00: name 10, connection 20, TLS 30, first byte 1,500, transfer 100 ms",
-            "01:00: no answers",
+            "00:00: DNS 10, connection 20, TLS 30, first byte 1,500, transfer 100 ms",
+            "01:00: no good answers",
         ]
 
     def test_are_not_drawn_where_nothing_is_known_of_them(self) -> None:

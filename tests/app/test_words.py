@@ -55,7 +55,7 @@ def test_a_response_time_is_written_as_people_say_it(milliseconds: int, words: s
 
 @pytest.mark.parametrize(
     ("ratio", "words"),
-    [(1.0, "100 %"), (0.999999, "99.99 %"), (0.5, "50.00 %"), (0.0, "0.00 %"), (None, "no data")],
+    [(1.0, "100 %"), (0.999999, "99.99 %"), (0.5, "50.00 %"), (0.0, "0.00 %"), (None, "not enough data")],
 )
 def test_only_what_never_failed_is_100_percent(ratio: float | None, words: str) -> None:
     assert write_percent(ratio) == words

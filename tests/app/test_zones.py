@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from app.visitor import Visitor, read_text
+from checks.diary import make_result, write_down
 from monitoring.app.words import write_ago, write_clock, write_moment, write_to_the_second
 from monitoring.app.zones import writing_in
+from monitoring.checks.models import Rollup
+from monitoring.checks.rollups import roll_up
+from monitors.conversations import create
 
+if TYPE_CHECKING:
+    from cast import Player
+    from running_service import RunningService
+
+DAY = timedelta(days=1)
 MADRID = ZoneInfo("Europe/Madrid")
 SUMMER = datetime(2026, 7, 1, 22, 30, 5, tzinfo=UTC)
 
@@ -47,6 +59,33 @@ class TestAPage:
         assert "Times are in Asia/Kolkata." in text
         local = datetime.now(ZoneInfo("Asia/Kolkata"))
         assert f"{local.day} {local:%b %Y}, " in text
+
+    def test_tells_days_in_utc_to_everybody_and_none_before_the_first_check(
+        self, owner: Visitor, alice: Player, service: RunningService
+    ) -> None:
+        monitor, now = create(alice), datetime.now(UTC)
+        days = [now.replace(hour=0, minute=0, second=0, microsecond=0) - n * DAY for n in range(1, 4)]
+        counts = {"monitor_id": monitor["id"], "check_count": 1, "failed_check_count": 0}
+
+        async def live() -> None:
+            await write_down([make_result(UUID(monitor["id"]), day) for day in days[::2]])
+            await roll_up(now)
+            rollups = [  # in case that what is older than the results was rolled up before
+                Rollup(window=window, starts_at=day, latencies={"100": 1}, **counts)
+                for day in days[::2]
+                for window in ("hour", "day")
+            ]
+            await Rollup.bulk_create(rollups, ignore_conflicts=True)
+
+        service.run(live())
+        for zone in ("America/New_York", "Asia/Kolkata"):
+            page = owner.get(
+                f"/monitors/{monitor['id']}?range=90d", headers={"Cookie": _with_zone(owner, zone)}
+            ).text
+            table = page.partition("Response times by day")[2].partition("</table>")[0]
+            assert '<th scope="col">Day (UTC)</th>' in table
+            told = [f"{day:%-d %b %Y}" for day in (now, *days)]
+            assert re.findall(r'<th scope="row">(.*?)</th>', table) == told
 
 
 def _with_zone(visitor: Visitor, zone: str) -> str:

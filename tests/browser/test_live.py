@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import ViewportSize
 
 from browser.acme.people import join
+from browser.chromium import find_what_is_too_wide
 from incidents.breakdowns import open_incident
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.auth.service import create_team
 from monitoring.backends.fields import uuid7
-from monitoring.incidents.models import Resolution
+from monitoring.incidents.models import Incident, Resolution
+from monitoring.incidents.responding import acknowledge
 from monitoring.incidents.service import resolve_incident
 from monitoring.members.models import Role
 from monitoring.members.sessions import end_sessions
@@ -106,6 +109,28 @@ class TestAnOpenPage:
         assert "icon-down" in (person.page.locator("link[rel=icon]").get_attribute("href") or "")
         assert person.page.locator("#news").inner_text() == says
 
+    @pytest.mark.parametrize("path", ["/monitors", "/incidents", "/monitors/{id}"])
+    def test_shows_who_takes_care_of_what_is_down_on_a_small_phone_too(
+        self, path: str, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner, monitor = watched
+        app_service.run(go_down(monitor))
+        person = arrive(owner, viewport=ViewportSize(width=360, height=740))
+        person.open(path.format(id=monitor.id))
+        taken = person.page.get_by_text(f"acknowledged by {owner.user.name}")
+        assert not taken.is_visible()
+
+        async def take_care() -> None:
+            incident = await Incident.get(monitor_id=monitor.id, resolved_at=None)
+            await acknowledge(monitor.team_id, incident.id, owner.actor)
+
+        app_service.run(take_care())
+        taken.wait_for()
+        box = taken.bounding_box()
+        assert box
+        assert box["x"] + box["width"] <= 360  # nothing cuts it off
+        assert find_what_is_too_wide(person.page) == []
+
     @pytest.mark.parametrize("path", ["/monitors", "/incidents"])
     def test_says_which_monitor_it_is_when_as_many_are_down_as_before_and_when_one_is_degraded(
         self, path: str, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
@@ -136,6 +161,17 @@ class TestAnOpenPage:
         person.page.get_by_text("Silence").wait_for()
         assert person.page.evaluate("document.activeElement.textContent") == NAME
         assert "Times are in Asia/Tokyo" in person.page.locator("footer").inner_text()
+
+    @pytest.mark.parametrize(("options", "count"), [({"is_mobile": True, "has_touch": True}, 0), ({}, 1)])
+    def test_says_what_a_pointer_shows_to_whoever_has_one(
+        self, options: dict[str, Any], count: int, watched: tuple[Member, Monitor], arrive: Arrive
+    ) -> None:
+        owner, _ = watched
+        person = arrive(owner, timezone_id="Asia/Tokyo", **options)
+        person.open("/monitors")
+        person.open("/monitors")  # the first page is in UTC: the browser had told no zone yet
+        assert "Times are in Asia/Tokyo." in person.page.locator("#zone").inner_text()
+        assert person.page.locator("#zone").inner_text().count("Point at one") == count
 
     def test_never_turns_a_focused_link_into_that_of_another_row(
         self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService

@@ -356,6 +356,20 @@ class TestRedelivery:
         first, second = addressee.received
         assert (first.headers["webhook-id"], first.body) == (second.headers["webhook-id"], second.body)
 
+    async def test_is_told_by_when_its_attempt_ended(self, addressee: Addressee) -> None:
+        webhook = await register(addressee.url)
+        addressee.answers += [404, 500]
+        delivery = await deliver(await announce_to(webhook))
+        ends = [delivery.attempted_at]
+        for _ in range(2):
+            await redeliver(webhook.team_id, webhook.id, delivery.id)
+            delivery = await deliver(delivery)
+            ends.append(delivery.attempted_at)
+        known = [each for each in ends if each]
+        assert known == sorted(set(known))
+        assert len(known) == 3
+        assert delivery.attempted_at == delivery.delivered_at
+
     async def test_is_not_sent_at_once_with_the_attempt_that_is_being_made(
         self, addressee: Addressee
     ) -> None:

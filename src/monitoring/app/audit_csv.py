@@ -27,7 +27,7 @@ def _cells_of(entry: AuditEntry) -> tuple[object, ...]:
         entry.actor,
         entry.address,
         entry.action,
-        describe_action(entry.action),
+        describe_action(entry.action, entry.subject),
         entry.subject,
         entry.subject_id,
         "; ".join(changes),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from monitoring.app.monitor_words import LABELS
+from monitoring.app.words import capitalize
 from monitoring.audit.actions import Action
 
 KINDS = {
@@ -51,7 +52,7 @@ _WORDS = {
     Action.MONITOR_MUTED: "muted the monitor",
     Action.MONITOR_UNMUTED: "unmuted the monitor",
     Action.INCIDENT_ACKNOWLEDGED: "acknowledged an incident of",
-    Action.INCIDENT_NOTED: "wrote a note about an incident",
+    Action.INCIDENT_NOTED: "wrote a note about an incident of",
     Action.CHANNEL_CREATED: "created the notification channel",
     Action.CHANNEL_UPDATED: "changed the notification channel",
     Action.CHANNEL_TESTED: "tested the notification channel",
@@ -72,15 +73,23 @@ _WORDS = {
     Action.ARTICLE_DELETED: "deleted the article",
 }
 
+# Their parts have names that people gave.
+_HEADERS = ("request_headers", "headers")
+
 
 def name_field(name: str) -> str:
-    """Return what people call a field: `Interval in seconds`, `routing: tags`."""
-    return LABELS.get(name) or name.replace(".", ": ").replace("_", " ")
+    """Return what people call a field: `Interval in seconds`, `Request headers: Accept`, `Routing: tags`."""
+    whole, dot, part = name.partition(".")
+    if whole not in _HEADERS:
+        part = part.replace(".", ": ").replace("_", " ")
+    label = LABELS.get(whole) or capitalize(whole.replace("_", " "))
+    return f"{label}: {part}" if dot else label
 
 
-def describe_action(action: str) -> str:
-    """Return the words that stand between the actor and the subject.
+def describe_action(action: str, subject: str = "") -> str:
+    """Return the words that stand between the actor and the subject, which may be unknown.
 
     An action of another version, unknown to this one, is returned as it is.
     """
-    return _WORDS[Action(action)] if action in list(Action) else action
+    words = _WORDS[Action(action)] if action in list(Action) else action
+    return words if subject else words.removesuffix(" of")

@@ -33,6 +33,9 @@ TYPES = {
     "custom": ("Custom", "An address that takes JSON in a form of its own."),
 }
 
+# How a sentence goes on after "told by", where the name of the type would not do.
+_WAYS = {"email": "email", "webhook": "a webhook", "custom": "a custom webhook"}
+
 LABELS = {
     "name": "Name",
     "url": "Address (URL)",
@@ -111,3 +114,8 @@ def name_event(event: str, resolution: str | None = None) -> str:
     if event == "incident.resolved" and resolution:
         return _ENDS[Resolution(resolution)]
     return EVENTS.get(event) or _OTHERS.get(event, event)
+
+
+def name_way(channel_type: str) -> str:
+    """Say by what a channel of this type tells people, as it stands in a sentence."""
+    return _WAYS.get(channel_type) or TYPES[channel_type][0]

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from monitoring.app.words import write_duration, write_percent
+from monitoring.app.words import write_duration, write_percent, write_utc_day
 from monitoring.monitors.health import Outcome, State
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Days:
 def draw_days(windows: Sequence[tuple[Window, Durations]]) -> Days:
     """Draw days. Green was up all the time, amber at least 99 % of it."""
     days = [
-        Day(position * _BAR_STEP, _look_of(durations), f"{start:%-d %b %Y}: {_say_day(durations)}")
+        Day(position * _BAR_STEP, _look_of(durations), f"{write_utc_day(start)}: {_say_day(durations)}")
         for position, ((start, _), durations) in enumerate(windows)
     ]
     troubled = [day for day in reversed(days) if day.look in (Outcome.DEGRADED, Outcome.DOWN)]

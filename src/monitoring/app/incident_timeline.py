@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from monitoring.app.channel_words import name_event
+from monitoring.app.channel_words import name_event, name_way
+from monitoring.app.words import go_on_with
 from monitoring.notifications.models import DeliveryStatus
 
 if TYPE_CHECKING:
@@ -55,13 +56,18 @@ def is_nobody_told(incident: Incident, deliveries: Sequence[NotificationDelivery
 
 
 def tell_delivery(delivery: NotificationDelivery, resolution: str | None = None) -> Entry:
-    """Tell what became of a message. `resolution` is how its incident ended, if it is about one that did."""
+    """Tell whom a message told, how, and what became of it.
+
+    `resolution` is how its incident ended, if it is about one that did.
+    """
     what = name_event(delivery.event, resolution)
-    name, reason = delivery.channel.name, delivery.error_message
+    name, reason, way = delivery.channel.name, delivery.error_message, name_way(delivery.channel.type)
+    by = "" if name == way else f" by {way}"  # some channels are called after their service
     if delivery.status == DeliveryStatus.DELIVERED:
-        return Entry(delivery.delivered_at or delivery.created_at, "was told", f"{what}.", name)
+        return Entry(delivery.delivered_at or delivery.created_at, f"was told{by}", f"{what}.", name)
     if delivery.status == DeliveryStatus.SKIPPED:
-        return Entry(delivery.created_at, "was not told", f"{reason}.", name)
+        return Entry(delivery.created_at, f"was not told{by}", f"{reason}.", name)
     if delivery.status == DeliveryStatus.FAILED:
-        return Entry(delivery.created_at, "could not be told", f"{reason}.", name)
-    return Entry(delivery.created_at, "is being told", f"{what}. {reason or 'Not sent yet'}.", name)
+        return Entry(delivery.created_at, f"could not be told{by}", f"{reason}.", name)
+    tried = f"The last attempt failed: {go_on_with(reason)}." if reason else f"{what}. Not sent yet."
+    return Entry(delivery.created_at, f"is being told{by}", tried, name)

@@ -59,6 +59,7 @@ class Source(Enum):
     TOLD = """
         (SELECT count(*) || ' ' || sum(attempts) || ' ' || count(delivered_at) || ' ' || count(error_message)
             || ' ' || count(due_at) || ' ' || coalesce(sum({ms:due_at}), 0)
+            || ' ' || coalesce(sum({ms:attempted_at}), 0)
             FROM notification_deliveries WHERE subject_id = given.id)
     """
 
@@ -73,6 +74,7 @@ class Source(Enum):
     CHANNEL = """
         (SELECT count(*) || ' ' || sum({ms:created_at}) || ' ' || sum(attempts) || ' ' || count(delivered_at)
             || ' ' || count(error_message) || ' ' || count(due_at) || ' ' || coalesce(sum({ms:due_at}), 0)
+            || ' ' || coalesce(sum({ms:attempted_at}), 0)
             FROM (SELECT * FROM notification_deliveries WHERE channel_id = given.id
                 ORDER BY id DESC LIMIT 200) AS newest)
     """

@@ -24,7 +24,7 @@ MIN_SHADE = 4
 
 # What is shaded, in words.
 HAPPENED = {"maintenance": "in maintenance", "incident": "down"}
-PHASES = ("name", "connection", "TLS", "first byte", "transfer")
+PHASES = ("DNS", "connection", "TLS", "first byte", "transfer")
 
 _MS_A_SECOND = 1000
 
@@ -242,7 +242,7 @@ def _tell_times(summary: Summary) -> str:
 def _tell_phases(summary: Summary) -> str:
     averages = summary.phases.averages()
     if averages is None:
-        return "no answers"
+        return "no good answers"
     told = [f"{phase} {each:,.0f}" for phase, each in zip(PHASES, averages, strict=True)]
     return f"{', '.join(told)} ms"
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.words import isolate
 from monitoring.incidents.models import IncidentState
-from monitoring.incidents.service import count_open, list_incidents
+from monitoring.incidents.service import count_acknowledged, count_open, list_incidents
+from monitoring.members.service import name_members
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.service import name_monitors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from uuid import UUID
 
     from monitoring.incidents.models import Incident
@@ -25,6 +26,7 @@ class TeamNews(NamedTuple):
     """The open incidents of a team, the newest of them with the names of their monitors, and a sentence."""
 
     open_count: int
+    acknowledged_count: int
     open_incidents: Sequence[Incident]
     names: Mapping[UUID, str]
     says: str
@@ -33,6 +35,7 @@ class TeamNews(NamedTuple):
 async def read_news(team_id: UUID) -> TeamNews:
     """Read what is wrong now. The sentence differs as soon as another monitor goes down or is degraded."""
     open_count = await count_open(team_id)
+    acknowledged_count = await count_acknowledged(team_id) if open_count else 0
     newest = await list_incidents(team_id, None, IncidentState.OPEN, NAMED, None)
     names = await name_monitors(team_id, {incident.monitor_id for incident in newest.rows})
     degraded = Monitor.filter(team_id=team_id, status=Outcome.DEGRADED)
@@ -41,7 +44,17 @@ async def read_news(team_id: UUID) -> TeamNews:
         (open_count, [names.get(incident.monitor_id, "a monitor") for incident in newest.rows]),
         (await degraded.count(), [monitor.name for monitor in newest_degraded]),
     )
-    return TeamNews(open_count, newest.rows, names, says)
+    return TeamNews(open_count, acknowledged_count, newest.rows, names, says)
+
+
+async def name_takers(team_id: UUID, incidents: Iterable[Incident]) -> dict[str, str]:
+    """Name who takes care of the open ones of these incidents, by what an acknowledgement says of them.
+
+    Members have names. A program, or somebody who is no member any more, has none.
+    """
+    takers = {each.acknowledged_by for each in incidents if each.acknowledged_by and not each.resolved_at}
+    names = await name_members(team_id, takers)
+    return {taker: names.get(taker) or taker for taker in takers}
 
 
 def say(opened: tuple[int, Sequence[str]], degraded: tuple[int, Sequence[str]]) -> str:

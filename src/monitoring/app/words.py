@@ -55,6 +55,12 @@ def write_clock(moment: datetime) -> Markup:
     return _write_time(moment, text=f"{local:%H:%M:%S}{_suffix()}")
 
 
+def write_utc_day(moment: datetime) -> str:
+    """Write the day of a moment, which is the same for readers everywhere."""
+    moment = moment.astimezone(UTC)
+    return f"{moment.day} {moment:%b %Y}"
+
+
 def write_ago(moment: datetime | None) -> Markup | str:
     """Write how long ago a moment was, as a `<time>` that tells the moment too; "never" for None."""
     return _write_time(moment, text=say_age(moment), markup=_AGO) if moment else "never"
@@ -113,9 +119,9 @@ def write_milliseconds(milliseconds: int | None) -> Markup | str:
 
 
 def write_percent(ratio: float | None) -> str:
-    """Write a ratio, cut and not rounded: only what never failed reads 100 %. None is "no data"."""
+    """Write a ratio, cut and not rounded: only what never failed reads 100 %. None is "not enough data"."""
     if ratio is None:
-        return "no data"
+        return "not enough data"
     if ratio == 1:
         return "100 %"
     return f"{int(ratio * 10_000) / 100:.2f} %"
@@ -129,6 +135,17 @@ def resolve_references(text: str) -> str:
 def isolate(text: str) -> str:
     """Keep a stranger's text from turning the words around it, where no `<bdi>` can stand (UAX #9 §2.4.2)."""
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
+
+
+def go_on_with(sentence: str) -> str:
+    """Write a sentence after a colon: its first word loses its capital, unless it has another, as TLS has."""
+    first, space, rest = sentence.partition(" ")
+    return f"{first.lower() if first.istitle() else first}{space}{rest}"
+
+
+def capitalize(text: str) -> str:
+    """Begin with a capital, and keep the others: `DNS`, `First byte`."""
+    return text[:1].upper() + text[1:]
 
 
 def let_break(text: str) -> Markup:
@@ -148,6 +165,7 @@ FILTERS: dict[str, Callable[..., Markup | str]] = {
     "age": say_age,
     "ago": write_ago,
     "breakable": let_break,
+    "capitalized": capitalize,
     "as_read": resolve_references,
     "clock": write_clock,
     "counted": write_count,
@@ -161,6 +179,7 @@ FILTERS: dict[str, Callable[..., Markup | str]] = {
     "since": write_since,
     "to_the_second": write_to_the_second,
     "until": write_until,
+    "utc_day": write_utc_day,
 }
 
 

@@ -43,9 +43,8 @@ async def acknowledge(team_id: UUID, incident_id: UUID, actor: Actor) -> tuple[I
         incident.acknowledged_at, incident.acknowledged_by = now, actor.name[:MAX_AUTHOR_CHARACTERS]
         await incident.save(update_fields=("acknowledged_at", "acknowledged_by"))
         monitor = await find_monitor(team_id, incident.monitor_id)
-        await record(
-            team_id, actor, Action.INCIDENT_ACKNOWLEDGED, monitor.name if monitor else "", incident.id
-        )
+        name = monitor.name if monitor else ""
+        await record(team_id, actor, Action.INCIDENT_ACKNOWLEDGED, name, incident.id)
         told = await announce([announcement_of(ACKNOWLEDGED, now, incident, monitor)]) if monitor else []
         return incident, told
 
@@ -65,7 +64,9 @@ async def write_note(team_id: UUID, incident_id: UUID, actor: Actor, text: str) 
             text=text,
             created_at=datetime.now(UTC),
         )
-        await record(team_id, actor, Action.INCIDENT_NOTED, subject_id=incident.id)
+        monitor = await find_monitor(team_id, incident.monitor_id)
+        name = monitor.name if monitor else ""
+        await record(team_id, actor, Action.INCIDENT_NOTED, name, incident.id)
         return note
 
 

@@ -144,6 +144,12 @@ async def count_open(team_id: UUID) -> int:
     return await Incident.filter(team_id=team_id, resolved_at=None).count()
 
 
+async def count_acknowledged(team_id: UUID) -> int:
+    """Count the incidents of a team that are not over and that somebody takes care of."""
+    of_team = Incident.filter(team_id=team_id, resolved_at=None, acknowledged_at__isnull=False)
+    return await of_team.count()
+
+
 async def get_incident(team_id: UUID, incident_id: UUID) -> Incident:
     """Return an incident of the team. Raises Problem if there is none, or if it is another team's."""
     incident = await Incident.get_or_none(id=incident_id, team_id=team_id)

@@ -16,6 +16,7 @@ from monitoring.members.rules import check_password, read_email
 from monitoring.members.sessions import end_sessions
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from uuid import UUID
 
     from monitoring.audit.actors import Actor
@@ -25,6 +26,14 @@ async def list_members(team_id: UUID | None = None) -> list[User]:
     """Return a team's members, or everybody, oldest first."""
     users = User.filter(team_id=team_id) if team_id else User.all()
     return await users.order_by("id").select_related("team")
+
+
+async def name_members(team_id: UUID, emails: Collection[str]) -> dict[str, str]:
+    """Return the names of those of these people who are in the team, by their emails."""
+    if not emails:
+        return {}
+    found = await User.filter(team_id=team_id, email__in=emails).values_list("email", "name")
+    return dict(found)
 
 
 async def get_member(team_id: UUID, user_id: UUID) -> User:

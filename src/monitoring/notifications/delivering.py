@@ -72,6 +72,7 @@ async def _store(
         "status": conclusion.status,
         "status_code": result.status_code,
         "error_message": result.error_message,
+        "attempted_at": now,
         "delivered_at": now if conclusion.status is DeliveryStatus.DELIVERED else None,
     }
     due_at = now + conclusion.wait if conclusion.wait else None

@@ -110,6 +110,8 @@ class NotificationDelivery(Model):
     status_code = fields.IntField(null=True)
     error_message = fields.CharField(max_length=255, null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField(db_index=True)
+    # When the last attempt ended. Null if there was none, or if an earlier release made it.
+    attempted_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     delivered_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
 
     class Meta:

@@ -37,7 +37,7 @@ async def show_audit_log(visit: Visit) -> Response:
     return await _render(
         visit,
         sought,
-        entries=[(entry, describe_action(entry.action)) for entry in page.rows],
+        entries=[(entry, describe_action(entry.action, entry.subject)) for entry in page.rows],
         next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
     )
 

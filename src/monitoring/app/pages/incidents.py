@@ -9,7 +9,7 @@ from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS
 from monitoring.app.pages import incident
 from monitoring.app.routing import for_members
-from monitoring.app.team_news import read_news
+from monitoring.app.team_news import name_takers, read_news
 from monitoring.contract.cursors import encode_cursor
 from monitoring.incidents.models import IncidentState
 from monitoring.incidents.service import list_incidents
@@ -32,6 +32,7 @@ async def show_incidents(visit: Visit) -> Response:
         "monitors/incidents.html",
         incidents=page.rows,
         names=await name_monitors(visit.team.id, {each.monitor_id for each in page.rows}),
+        takers=await name_takers(visit.team.id, page.rows),
         error_words=ERRORS,
         state=state,
         news=await read_news(visit.team.id),

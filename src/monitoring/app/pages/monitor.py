@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import dropwhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.chart_axes import HOURS, Axis, axis_of_minutes
@@ -14,6 +15,7 @@ from monitoring.app.monitor_words import ERRORS, LABELS, STATUSES, UNANSWERED
 from monitoring.app.mute_lengths import MUTE_LENGTHS
 from monitoring.app.response_chart import PHASES, draw_chart, draw_phases
 from monitoring.app.routing import for_members
+from monitoring.app.team_news import name_takers
 from monitoring.checks.close_up import measure_closely
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
@@ -24,18 +26,21 @@ from monitoring.incidents.spans import read_incident_spans
 from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
 from monitoring.monitors.deleting import find_deletion
+from monitoring.monitors.health import Outcome
 from monitoring.monitors.maintenance.reading import is_within, read_spans
 from monitoring.notifications.muting import find_mute
 from monitoring.notifications.service import find_told_channels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from starlette.responses import Response
 
     from monitoring.app.visits import Visit
     from monitoring.checks.ranges import WindowName
     from monitoring.checks.results import CheckResult
+    from monitoring.incidents.models import Incident
     from monitoring.monitors.models import Monitor
 
 CHECKS_SHOWN = 20
@@ -110,6 +115,7 @@ async def show_monitor(visit: Visit) -> Response:
         configuration=configuration_of(monitor),
         labels=LABELS,
         status_words=STATUSES[monitor.status],
+        status_since=_date_status(monitor, incident_page.rows),
         last_error=_explain_last_error(monitor, checks),
         checks=checks,
         error_words=ERRORS,
@@ -118,6 +124,7 @@ async def show_monitor(visit: Visit) -> Response:
         min_counted_seconds=MIN_COUNTED.total_seconds(),
         unanswered=UNANSWERED,
         windows=windows,
+        checked_windows=list(dropwhile(lambda each: not each[1].check_count, windows)),
         periods=PERIODS,
         period=period,
         chart=draw_chart(*drawing),
@@ -125,6 +132,7 @@ async def show_monitor(visit: Visit) -> Response:
         phases=PHASES,
         checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
         incidents=incident_page.rows,
+        takers=await name_takers(visit.team.id, incident_page.rows),
         answered=next((each for each in incident_page.rows if each.answer), None),
         told=await find_told_channels(visit.team.id, monitor.id),
         mute=await find_mute(monitor.id, now),
@@ -133,6 +141,13 @@ async def show_monitor(visit: Visit) -> Response:
     )
     remember_list(visit, page, monitor.id)
     return page
+
+
+def _date_status(monitor: Monitor, incidents: Sequence[Incident]) -> datetime:
+    """Say since when the monitor has its status. It is down since the first failure, not since the last."""
+    if monitor.status == Outcome.DOWN and incidents and not incidents[0].resolved_at:
+        return incidents[0].started_at
+    return monitor.status_changed_at
 
 
 def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str | None:

@@ -21,7 +21,7 @@ from monitoring.app.monitor_filter import place_problem, read_filter
 from monitoring.app.monitor_words import STATUSES, UNANSWERED
 from monitoring.app.mute_lengths import MUTE_LENGTHS
 from monitoring.app.routing import for_members
-from monitoring.app.team_news import read_news
+from monitoring.app.team_news import name_takers, read_news
 from monitoring.checks.latest import list_latest
 from monitoring.checks.uptimes import measure_ratios
 from monitoring.contract.problems import Problem
@@ -187,6 +187,7 @@ async def _render_list(
         deletions=around.deletions,
         orders=ORDERS,
         news=around.news,
+        takers=await name_takers(visit.team.id, around.news.open_incidents),
     )
 
 
