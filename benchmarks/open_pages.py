@@ -89,24 +89,17 @@ def settings_for(url: str) -> Settings:
     return Settings(database_url=SecretStr(url), **values)
 
 
-async def sow(case: Case) -> list[Team]:
-    """Make teams with monitors that were checked, and a session for each page."""
-    teams = []
-    for number in range(case.teams):
-        team = await create_team(f"Team {case.title} {number}", "free", 1000)
-        given = [
-            {"url": f"https://{each}.example.com/", "name": f"{each}"} for each in range(MONITORS_A_TEAM)
-        ]
-        ids = [(await create_monitor(team.id, each)).id for each in given]
-        async with transaction() as connection:
-            await insert_results(connection, [found for id_ in ids for found in find_checks(id_)])
-        email = f"{uuid4()}@example.com"
-        invited = await invite(team.id, email, "owner", by=COMMAND_LINE)
-        user = await accept_invitation(invited.code, "Alice", "correct horse battery staple")
-        sessions = PAGES // case.teams
-        teams.append(Team(ids, [await begin_session(user, "benchmark") for _ in range(sessions)]))
-    await check([id_ for team in teams for id_ in team.monitor_ids])
-    return teams
+async def sow(name: str, monitors: int, pages: int) -> Team:
+    """Make a team with monitors that were checked, and a session for each page."""
+    team = await create_team(name, "free", monitors)
+    given = [{"url": f"https://{each}.example.com/", "name": f"{each}"} for each in range(monitors)]
+    ids = [(await create_monitor(team.id, each)).id for each in given]
+    async with transaction() as connection:
+        await insert_results(connection, [found for id_ in ids for found in find_checks(id_)])
+    invited = await invite(team.id, f"{uuid4()}@example.com", "owner", by=COMMAND_LINE)
+    user = await accept_invitation(invited.code, "Alice", "correct horse battery staple")
+    await check(ids)
+    return Team(ids, [await begin_session(user, "benchmark") for _ in range(pages)])
 
 
 def find_checks(monitor_id: UUID) -> list[CheckResult]:
@@ -177,7 +170,11 @@ async def measure(server: Server, case: Case, settings: Settings, seconds: float
     """Open all pages, let each get its first answers, and print the CPU of the service from then on."""
     async with open_backends(settings) as backends:
         with backends.activate():
-            teams, answers = await sow(case), Counter[str]()
+            teams = [
+                await sow(f"Team {case.title} {number}", MONITORS_A_TEAM, PAGES // case.teams)
+                for number in range(case.teams)
+            ]
+            answers = Counter[str]()
             keep = keep_in_background if case.in_background else keep_open
             pages = [keep(server.port, token, answers) for team in teams for token in team.tokens]
             checks = [

@@ -48,6 +48,7 @@ PUBLISHED_CONFIG = PUBLISHED.parent / "src" / "monitoring" / "schemathesis.toml"
 EXAMPLES = int(os.environ.get("FUZZING_EXAMPLES", "100"))
 IS_WHOLE = "FUZZING_EXAMPLES" in os.environ
 TIMEOUT_SECONDS = 300 + 5 * EXAMPLES
+WITHOUT_PROXY = {"no_proxy": "127.0.0.1"}  # which spares each request a search of the environment
 MANY = 1_000_000  # for limits, which would otherwise hide everything else
 
 ADDRESS = {"url": "https://shop.example.com/"}
@@ -89,7 +90,7 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
     Unless told otherwise it would send them anywhere, so that most made-up addresses are not refused.
     """
     give_tables_of_characters(folder)
-    changes = {"allowed_networks": ("0.0.0.0/0", "::/0"), **changes}
+    changes = {"allowed_networks": ("0.0.0.0/0", "::/0"), "sweep_interval_seconds": 10, **changes}
     with (
         patch.object(worker, "open_sender", lambda _: nullcontext()),
         patch.object(deliveries, "TEST_PATIENCE", timedelta(0)),  # nobody makes the attempt
@@ -151,6 +152,7 @@ def fuzz(
         | credentials
         | {"FUZZING_URL": service.base_url, "FUZZING_TROUBLE": trouble}
         | {"SCHEMATHESIS_HOOKS": "fuzzing_checks"}
+        | WITHOUT_PROXY
         | {"PYTHONPATH": os.pathsep.join(map(str, [HERE, TESTS, *sys.path]))},  # the same service as here
         cwd=service.settings.data_dir,
         capture_output=True,

@@ -10,12 +10,14 @@ from __future__ import annotations
 import gc
 import os
 from functools import cache
+from http.client import HTTPConnection
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 from zlib import crc32
 
-import httpx
+import orjson
 import schemathesis
 from schemathesis.core.deserialization import deserialize_yaml
 from schemathesis.core.media_types import YAML_MEDIA_TYPES
@@ -23,7 +25,7 @@ from schemathesis.core.media_types import YAML_MEDIA_TYPES
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.auth.scopes import SCOPES
 from monitoring.contract.document import METHODS, Operation
-from promises import DOCUMENT, EXAMPLE_IDS, OPERATIONS
+from promises import DOCUMENT, EXAMPLE_IDS, JSON, OPERATIONS
 from spoken_errors import documented_answers, name_error
 
 if TYPE_CHECKING:
@@ -61,9 +63,9 @@ ABOUT_THE_FORM = {
     "unsupported_media_type",
 }
 
-STRANGER = httpx.Client(
-    base_url=os.environ["FUZZING_URL"], headers={"Authorization": os.environ["FUZZING_STRANGER"]}, timeout=30
-)
+# Strangers ask thousands of times. Another client would take five times the processor time of this one.
+STRANGER = HTTPConnection(urlsplit(os.environ["FUZZING_URL"]).netloc, timeout=30)
+HEADERS_OF_STRANGER = {"Authorization": os.environ["FUZZING_STRANGER"], "Content-Type": JSON}
 
 # The things that the document's examples name exist and are never deleted: examples are sent most often.
 THINGS = {"monitor_id", "window_id", "channel_id", "delivery_id", "incident_id"}
@@ -112,6 +114,15 @@ FRAMING_HEADERS = ("Connection", "Content-Length", "Expect", "Host", "Transfer-E
 
 # Errors that come before authentication.
 BEFORE_SECURITY = {"malformed_request", "method_not_allowed", "not_found"}
+
+
+@schemathesis.hook
+def before_load_schema(_: HookContext, raw_schema: dict[str, Any]) -> None:
+    """Fuzz moments by their pattern alone, which allows no more than their format: it leaves out no value.
+
+    Schemathesis would look for a moment that breaks only the format, in each run for 16 seconds and in vain.
+    """
+    raw_schema["components"]["schemas"]["Moment"].pop("format")
 
 
 @schemathesis.hook("before_call")
@@ -225,11 +236,12 @@ def strangers_see_nothing_in_lists(_: CheckContext, response: Response, case: Ca
     cursor = response.json()["next_cursor"]
     ours = {"monitor_id": EXAMPLE_IDS["monitor_id"]} if operation.operation_id == "list_incidents" else {}
     path = operation.path.format_map(case.path_parameters or {})
-    listed = STRANGER.get(path, params=ours | ({"cursor": cursor} if cursor else {}))
+    listed = _ask_as_stranger("GET", f"{path}?{urlencode(ours | ({'cursor': cursor} if cursor else {}))}")
     if operation.definition["x-required-scope"].startswith("articles:"):
-        assert listed.status_code == 403
+        assert listed.status == 403
         return
-    assert {name: rows or None for name, rows in listed.json().items()} == dict.fromkeys(response.json())
+    rows_by_name = orjson.loads(listed.body)
+    assert {name: rows or None for name, rows in rows_by_name.items()} == dict.fromkeys(response.json())
 
 
 @schemathesis.check
@@ -241,9 +253,9 @@ def strangers_see_and_change_nothing(_: CheckContext, response: Response, case: 
     told = {name: case.path_parameters.get(name) or response.json()["id"] for name in ids}
     for operation in OPERATIONS.values():
         if _ids_taken(operation) == ids:
-            answer = _ask_as_stranger(operation, told)
-            assert (answer.status_code, answer.content) == _answer_about_nobodys(operation.operation_id)
-            assert answer.status_code == 404
+            answer = _try_as_stranger(operation, told)
+            assert answer == _answer_about_nobodys(operation.operation_id)
+            assert answer.status == 404
 
 
 @schemathesis.check
@@ -299,17 +311,37 @@ def _find_existing(operation_id: str, names: Iterable[str]) -> dict[str, str]:
     return {name: existing[name] for name in names if name in existing}
 
 
+class StrangersAnswer(NamedTuple):
+    """What another team's key got."""
+
+    status: int
+    body: bytes
+
+
 @cache
-def _answer_about_nobodys(operation_id: str) -> tuple[int, bytes]:
+def _answer_about_nobodys(operation_id: str) -> StrangersAnswer:
     operation = OPERATIONS[operation_id]
-    answer = _ask_as_stranger(operation, {name: str(uuid4()) for name in _ids_taken(operation)})
-    return answer.status_code, answer.content
+    return _try_as_stranger(operation, {name: str(uuid4()) for name in _ids_taken(operation)})
 
 
-def _ask_as_stranger(operation: Operation, ids: Mapping[str, str]) -> httpx.Response:
+def _try_as_stranger(operation: Operation, ids: Mapping[str, str]) -> StrangersAnswer:
     by_id = next((TAKE_OVER_BY_ID[name] for name in ids if name in TAKE_OVER_BY_ID), TAKE_OVER)
     body = TAKE_OVER_BY_OPERATION.get(operation.operation_id, by_id)
-    return STRANGER.request(operation.method, operation.path.format_map(ids), json=body)
+    return _ask_as_stranger(operation.method.upper(), operation.path.format_map(ids), orjson.dumps(body))
+
+
+def _ask_as_stranger(method: str, target: str, body: bytes | None = None) -> StrangersAnswer:
+    try:
+        return _exchange_as_stranger(method, target, body)
+    except ConnectionError:  # the service ends connections that nobody used for a while
+        STRANGER.close()
+        return _exchange_as_stranger(method, target, body)
+
+
+def _exchange_as_stranger(method: str, target: str, body: bytes | None) -> StrangersAnswer:
+    STRANGER.request(method, target, body, HEADERS_OF_STRANGER)
+    answer = STRANGER.getresponse()
+    return StrangersAnswer(answer.status, answer.read())
 
 
 def _ids_taken(operation: Operation) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ GONE: Any = object()
 LONGEST_QUOTE = 120
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, because a comparison makes 100,000 of them
 class Place:
     """A node and its JSON pointer. The value of a missing node is None."""
 
@@ -26,7 +27,7 @@ class Place:
 
     def __truediv__(self, step: str | int) -> Place:
         """Go one step down, and follow a Reference Object found there."""
-        below = Place(self.root, f"{self.pointer}{pointer_to(str(step))}", self._look_up(step))
+        below = Place(self.root, f"{self.pointer}/{_escaped(str(step))}", self._look_up(step))
         while isinstance(below.value, dict) and isinstance(below.value.get("$ref"), str):
             below = self._resolve(below.value["$ref"])
         return below
@@ -64,7 +65,7 @@ def steps_of(pointer: str) -> list[str]:
 
 def pointer_to(*steps: str) -> str:
     """Write a JSON pointer."""
-    return "".join(f"/{step.replace('~', '~0').replace('/', '~1')}" for step in steps)
+    return "".join(f"/{_escaped(step)}" for step in steps)
 
 
 def changed(document: Json, pointer: str, value: Json) -> Json:
@@ -81,6 +82,11 @@ def changed(document: Json, pointer: str, value: Json) -> Json:
     else:
         node[last] = value
     return document
+
+
+@cache
+def _escaped(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
 
 
 def quote(value: Json) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import orjson
@@ -34,17 +35,21 @@ def documented_answers() -> Iterator[Answer]:
     yield from ((NO_OPERATION, status, name) for status, name in _told_before_routing())
 
 
+@cache
 def name_error(operation_id: str, status: int, body: bytes) -> str | None:
     """Name an error answer, if the document has it for this operation or for none."""
     spoken = orjson.loads(body)
+    names = _names_of(operation_id, status)
+    return next((name for name in names if _says(CATALOGUE.templates[name], spoken)), None)
+
+
+@cache
+def _names_of(operation_id: str, status: int) -> list[str]:
+    """List what an answer may say, fixed sentences first: `{field}: {problem}` fits nearly all of them."""
     names = [name for known, name in _told_before_routing() if known == status]
     if operation_id:
         names += _names_in(DOCUMENT.operations[operation_id].responses.get(str(status), {}))
-    # Fixed sentences first: `{field}: {problem}` fits nearly all of them.
-    for name in sorted(names, key=lambda name: (CATALOGUE.templates[name].sentence or "").count("{")):
-        if _says(CATALOGUE.templates[name], spoken):
-            return name
-    return None
+    return sorted(names, key=lambda name: (CATALOGUE.templates[name].sentence or "").count("{"))
 
 
 def _told_before_routing() -> Iterator[tuple[int, str]]:
@@ -61,9 +66,13 @@ def _names_in(response: Node) -> list[str]:
 def _says(template: ErrorTemplate, body: Mapping[str, object]) -> bool:
     spoken = "error_description" if "error_description" in template.body else "error"
     sentence = template.sentence or template.body[spoken]
-    pattern = re.sub(r"\\\{\w+\\\}", ".*", re.escape(sentence))
     return (
         body.keys() == template.body.keys()
-        and re.fullmatch(pattern, str(body[spoken])) is not None
+        and _pattern_of(sentence).fullmatch(str(body[spoken])) is not None
         and (spoken == "error" or body["error"] == template.body["error"])
     )
+
+
+@cache
+def _pattern_of(sentence: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\\{\w+\\\}", ".*", re.escape(sentence)))

@@ -15,6 +15,7 @@ import yaml
 from connexion.spec import Specification
 from openapi_spec_validator import validate
 
+from breaking_changes import LOADER
 from monitoring.contract.bodies import RequestBody
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Json, Node, Operation, load_document
@@ -214,7 +215,7 @@ class TestDocument:
 
     def test_every_key_is_text_to_readers_of_yaml_1_1(self) -> None:
         """They read `off`, `y` and `n` as booleans; PyYAML reads the first as one."""
-        nodes = [yaml.safe_load((ROOT / "openapi.yaml").read_bytes())]
+        nodes = [yaml.load((ROOT / "openapi.yaml").read_bytes(), LOADER)]  # noqa: S506 - a SafeLoader
         for node in nodes:
             nodes += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
         assert {
@@ -225,7 +226,7 @@ class TestDocument:
         """SnakeYAML refuses more than 50 that stand for an object or an array."""
         anchored: dict[str | None, yaml.Event] = {}
         aliases: list[yaml.Event] = []
-        for event in yaml.parse(DOCUMENT.yaml_bytes):
+        for event in yaml.parse(DOCUMENT.yaml_bytes, LOADER):
             if isinstance(event, yaml.AliasEvent):
                 aliases.append(anchored[event.anchor])
             elif anchor := getattr(event, "anchor", None):
@@ -234,7 +235,7 @@ class TestDocument:
 
     def test_it_has_the_version_of_the_package(self) -> None:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-        workflows = yaml.safe_load((ROOT / "arazzo.yaml").read_text())
+        workflows = yaml.load((ROOT / "arazzo.yaml").read_text(), LOADER)  # noqa: S506 - a SafeLoader
         assert DOCUMENT.root["info"]["version"] == workflows["info"]["version"] == project["version"]
 
     def test_operation_ids_are_frozen(self) -> None:

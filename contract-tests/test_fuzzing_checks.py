@@ -8,8 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis.strategies import from_regex
 from schemathesis.core import NOT_SET
 from schemathesis.core.deserialization import deserialize_response
+
+from promises import DOCUMENT, judge_value
 
 ROOT = Path(__file__).parents[1]
 
@@ -30,3 +34,9 @@ def test_a_published_document_is_read_once_a_run(name: str, monkeypatch: pytest.
         return deserialize_response(answer, "application/yaml", context=context)
 
     assert read() is read()
+
+
+@given(from_regex(DOCUMENT.root["components"]["schemas"]["Moment"]["pattern"], fullmatch=True))
+def test_whatever_the_pattern_of_moments_allows_is_a_date_time(moment: str) -> None:
+    """So fuzzing by the pattern alone leaves nothing out."""
+    judge_value(moment, {"type": "string", "format": "date-time"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -21,7 +21,9 @@ from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.auth.service import create_team
 from monitoring.members.models import Role, Session, User
 from monitoring.members.sessions import Standing, end_sessions
+from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.service import create_window
+from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitoring.monitors.service import create_monitor, delete_monitor
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.muting import store_mutes
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from running_service import RunningService
 
 MONITOR = {"url": "https://shop.example.com/", "name": "Shop"}
+HOUR = timedelta(hours=1)
 HEADERS = {"Accept": FOLLOWED_MEDIA_TYPE}
 
 
@@ -67,6 +70,16 @@ async def disable_it(team_id: UUID, channel_id: UUID) -> None:
 
 async def send_test(team_id: UUID, channel_id: UUID) -> None:
     await queue_test(team_id, channel_id)
+
+
+async def live_for_two_days(monitor_id: UUID, hours_down: int) -> None:
+    """Give a monitor a history, at whose end it was down, as if its state had changed now."""
+    now = datetime.now(UTC)
+    await StateChange.filter(monitor_id=monitor_id).delete()
+    for hours, state in ((48, State.UP), (hours_down, State.DOWN)):
+        await StateChange.create(monitor_id=monitor_id, changed_at=now - hours * HOUR, state=state)
+    await Watch.filter(monitor_id=monitor_id).update(seen_until=now + HOUR)
+    await Monitor.filter(id=monitor_id).update(created_at=now - 48 * HOUR, status_changed_at=now)
 
 
 async def begin_maintenance(team_id: UUID, _: UUID) -> None:
@@ -119,6 +132,21 @@ def test_a_page_is_sent_when_a_monitor_is_muted(owner: Visitor, service: Running
         assert ">muted<" not in next(pages)
         service.run(store_mutes(owner.team.id, [monitor.id], None, "Alice"))
         assert any(">muted<" in page for page in pages)  # it may be checked meanwhile
+
+
+def test_a_list_is_sent_with_other_uptimes_when_the_state_of_a_monitor_changes(
+    owner: Visitor, service: RunningService
+) -> None:
+    monitor = service.run(create_monitor(owner.team.id, MONITOR | {"paused": True}))
+    service.run(live_for_two_days(monitor.id, hours_down=6))
+    with following(owner, "/monitors") as pages:
+        assert uptime_in(next(pages)).startswith("74.")
+        service.run(live_for_two_days(monitor.id, hours_down=12))
+        assert uptime_in(next(pages)).startswith("49.")
+
+
+def uptime_in(page: str) -> str:
+    return page.partition('class="number uptime">')[2].partition("<")[0]
 
 
 @pytest.mark.anyio

@@ -57,6 +57,10 @@ async def _settle(monitor: dict[str, Any], status: str, response_time_ms: int | 
     await Watch.filter(monitor_id=monitor["id"]).update(last_response_time_ms=response_time_ms)
 
 
+async def _check(monitor: dict[str, Any], checked_at: datetime) -> None:
+    await Watch.filter(monitor_id=monitor["id"]).update(last_checked_at=checked_at)
+
+
 async def _live(monitor: dict[str, Any], hours_down: int | None) -> None:
     """Give a monitor two days of history, whose end it was down for; None means no history."""
     if hours_down is None:
@@ -270,13 +274,15 @@ class TestRows:
     def test_say_what_changed_about_a_monitor_and_around_it(
         self, service: RunningService, owner: Visitor, alice: Player
     ) -> None:
-        monitor = create(alice)
+        monitor, now = create(alice), datetime.now(UTC)
         monitor_id = UUID(monitor["id"])
         seen = {_rows(owner.open("/monitors"))}
         changes = (
             _settle(monitor, "up", 87),
+            _check(monitor, now),
+            _check(monitor, now + timedelta(microseconds=1)),
             _live(monitor, 3),
-            write_down([make_result(monitor_id, datetime.now(UTC), "up", 87)]),
+            write_down([make_result(monitor_id, now, "up", 87)]),
             store_mutes(owner.team.id, [monitor_id], None, "Alice"),
         )
         for count, change in enumerate(changes, start=2):

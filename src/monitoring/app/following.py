@@ -101,8 +101,8 @@ async def read_once(
 ) -> T:
     """Call `read`. For followed pages, do so once for each change of these sources of the team.
 
-    Nothing else may change what it returns, not even the time. The page names the sources among those that
-    it shows.
+    Nothing else may change what it returns. What moves with time alone may be a minute old. The page names
+    the sources among those that it shows.
     """
     if not visit.marks:
         return await read(*arguments)

@@ -57,11 +57,15 @@ def write_clock(moment: datetime) -> Markup:
 
 def write_ago(moment: datetime | None) -> Markup | str:
     """Write how long ago a moment was, as a `<time>` that tells the moment too; "never" for None."""
+    return _write_time(moment, text=say_age(moment), markup=_AGO) if moment else "never"
+
+
+def say_age(moment: datetime | None) -> str:
+    """Say how long ago a moment was, in whole minutes or more: `5 minutes ago`; "never" for None."""
     if moment is None:
         return "never"
     passed = datetime.now(UTC) - moment
-    text = f"{duration_in_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
-    return _write_time(moment, text=text, markup=_AGO)
+    return f"{duration_in_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
 
 
 def write_days_left(moment: datetime) -> Markup:
@@ -141,6 +145,7 @@ def write_count(number: int) -> str:
 
 
 FILTERS: dict[str, Callable[..., Markup | str]] = {
+    "age": say_age,
     "ago": write_ago,
     "breakable": let_break,
     "as_read": resolve_references,

@@ -41,6 +41,7 @@ import httptools
 
 from monitoring.contract.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
 from monitoring.contract.joined_writes import JoinedWrites
+from monitoring.contract.slow_clients import Watch
 from monitoring.deferred_modules import deferred
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
 
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
 ServerConfig = Config
 
 MAX_HEAD_BYTES = 65_536
-LOOKS_IN_A_TIMEOUT = 4
 
 _HOST = re.compile(rb"(\[[0-9A-Za-z:.]*\]|[0-9A-Za-z._~%!$&'()*+,;=-]*)(:[0-9]*)?")  # RFC 3986 §3.2.2
 
@@ -167,7 +167,8 @@ def protocol_for(catalogue: Catalogue, limits: ConnectionLimits | None = None) -
     ]
     head = b"".join(b"%s: %s\r\n" % field for field in fields)
     answer = b"".join([_status_line(reply.status), head, b"\r\n", payload])
-    values = {"malformed_request": answer, "limits": limits or ConnectionLimits()}
+    limits = limits or ConnectionLimits()
+    values = {"malformed_request": answer, "limits": limits, "watch": Watch(limits.timeout_seconds)}
     return type("CatalogueProtocol", (ContractProtocol,), values)
 
 
@@ -185,6 +186,7 @@ class ContractProtocol(HttpToolsProtocol):
 
     malformed_request: bytes
     limits: ConnectionLimits
+    watch: Watch
     is_admitted = False
     is_ending = False  # what arrives from now on is dropped
     piece_bytes = 0
@@ -206,14 +208,20 @@ class ContractProtocol(HttpToolsProtocol):
         self.waits_since = now = self.loop.time()
         self.sending = Pace(self.limits.timeout_seconds, now)
         self.reading = Pace(self.limits.timeout_seconds, now)
-        self._look_later()
+        self.watch.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Make room for another connection."""
         super().connection_lost(exc)
         if self.is_admitted and self.client:
             self.limits.release(self.client[0])
-            self.next_look.cancel()
+            self.watch.remove(self)
+
+    def end_if_too_slow(self, now: float) -> None:
+        """Close the connection if its client has used up its time."""
+        if self._is_too_slow(now):
+            self.transport.abort()
+            CONNECTIONS_CLOSED.labels("too_slow").inc()
 
     def data_received(self, data: bytes) -> None:
         """Parse. A request that offers an upgrade is parsed once more, without the offer."""
@@ -347,17 +355,6 @@ class ContractProtocol(HttpToolsProtocol):
     def _is_answering(self) -> bool:
         """Say whether requests that arrived whole still wait for their answers."""
         return self.cycle is not None and not (self.cycle.response_complete or self.cycle.more_body)
-
-    def _look_later(self) -> None:
-        pause_seconds = self.limits.timeout_seconds / LOOKS_IN_A_TIMEOUT
-        self.next_look = self.loop.call_later(pause_seconds, self._look)
-
-    def _look(self) -> None:
-        if self._is_too_slow(self.loop.time()):
-            self.transport.abort()
-            CONNECTIONS_CLOSED.labels("too_slow").inc()
-        else:
-            self._look_later()
 
     def _is_too_slow(self, now: float) -> bool:
         unread_bytes = self.transport.get_write_buffer_size()

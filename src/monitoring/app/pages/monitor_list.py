@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -39,7 +40,6 @@ from monitoring.notifications.telling import is_told, list_telling_routes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
     from starlette.responses import Response
 
@@ -178,7 +178,7 @@ async def _render_list(
         common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
-        uptimes=await measure_ratios(old_enough, visit.now - UPTIME_RANGE, visit.now),
+        uptimes=await read_once(visit, (Source.TEAM,), _measure_uptimes, *old_enough),
         untold={id_ for id_, monitor in by_id.items() if not is_told(around.routes, id_, monitor["tags"])},
         tells_somebody=bool(around.routes),
         muted=find_muted(around.mutes, visit.now),
@@ -190,11 +190,17 @@ async def _render_list(
     )
 
 
+async def _measure_uptimes(*monitor_ids: UUID) -> dict[UUID, float | None]:
+    now = datetime.now(UTC)
+    return await measure_ratios(monitor_ids, now - UPTIME_RANGE, now)
+
+
 async def _draw_bars(now: datetime, listed: Listed) -> dict[UUID, Any]:
     latest = await list_latest([each["id"] for each in listed.monitors], now - BARS_RANGE, MAX_BARS)
     return {monitor_id: draw_bars(checks) for monitor_id, checks in latest.items()}
 
 
+@lru_cache(1000)  # a check changes one of all that a list shows
 def _read_written(written: str) -> dict[str, Any]:
     """Read a `Monitor` of the document; its id becomes a UUID, its birth and its last check datetimes.
 

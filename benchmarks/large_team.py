@@ -1,0 +1,93 @@
+"""What the list of a team of 5,000 monitors costs: when it is painted first, and how large it is.
+
+PYTHONPATH=tests .venv/bin/python benchmarks/large_team.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from browser.chromium import DESKTOP, running_chromium, write_storage_state
+from monitoring.backends.assembly import open_backends
+from monitoring.backends.database import migrate
+from open_pages import settings_for, sow
+from postgres_and_redis import running_backends
+from servers import running, service
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from monitoring.settings import Settings
+    from servers import Server
+
+MONITORS = 5000
+LISTS = {
+    "down first": "",
+    "lowest uptime first": "?sort=uptime",
+    "page 100": "?page=100",
+    "by tag": "?group=tag",
+    "compact": "?density=compact",
+    "a search": "?q=4999",
+}
+
+IS_PAINTED = "() => performance.getEntriesByName('first-paint').length"
+
+# The size is without compression.
+READ_TIMING = """
+() => {
+  const [arrived] = performance.getEntriesByType("navigation");
+  const [painted] = performance.getEntriesByName("first-paint");
+  return [painted.startTime, arrived.responseEnd, arrived.decodedBodySize];
+}
+"""
+
+
+async def sow_session(settings: Settings) -> str:
+    """Make the team, and return the token of a session."""
+    async with open_backends(settings) as backends:
+        with backends.activate():
+            return (await sow("Large", MONITORS, 1)).tokens[0]
+
+
+def measure(page: Page, server: Server, rounds: int) -> None:
+    """Open each list again and again, and print the medians."""
+    for title, query in LISTS.items():
+        timings, before = [], server.cpu_seconds()
+        for _ in range(rounds):
+            page.goto(f"http://127.0.0.1:{server.port}/app/monitors{query}")
+            page.wait_for_function(IS_PAINTED)
+            timings.append(page.evaluate(READ_TIMING))
+        painted, answered, size = map(median, zip(*timings, strict=True))
+        spent = (server.cpu_seconds() - before) / rounds
+        print(
+            f"{title}: painted after {painted:.0f} ms, answered after {answered:.0f} ms,"
+            f" {spent * 1000:.0f} ms of CPU, {size / 1000:.0f} KB"
+        )
+
+
+def main() -> None:
+    """Serve the team's lists to Chromium."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=11)
+    arguments = parser.parse_args()
+    with running_backends() as backends, tempfile.TemporaryDirectory() as folder:
+        settings = settings_for(f"{backends.postgres.create('large_team')}?sslmode=disable")
+        asyncio.run(migrate(settings))
+        token = asyncio.run(sow_session(settings))
+        program = service(
+            DATABASE_URL=settings.database_url.get_secret_value(), SESSION_COOKIE_SECURE="false"
+        )
+        with running(replace(program, folder=Path(folder))) as server, running_chromium() as browser:
+            options: dict[str, Any] = {"storage_state": write_storage_state(token)}
+            page = browser.new_page(viewport=DESKTOP, **options)
+            measure(page, server, arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()
