@@ -34,9 +34,9 @@ def test_what_is_alike_is_one_entry_until_something_else_happens() -> None:
         failed(5 * minute + BURST, "fr"),
     ]
     assert tell_article(article, history, [], []) == [
-        Entry(NOW + 5 * minute + BURST, "Given up: fr", "No words"),
-        Entry(NOW + 4 * minute + BURST, "Given up: es, pt", "No words"),
+        Entry(NOW + 5 * minute + BURST, "Given up: French", "No words"),
+        Entry(NOW + 4 * minute + BURST, "Given up: Portuguese, Spanish", "No words"),
         Entry(NOW + 3 * minute, "Revision 2 received from the publisher", ""),
-        Entry(NOW + 2 * minute, "Given up: es, pt", "No words"),
+        Entry(NOW + 2 * minute, "Given up: Portuguese, Spanish", "No words"),
         Entry(NOW, "Received from the publisher"),
     ]

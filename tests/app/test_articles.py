@@ -153,8 +153,8 @@ class TestList:
         assert f"/app/articles/{article_id}" in page.text
         text = read_text(page.text)
         assert "How to tie" in text
-        assert "es translated" in text
-        assert "pt translated" in text
+        assert "Spanish translated" in text
+        assert "Portuguese translated" in text
 
     def test_is_live(self, publisher: httpx.Client, editor: Visitor) -> None:
         with following(editor, "/articles") as pages:
@@ -286,11 +286,11 @@ class TestArticle:
         assert [title for title in told if title not in of_pager and "Translated" not in title] == [
             "Published",
             f"{editor.email} unpublished it",
-            f"{editor.email} corrected es",
+            f"{editor.email} corrected Spanish",
             "Revision 2 received from the publisher",
             "Received from the publisher",
         ]
-        assert "Translated into es, pt" in told
+        assert "Translated into Portuguese, Spanish" in told
 
     def test_without_a_title_goes_by_its_folder(self, publisher: httpx.Client, editor: Visitor) -> None:
         slug = f"untitled-{uuid4()}"
@@ -594,7 +594,7 @@ class TestReading:
         service.run(spoil())
         page = editor.open(f"/articles/{article_id}/es")
         assert page.status_code == 200
-        assert "No translation into es is stored yet" in read_text(page.text)
+        assert "No translation into Spanish is stored yet" in read_text(page.text)
 
     def test_knows_no_other_locale(self, publisher: httpx.Client, editor: Visitor) -> None:
         article_id = deliver(publisher)
@@ -642,7 +642,7 @@ class TestCosts:
     ) -> None:
         deliver_translated(service, publisher)
         text = read_text(editor.open("/articles/costs").text)
-        assert re.search(r"pseudo es [\d,]+ [\d,]+ pseudo pt [\d,]+ [\d,]+", text)
+        assert re.search(r"pseudo Spanish [\d,]+ [\d,]+ pseudo Portuguese [\d,]+ [\d,]+", text)
         assert "Budget a month none" in text
 
     def test_of_another_month_are_of_that_month(self, editor: Visitor) -> None:

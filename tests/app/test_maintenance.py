@@ -81,10 +81,15 @@ class TestNew:
         assert begin.strftime(words) in read_text(plan(member, **texts).text)
         assert list_windows(alice)[0]["recurrence"] == rule
 
-    def test_is_for_the_monitor_whose_page_led_here(self, member: Visitor, alice: Player) -> None:
+    def test_is_for_the_monitor_whose_page_led_here_and_leads_back_there(
+        self, member: Visitor, alice: Player
+    ) -> None:
         wanted, other = create(alice, name="Shop"), create(alice)
         assert f"{PAGE}/new?monitor={wanted['id']}" in member.open(f"/monitors/{wanted['id']}").text
-        member.submit(f"{PAGE}/new?monitor={wanted['id']}")
+        form = f"{PAGE}/new?monitor={wanted['id']}"
+        answer = member.submit(form, action=form)
+        assert answer.url.path == f"/app/monitors/{wanted['id']}"
+        assert NOTICES["maintenance_created"] in answer.text
         assert list_windows(alice)[0]["monitor_ids"] == [wanted["id"]]
         assert [read(alice, each)["status"] for each in (wanted, other)] == ["maintenance", "pending"]
         page = read_text(member.open(f"/monitors/{wanted['id']}").text)

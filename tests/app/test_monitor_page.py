@@ -300,7 +300,7 @@ class TestTheButtons:
         monitor = create(alice)
         page = member.submit(_page_of(monitor), f"{_page_of(monitor)}/mute", mute_hours="8")
         assert re.search(rf"Muted until .+ by {member.email}: nobody is told", read_text(page.text))
-        assert "Muted now. Told when it is unmuted and down:" in page.text
+        assert "Muted. Would be told:" in page.text
         assert "Told when it is down:" not in page.text
         mute = read(alice, monitor)["mute"]
         assert mute["muted_by"] == member.email

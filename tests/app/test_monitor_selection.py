@@ -151,7 +151,9 @@ class TestDeleting:
     def test_asks_first(self, owner: Visitor, alice: Player) -> None:
         monitor = create(alice, name="Shop")
         page = act(owner, "delete", monitor)
-        assert "Delete the monitor?" in read_text(page.text)
+        asked = read_text(page.text)
+        assert "Delete the monitor? Shop It leaves the list now" in asked
+        assert "Keep it" in asked
         assert "Shop" in read_text(owner.open("/monitors").text)
 
     def test_takes_monitors_off_the_list_and_can_be_undone(

@@ -95,7 +95,7 @@ class TestTheList:
     def test_of_a_new_team_offers_to_create_the_first(self, owner: Visitor) -> None:
         page = owner.open("/monitors")
         assert "No monitors yet" in read_text(page.text)
-        assert page.text.count('href="/app/monitors/new"') == 2
+        assert page.text.count('href="/app/monitors/new"') == 1
 
     def test_shows_the_teams_monitors_newest_first(
         self, owner: Visitor, member: Visitor, alice: Player, outsider: Visitor

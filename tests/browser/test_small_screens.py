@@ -56,6 +56,9 @@ BROKEN_WORDS = """
 }
 """
 TOP = "part => part.getBoundingClientRect().top"
+EDGES = """
+all => all.map(each => each.getBoundingClientRect()).map(box => [Math.round(box.left), Math.round(box.right)])
+"""
 BROKEN = """
 names => names
   .filter(name => new Set([...name.getClientRects()].map(part => Math.round(part.top))).size > 1)
@@ -252,6 +255,31 @@ def test_a_phone_shows_the_first_monitor_on_its_first_screen_and_each_in_few_lin
     )
     assert tops[0] < 0.65 * PHONE["height"]
     assert (tops[-1] - tops[0]) / (len(tops) - 1) < 125
+
+
+def test_a_small_phone_shows_the_pictures_and_numbers_of_all_monitors_below_one_another(
+    acme: Acme, come_back: Arrive
+) -> None:
+    owner = come_back(acme.owner, viewport=SMALL_PHONE)
+    owner.open("/monitors?density=roomy")
+    pictures, uptimes, states = (
+        owner.page.locator(f"tbody {part}:visible").evaluate_all(EDGES)
+        for part in (".bars", ".uptime", ".badge")
+    )
+    assert len(pictures) > 5
+    assert len({tuple(edges) for edges in pictures}) == 1
+    assert len({right for _, right in uptimes}) == 1
+    assert len({right for _, right in states}) == 1
+
+
+@pytest.mark.parametrize("width", [768, 1440])
+def test_the_groups_of_monitors_have_the_same_columns(width: int, acme: Acme, come_back: Arrive) -> None:
+    owner = come_back(acme.owner, viewport=ViewportSize(width=width, height=900))
+    owner.open("/monitors?group=tag&density=roomy")
+    for column in ("State", "Monitor", "Last checks"):
+        heads = owner.page.get_by_role("columnheader", name=column, exact=True)
+        assert heads.count() > 4
+        assert len({left for left, _ in heads.evaluate_all(EDGES)}) == 1, column
 
 
 def test_a_phone_shows_a_check_in_one_line_or_two(acme: Acme, come_back: Arrive) -> None:

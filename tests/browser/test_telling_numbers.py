@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import ViewportSize
 
-from browser.acme.history import Trouble, write_history
+from browser.acme.answers import Trouble
+from browser.acme.history import write_history
 from browser.acme.people import FIREFOX, join
 from monitoring.auth.service import create_team
 from monitoring.members.models import Role
@@ -99,7 +100,7 @@ class TestAYoungMonitor:
 
 def test_an_older_monitor_tells_how_much_of_a_range_it_knows(acme: Acme, arrive: Arrive) -> None:
     owner = arrive(acme.owner)
-    owner.open(f"/monitors/{acme.monitors['up']}")
+    owner.open(f"/monitors/{acme.monitors['maintenance']}")
     assert re.search(r" %\s+measured for \d d ", read_fact(owner, "90 days"))
     assert "measured" not in read_fact(owner, "24 hours")
 
@@ -230,7 +231,7 @@ class TestTheDays:
         box = bars.bounding_box()
         assert box
         bars.tap(position={"x": 5, "y": 10})
-        assert said.inner_text().endswith("not checked")
+        assert said.inner_text().endswith("100 % up")
         bars.hover(position={"x": box["width"] - 2, "y": 10})
         assert "down" in said.inner_text()
 

@@ -230,7 +230,7 @@ def test_an_article_is_corrected(blog: Place) -> None:
     blog.sign_in()
     blog.open(f"/articles/{article_id}/es/segments")
     window.press(f"Correct {title}")
-    window.fill("In es", "Elige tus zapatillas")
+    window.fill("In Spanish", "Elige tus zapatillas")
     window.press("Save the correction")
     window.wait_for(NOTICES["translation_corrected"], "Elige tus zapatillas")
     wait_until(lambda: is_translated(read_article_of(blog, article_id)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from monitoring.app.article_words import name_language
 from monitoring.app.incident_timeline import Entry, tell_delivery
 from monitoring.articles.models import Happening
 from monitoring.articles.withdrawal import PUBLISHER
@@ -111,11 +112,11 @@ def _find_bursts(deeds: Iterable[_Deed]) -> list[list[_Deed]]:
 
 def _sum_up(burst: Sequence[_Deed]) -> Entry:
     newest = burst[-1]
-    locales = sorted({deed.locale for deed in burst} - {""})
-    times = f"{len(burst)} times." if len(burst) > max(1, len(locales)) else ""
+    languages = sorted(map(name_language, {deed.locale for deed in burst} - {""}))
+    times = f"{len(burst)} times." if len(burst) > max(1, len(languages)) else ""
     return Entry(
         newest.happened_at,
-        f"{newest.title} {', '.join(locales)}".strip(),
+        f"{newest.title} {', '.join(languages)}".strip(),
         f"{newest.text} {times}".strip(),
         newest.who,
     )

@@ -65,6 +65,10 @@ LANGUAGES = {
 }
 
 
-def name_language(locale: str) -> str | None:
-    """Return the English name of a locale's language; None if it is not among the names we know."""
-    return LANGUAGES.get(locale.partition("-")[0].lower())
+def name_language(locale: str) -> str:
+    """Name a locale by its language: Spanish, Portuguese (pt-BR), or as it is, if we do not know the name."""
+    language, region, _ = locale.partition("-")
+    name = LANGUAGES.get(language.lower())
+    if name is None:
+        return locale
+    return f"{name} ({locale})" if region else name

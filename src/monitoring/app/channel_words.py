@@ -9,6 +9,7 @@ from monitoring.notifications.routing import TEST
 
 # By type, in the order of the page: its name, and what to have at hand.
 TYPES = {
+    "email": ("Email", "An address. Whoever reads it is asked first."),
     "slack": ("Slack", "The address of an incoming webhook of your workspace."),
     "microsoft_teams": (
         "Microsoft Teams",
@@ -26,7 +27,6 @@ TYPES = {
         "Opsgenie, Jira Service Management",
         "The key of an API integration. Each incident creates an alert.",
     ),
-    "email": ("Email", "An address. Whoever reads it is asked first."),
     "ntfy": ("ntfy", "A topic that phones subscribe to, on ntfy.sh or a server of yours."),
     "pushover": ("Pushover", "The token of an application, and the key of a user or a group."),
     "webhook": ("Webhook", "The address of a server of yours. It gets signed messages."),

@@ -8,7 +8,7 @@ from monitoring.members.refusals import SENTENCES
 
 NOTICES = {
     "api_key_revoked": "The API key is revoked. Its tokens are refused from now on.",
-    "channel_asked": "The link is sent again. Look among unwanted messages too.",
+    "channel_asked": "The link is sent again. If it does not come, check your spam folder.",
     "channel_deleted": "The channel is deleted. Nothing is sent to it any more.",
     "channel_updated": "The channel is changed.",
     "check_requested": "A check is requested. Its result will appear here in a moment.",
@@ -31,7 +31,7 @@ NOTICES = {
     "monitor_resumed": "The monitor is resumed.",
     "monitor_unmuted": "The monitor is unmuted.",
     "monitor_updated": "The changes are saved.",
-    "monitors_kept": "The deletion is undone. The monitors are as they were.",
+    "monitors_kept": "The deletion is undone.",
     "monitors_muted": "The selected monitors are muted: nobody is told when they go down.",
     "monitors_paused": "The selected monitors are paused.",
     "monitors_resumed": "The selected monitors are resumed.",
@@ -47,7 +47,7 @@ NOTICES = {
     "signed_out": "You are signed out.",
     "signed_out_everywhere": "You are signed out in every browser.",
     "tag_refused": "Nothing was done: a tag has lower-case letters, digits, - and _, at most 40.",
-    "too_late_to_undo": "It is too late to undo this. The monitors are deleted.",
+    "too_late_to_undo": "It is too late to undo this deletion.",
     "translations_retried": "The translations are queued again.",
     "article_retranslated": "The article is translated again. Its pages stay until new ones replace them.",
     "translation_corrected": "The change is saved. The page is written anew in a moment.",

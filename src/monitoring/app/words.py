@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from monitoring.app.article_words import name_language
 from monitoring.app.zones import UTC_ZONE, current_zone
 from monitoring.articles.translation.codes import readable
 from monitoring.contract.timestamps import write_timestamp
@@ -172,6 +173,7 @@ FILTERS: dict[str, Callable[..., Markup | str]] = {
     "days_left": write_days_left,
     "duration": write_duration,
     "isolated": isolate,
+    "language": name_language,
     "milliseconds": write_milliseconds,
     "moment": write_moment,
     "percent": write_percent,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import count
-from math import pi, sin
 from random import Random
 from typing import TYPE_CHECKING
 
+from browser.acme.answers import answer
+from browser.acme.days import DAY, HOUR, write_days
 from incidents.breakdowns import open_incident
 from monitoring.backends.database import transaction
 from monitoring.checks.probes.failing_answers import keep_answer
@@ -17,35 +17,28 @@ from monitoring.checks.results import CheckResult, insert_results
 from monitoring.checks.slots import next_slot
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
-from monitoring.monitors.health import Health, State, observe, outcome_in_maintenance, status_of
+from monitoring.monitors.health import (
+    Health,
+    Observation,
+    State,
+    observe,
+    outcome_in_maintenance,
+    status_of,
+)
+from monitoring.monitors.health import StateChange as Change
 from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitoring.outbound.exchanges import Exchange
-from monitoring.outbound.failures import Failure, FailureCode
-from monitoring.outbound.stopwatch import Timings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
+    from browser.acme.answers import Trouble
     from monitoring.checks.probes.protocol import Finding
     from monitoring.contract.document import Json
-    from monitoring.monitors.health import Observation
 
-DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """A time in which a server does not answer, answers with a status, or answers slowly.
-
-    It begins `since` before now and lasts `long`.
-    """
-
-    since: timedelta
-    long: timedelta
-    status_code: int = 200
-    slower_by_ms: int = 0
-    failure: Failure | None = None
+# The time of which every check has a row. Of what was before it, there are only sums.
+RECENT = DAY + HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +49,6 @@ class Turn:
     monitor: Monitor
     observation: Observation
     result: CheckResult
-
-
-NO_ANSWER = Failure(FailureCode.TIMEOUT, "No answer within 15 seconds")
 
 
 async def write_history(  # noqa: PLR0913 - the parts of a story
@@ -81,8 +71,18 @@ async def write_history(  # noqa: PLR0913 - the parts of a story
     results: list[CheckResult] = []
     changes: dict[datetime, State] = {}
     turns: list[Turn] = []
-    for checked_at in _slots(monitor, now, age):
-        exchange = _answer(checked_at, now, typical_ms, troubles, chance)
+    begun_at = max(now - age, now - RECENT)
+    if age > RECENT:
+        await write_days(
+            monitor, now - age, begun_at, now, typical_ms=typical_ms, troubles=troubles, chance=chance
+        )
+        health = Health(State.UP)
+        changes[now - age] = State.UP
+        turns = list(_find_earlier_turns(monitor, now, troubles, chance))
+        for turn in turns:
+            changes.update(turn.observation.changes)
+    for checked_at in _slots(monitor, begun_at, now):
+        exchange = answer(checked_at, now, typical_ms, troubles, chance)
         finding = judge(exchange, expectation, checked_at)
         is_silent = any(now - since <= checked_at < now - since + long for since, long in maintenance)
         observation = observe(
@@ -156,43 +156,26 @@ def _keep_answer(status_code: int) -> dict[str, Json]:
     return keep_answer(Exchange(status_code, headers=headers), {})
 
 
-def _slots(monitor: Monitor, now: datetime, age: timedelta) -> Iterable[datetime]:
-    """Yield the times of checks. Beyond a day, one an hour is enough for charts of months."""
-    moment = now - age
-    for _ in count():
-        is_recent = now - moment <= DAY + timedelta(hours=1)
-        moment = next_slot(monitor.id, monitor.interval_seconds if is_recent else 300, moment)
-        if moment > now:
-            return
+def _slots(monitor: Monitor, moment: datetime, now: datetime) -> Iterable[datetime]:
+    """Yield the times of checks."""
+    while (moment := next_slot(monitor.id, monitor.interval_seconds, moment)) <= now:
         yield moment
 
 
-def _answer(
-    moment: datetime, now: datetime, typical_ms: int, troubles: Sequence[Trouble], chance: Random
-) -> Exchange:
-    busy = 1 + 0.18 * sin((moment.hour + moment.minute / 60 - 9) / 24 * 2 * pi)
-    first_byte_ms = typical_ms * busy * chance.lognormvariate(0, 0.13) + (
-        typical_ms if chance.random() < 0.01 else 0
-    )
-    status_code = 200
+def _find_earlier_turns(
+    monitor: Monitor, now: datetime, troubles: Iterable[Trouble], chance: Random
+) -> Iterable[Turn]:
+    """Yield the turns before those that checks have rows of. The second failure confirms an outage."""
     for trouble in troubles:
-        if timedelta() <= moment - (now - trouble.since) < trouble.long:
-            if trouble.failure:
-                return Exchange(failure=trouble.failure, timings=Timings(total_ms=trouble.slower_by_ms))
-            status_code = trouble.status_code
-            first_byte_ms += trouble.slower_by_ms * chance.uniform(0.8, 1.3)
-    dns_ms, connect_ms, tls_ms = (chance.uniform(0.8, 1.3) * ms for ms in (4, 11, 19))
-    total_ms = dns_ms + connect_ms + tls_ms + first_byte_ms + chance.uniform(1, 6)
-    return Exchange(
-        status_code=status_code,
-        timings=Timings(
-            dns_ms=dns_ms,
-            connect_ms=connect_ms,
-            tls_ms=tls_ms,
-            first_byte_ms=first_byte_ms,
-            total_ms=total_ms,
-        ),
-    )
+        if trouble.is_outage and trouble.since - trouble.long > RECENT:
+            begun_at = now - trouble.since
+            ended_at = begun_at + trouble.long
+            confirmed_at = begun_at + timedelta(seconds=monitor.interval_seconds)
+            exchange = answer(begun_at, now, 0, [trouble], chance)
+            result = _result_of(monitor, confirmed_at, judge(exchange, _expectation_of(monitor), begun_at))
+            down, up = Change(begun_at, State.DOWN), Change(ended_at, State.UP)
+            yield Turn(begun_at, monitor, Observation(Health(State.DOWN), (down,), begun_at, None), result)
+            yield Turn(ended_at, monitor, Observation(Health(State.UP), (up,), None, ended_at), result)
 
 
 def _expectation_of(monitor: Monitor) -> Expectation:

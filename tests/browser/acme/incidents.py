@@ -34,6 +34,7 @@ async def answer_incidents(team: Team, owner: Member, member: Member) -> dict[st
     await told.update(
         status=DeliveryStatus.DELIVERED,
         due_at=None,
+        attempts=1,
         delivered_at=resolved.confirmed_at + timedelta(seconds=1),
     )
     resolved.acknowledged_at = resolved.confirmed_at + timedelta(seconds=50)

@@ -1,4 +1,4 @@
-"""Acme's monitors: one of every state, with weeks of history and a full last day."""
+"""Acme's monitors: one of every state, some with months of history, and each with a full last day."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from browser.acme.history import DAY, NO_ANSWER, Trouble, tell_incidents, write_history
+from browser.acme.answers import NO_ANSWER, Trouble
+from browser.acme.days import DAY, HOUR
+from browser.acme.history import tell_incidents, write_history
 from browser.acme.maintenance import BEGUN, EARLIER
 from browser.acme.people import join
 from monitoring.auth.service import create_team
@@ -84,7 +86,8 @@ class Story:
     maintenance: tuple[tuple[timedelta, timedelta], ...] = ()
 
 
-MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+MONTHS = 95 * DAY
 
 STORIES = {
     "paused": Story(OLD_SHOP, 310, 2 * DAY),
@@ -98,19 +101,41 @@ STORIES = {
         ),
         (EARLIER, (BEGUN, BEGUN)),
     ),
-    "quick": Story(DOCUMENTATION, 48, 9 * DAY, (Trouble(5 * DAY, 42 * MINUTE, failure=NO_ANSWER),)),
+    "quick": Story(DOCUMENTATION, 48, MONTHS, (Trouble(5 * DAY + 4 * HOUR, 42 * MINUTE, failure=NO_ANSWER),)),
     "recovered": Story(
         SEARCH,
         140,
-        4 * DAY,
+        MONTHS,
         (
+            Trouble(43 * DAY + 6 * HOUR, 12 * MINUTE, status_code=502),
             Trouble(7 * HOUR, 23 * MINUTE, status_code=502),
             Trouble(16 * HOUR, 70 * MINUTE, slower_by_ms=180),
         ),
     ),
-    "down": Story(NEWSLETTER, 95, 9 * DAY, (Trouble(37 * MINUTE, HOUR, status_code=503),)),
+    "down": Story(
+        NEWSLETTER,
+        95,
+        MONTHS,
+        (
+            Trouble(78 * DAY + 3 * HOUR, 8 * MINUTE, status_code=503),
+            Trouble(69 * DAY, 9 * DAY, slower_by_ms=45),
+            Trouble(51 * DAY + 7 * HOUR, 6 * MINUTE, failure=NO_ANSWER),
+            Trouble(50 * DAY + 2 * HOUR, 83 * MINUTE, failure=NO_ANSWER),
+            Trouble(17 * DAY - 5 * HOUR, 11 * MINUTE, status_code=503),
+            Trouble(37 * MINUTE, HOUR, status_code=503),
+        ),
+    ),
     "degraded": Story(CHECKOUT, 180, 3 * DAY, (Trouble(95 * MINUTE, 3 * HOUR, slower_by_ms=320),)),
-    "up": Story(SHOP, 120, 9 * DAY, (Trouble(11 * HOUR, 4 * MINUTE, failure=NO_ANSWER),)),
+    "up": Story(
+        SHOP,
+        120,
+        MONTHS,
+        (
+            Trouble(66 * DAY + 9 * HOUR, 7 * MINUTE, status_code=502),
+            Trouble(28 * DAY, 4 * DAY, slower_by_ms=60),
+            Trouble(11 * HOUR, 4 * MINUTE, failure=NO_ANSWER),
+        ),
+    ),
     "pending": Story(STATUS_PAGE),
 }
 

@@ -78,7 +78,6 @@ async def show_article(visit: Visit) -> Response:
         "articles/show.html",
         article=article,
         translations=translations,
-        name_language=name_language,
         failed_count=sum(row.status == TranslationStatus.FAILED for row in translations),
         is_translating=_is_translating(visit),
         timeline=timeline[:MOST_ENTRIES],
@@ -108,7 +107,9 @@ async def ask_to_retranslate(visit: Visit) -> Response:
     return visit.render(
         "articles/retranslate.html",
         article=article,
-        locales=[(row.locale, row.locale) for row in _in_order(article) if row.status in FINISHED],
+        languages=[
+            (row.locale, name_language(row.locale)) for row in _in_order(article) if row.status in FINISHED
+        ],
         characters=sum(map(len, source.hashes)),
     )
 

@@ -66,7 +66,7 @@ async def show_windows(visit: Visit) -> Response:
 
 
 async def show_new_window(visit: Visit) -> Response:
-    """Ask when and for what. `?monitor=` ticks a monitor."""
+    """Ask when and for what. `?monitor=` ticks a monitor, to whose page the form leads back."""
     form_id = visit.find_form_id()
     monitor_id = visit.query.get("monitor", "")
     if form_id is None:
@@ -104,7 +104,8 @@ async def create_window(visit: Visit) -> Response:
         )
         next_id = str(uuid4()) if is_spent else form_id
         return await _render_new(visit, typed, next_id, errors, _status_of(visit, problem))
-    return visit.redirect(LIST, notice=notice)
+    begun_from = await _find_begun_from(visit)
+    return visit.redirect(f"/monitors/{begun_from}" if begun_from else LIST, notice=notice)
 
 
 async def show_window(visit: Visit) -> Response:
@@ -146,6 +147,15 @@ async def delete_window(visit: Visit) -> Response:
     return visit.redirect(LIST, notice="maintenance_deleted")
 
 
+async def _find_begun_from(visit: Visit) -> str | None:
+    """Return the id of the monitor on whose page the form was opened, if the team has it."""
+    try:
+        monitor_id = UUID(visit.query.get("monitor", ""))
+    except ValueError:
+        return None
+    return str(monitor_id) if await name_monitors(visit.team.id, [monitor_id]) else None
+
+
 async def _get_window(visit: Visit) -> MaintenanceWindow:
     return await service.get_window(visit.team.id, visit.read_id("window_id"))
 
@@ -174,9 +184,10 @@ def _status_of(visit: Visit, problem: Problem) -> int:
 async def _render_new(
     visit: Visit, typed: Typed, form_id: str, errors: Texts | None = None, status: int = 200
 ) -> Response:
-    context: dict[str, object] = {"form_id": form_id}
+    begun_from = await _find_begun_from(visit)
+    context: dict[str, object] = {"form_id": form_id, "begun_from": begun_from}
     if errors:
-        context["place"] = visit.locate(f"{LIST}/new", form=form_id)
+        context["place"] = visit.locate(f"{LIST}/new", monitor=begun_from, form=form_id)
     return await _render(visit, "maintenance/new.html", status, typed, errors, **context)
 
 
