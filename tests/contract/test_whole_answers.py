@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,9 +65,9 @@ class Loop:
     def time(self) -> float:
         return self.now
 
-    def call_later(self, seconds: float, act: Callable[[], None]) -> asyncio.Handle:
-        self.timers.append((self.now + seconds, act))
-        return asyncio.Handle(act, (), asyncio.get_running_loop())
+    def call_later(self, seconds: float, act: Callable[..., None], *args: object) -> asyncio.Handle:
+        self.timers.append((self.now + seconds, partial(act, *args)))
+        return asyncio.Handle(act, args, asyncio.get_running_loop())
 
     def pass_until(self, moment: float) -> None:
         while due := [timer for timer in self.timers if timer[0] <= moment]:
