@@ -10,7 +10,7 @@ from monitoring.monitors.service import name_monitors, name_newest_monitors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A page with so many takes 130 KB.
+# A form with more boxes would be slow to load and to look through.
 MOST_OFFERED = 1000
 NEWEST_OFFERED = 50
 
