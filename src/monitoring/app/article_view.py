@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from monitoring.app.article_markdown import render_markdown
 from monitoring.app.article_markup import Block, read_blocks
+from monitoring.app.words import capitalize
 from monitoring.articles.translation.article import texts_for_readers
 from monitoring.articles.translation.documents import TextFormat
 
@@ -137,4 +138,4 @@ def _label(path: Path) -> str:
             spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", part).lower().split("_")
             parts.append(" ".join(_WRITTEN_IN_CAPITALS.get(word, word) for word in spaced))
     label = ", ".join(parts)
-    return label[0].upper() + label[1:]
+    return capitalize(label)

@@ -11,6 +11,7 @@ import orjson
 from monitoring.app.channel_words import HINTS, LABELS
 from monitoring.app.document_rules import document_rules
 from monitoring.app.routing_form import read_routing, write_routing
+from monitoring.app.words import capitalize
 from monitoring.contract.configurations import member_of
 from monitoring.contract.document import published_document
 from monitoring.notifications.configuration import configuration_of, secret_fields
@@ -128,9 +129,9 @@ def _place(problem: Problem, catalogue: Catalogue, channel_type: str) -> tuple[s
     name, _, _ = path.partition(".")
     if path.startswith("routing."):
         field = path.replace("routing.quiet_hours.", "routing.quiet_").split(".")[1]
-        return f"routing_{field}", words[:1].upper() + words[1:]
+        return f"routing_{field}", capitalize(words)
     if name == "events" or name in {field.name for field in fields_of(channel_type)}:
-        return name, words[:1].upper() + words[1:]
+        return name, capitalize(words)
     return WHOLE_FORM, sentence
 
 

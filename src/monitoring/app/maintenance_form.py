@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, available_timezones
 
 from monitoring.app.document_rules import document_rules
+from monitoring.app.entries import read_tags, split_entries
 from monitoring.app.maintenance_words import LABELS
 from monitoring.app.sentences import REFUSALS
+from monitoring.app.words import capitalize
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import write_timestamp
 
@@ -31,7 +33,6 @@ WHOLE_FORM = ""
 _SCHEMA = "MaintenanceWindowCreate"
 _TEXTS = ("name", "starts_at", "duration_seconds", "ends_at", "recurrence", "time_zone", "tags")
 _FORMATS = ("%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")  # of a browser's field for a local time
-_ENTRY = re.compile(r"[^,\s]+")
 _FIELD_NAME = re.compile(r"\b[a-z]+_[a-z]+\b")
 _INTEGER = re.compile(r"[0-9]{1,9}")
 
@@ -82,7 +83,7 @@ def read_form(typed: Typed, now: datetime, saved: MaintenanceWindow | None = Non
     given: dict[str, Json] = {
         "recurrence": texts["recurrence"] or None,
         "time_zone": texts["time_zone"] or "UTC",
-        "tags": _ENTRY.findall(texts["tags"].lower()),
+        "tags": read_tags(texts["tags"]),
         "monitor_ids": list(typed.monitor_ids),
     }
     if texts["name"]:
@@ -135,8 +136,8 @@ def _place(problem: Problem, catalogue: Catalogue, typed: Typed) -> tuple[str, s
         return "ends_at", REFUSALS["maintenance_length"]
     words = _FIELD_NAME.sub(lambda found: f"“{LABELS[found[0]]}”" if found[0] in LABELS else found[0], words)
     if entry and name == "tags":
-        return name, f"{_ENTRY.findall(typed.texts['tags'])[int(entry)][:40]}: {words}"
-    return name, words[:1].upper() + words[1:]
+        return name, f"{split_entries(typed.texts['tags'])[int(entry)][:40]}: {words}"
+    return name, capitalize(words)
 
 
 @cache

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from monitoring.app.document_rules import document_rules
+from monitoring.app.words import capitalize
 from monitoring.contract.document import published_document
 from monitoring.contract.strict_json import REPLACEMENT
 from monitoring.monitors.reading import MonitorFilter
@@ -54,7 +55,7 @@ def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
     for each in (problem, *problem.others):
         sentence = catalogue.reply(each.name, each.headers, each.values).body["error"]
         field, _, words = sentence.partition(": ")
-        placed.setdefault(field, words[:1].upper() + words[1:])
+        placed.setdefault(field, capitalize(words))
     return placed
 
 

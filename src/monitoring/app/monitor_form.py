@@ -7,7 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from monitoring.app.document_rules import document_rules
+from monitoring.app.entries import read_tags, split_entries
 from monitoring.app.monitor_words import FORM_ORDER, HINTS, LABELS
+from monitoring.app.words import capitalize
 from monitoring.backends.encryption import MASK
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
@@ -35,7 +37,6 @@ _SCHEMA = "MonitorCreate"
 _MAX_SHOWN_CHARACTERS = 40
 
 _LINE_END = re.compile(r"\r\n?|\n")
-_ENTRY = re.compile(r"[^,\s]+")
 _FIELD_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 # What people call a site: a host without its scheme.
@@ -150,9 +151,9 @@ def _place(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> t
         return WHOLE_FORM, sentence
     words = _FIELD_NAME.sub(_quote_label, words)
     if not entry:
-        return name, words[:1].upper() + words[1:]
+        return name, capitalize(words)
     if _kinds()[name] == "array":
-        entry = _ENTRY.findall(form.get(name, ""))[int(entry)][:_MAX_SHOWN_CHARACTERS]
+        entry = split_entries(form.get(name, ""))[int(entry)][:_MAX_SHOWN_CHARACTERS]
     return name, f"{entry}: {words}"
 
 
@@ -178,7 +179,7 @@ def _read_boolean(_: str, text: str) -> bool:
 
 
 def _read_entries(name: str, text: str) -> list[str] | None:
-    return _ENTRY.findall(text.lower() if name == "tags" else text) or None
+    return (read_tags(text) if name == "tags" else split_entries(text)) or None
 
 
 def _read_headers(name: str, text: str) -> dict[str, str] | None:

@@ -35,18 +35,15 @@ async def offer_monitors(team_id: UUID, chosen: Sequence[str]) -> OfferedMonitor
     are_more = len(others) > MOST_OFFERED
     if are_more:
         others = dict(list(others.items())[:NEWEST_OFFERED])
-    ids = _read_ids(chosen)
+    ids = read_ids(chosen)
     known = await name_monitors(team_id, ids)
     ticked = {each: known.get(each, DELETED) for each in ids}
     names = {str(each): name for each, name in (_sort(ticked) | _sort(others)).items()}
     return OfferedMonitors(names, set(map(str, ticked)), are_more)
 
 
-def _sort(names: dict[UUID, str]) -> dict[UUID, str]:
-    return dict(sorted(names.items(), key=lambda each: (each[1].casefold(), each[0])))
-
-
-def _read_ids(texts: Sequence[str]) -> list[UUID]:
+def read_ids(texts: Sequence[str]) -> list[UUID]:
+    """Read ids. What is none is left out."""
     ids = []
     for text in texts:
         try:
@@ -54,3 +51,7 @@ def _read_ids(texts: Sequence[str]) -> list[UUID]:
         except ValueError:
             continue
     return ids
+
+
+def _sort(names: dict[UUID, str]) -> dict[UUID, str]:
+    return dict(sorted(names.items(), key=lambda each: (each[1].casefold(), each[0])))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from monitoring.app.entries import read_tags
 from monitoring.app.words import write_duration
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ REMINDERS = (
     ("86400", "every day"),
 )
 
-_TAG = re.compile(r"[^,\s]+")
-
 QUIET_FIELDS = ("starts_at", "ends_at", "time_zone")
 
 
@@ -39,7 +37,7 @@ def read_routing(form: Mapping[str, str], monitor_ids: Sequence[str]) -> dict[st
     """Read a NotificationRoutingUpdate. `monitor_ids` are those of the monitors that were ticked."""
     return {
         "monitor_ids": list(dict.fromkeys(monitor_ids)),
-        "tags": _TAG.findall(form.get("routing_tags", "").lower()),
+        "tags": read_tags(form.get("routing_tags", "")),
         "delay_seconds": _read_seconds(form.get("routing_delay_seconds", "0")),
         "unless_acknowledged": form.get("routing_unless_acknowledged") == "on",
         "reminder_interval_seconds": _read_seconds(form.get("routing_reminder_interval_seconds", "3600")),

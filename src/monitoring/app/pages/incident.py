@@ -17,6 +17,7 @@ from monitoring.app.response_chart import draw_chart
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
+from monitoring.app.words import capitalize
 from monitoring.checks.close_up import measure_closely
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
@@ -151,7 +152,7 @@ async def write_note(visit: Visit) -> Response:
             reply.body["error"].removeprefix("text: "),
             visit.catalogue.templates[problem.name].status,
         )
-        error = words[:1].upper() + words[1:]
+        error = capitalize(words)
         if problem.name == "idempotency_key_reused":
             # The form has added a note already and says something else now. With a new id it adds another.
             error, form_id = REFUSALS["note_form_spent"], str(uuid4())

@@ -10,7 +10,7 @@ from monitoring.app.following import live
 from monitoring.app.maintenance_form import WHOLE_FORM
 from monitoring.app.maintenance_words import DURATIONS, LABELS, RULES, describe_recurrence
 from monitoring.app.marks import Shown, Source
-from monitoring.app.offered_monitors import offer_monitors
+from monitoring.app.offered_monitors import offer_monitors, read_ids
 from monitoring.app.pages.monitor_forms import MENDED_STATUSES
 from monitoring.app.routing import for_members
 from monitoring.app.routing_form import with_present
@@ -149,11 +149,8 @@ async def delete_window(visit: Visit) -> Response:
 
 async def _find_begun_from(visit: Visit) -> str | None:
     """Return the id of the monitor on whose page the form was opened, if the team has it."""
-    try:
-        monitor_id = UUID(visit.query.get("monitor", ""))
-    except ValueError:
-        return None
-    return str(monitor_id) if await name_monitors(visit.team.id, [monitor_id]) else None
+    found = await name_monitors(visit.team.id, read_ids([visit.query.get("monitor", "")]))
+    return next(map(str, found), None)
 
 
 async def _get_window(visit: Visit) -> MaintenanceWindow:
