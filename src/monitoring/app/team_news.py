@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.words import isolate
 from monitoring.incidents.models import IncidentState
-from monitoring.incidents.service import count_acknowledged, count_open, list_incidents
+from monitoring.incidents.service import count_open, list_incidents
 from monitoring.members.service import name_members
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.models import Monitor
@@ -34,8 +34,7 @@ class TeamNews(NamedTuple):
 
 async def read_news(team_id: UUID) -> TeamNews:
     """Read what is wrong now. The sentence differs as soon as another monitor goes down or is degraded."""
-    open_count = await count_open(team_id)
-    acknowledged_count = await count_acknowledged(team_id) if open_count else 0
+    open_count, acknowledged_count = await count_open(team_id)
     newest = await list_incidents(team_id, None, IncidentState.OPEN, NAMED, None)
     names = await name_monitors(team_id, {incident.monitor_id for incident in newest.rows})
     degraded = Monitor.filter(team_id=team_id, status=Outcome.DEGRADED)

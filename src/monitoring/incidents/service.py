@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from tortoise.functions import Count
+
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
 from monitoring.contract.problems import Problem
@@ -139,15 +141,12 @@ async def list_incidents(
     return await read_page(incidents, limit, after_id)
 
 
-async def count_open(team_id: UUID) -> int:
-    """Count the incidents of a team that are not over."""
-    return await Incident.filter(team_id=team_id, resolved_at=None).count()
-
-
-async def count_acknowledged(team_id: UUID) -> int:
-    """Count the incidents of a team that are not over and that somebody takes care of."""
-    of_team = Incident.filter(team_id=team_id, resolved_at=None, acknowledged_at__isnull=False)
-    return await of_team.count()
+async def count_open(team_id: UUID) -> tuple[int, int]:
+    """Count the incidents of a team that are not over, and those of them that somebody takes care of."""
+    still_open = Incident.filter(team_id=team_id, resolved_at=None)
+    counted = still_open.annotate(count=Count("id"), acknowledged=Count("acknowledged_at"))
+    [(count, acknowledged_count)] = await counted.values_list("count", "acknowledged")
+    return count, acknowledged_count
 
 
 async def get_incident(team_id: UUID, incident_id: UUID) -> Incident:
