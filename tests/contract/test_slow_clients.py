@@ -2,39 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from contract.stopped_loop import StoppedLoop
 from monitoring.contract.slow_clients import Watch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-class FakeLoop:
-    """A loop whose timers run when the test says so."""
-
-    def __init__(self) -> None:
-        self.timers: list[FakeLoop.Timer] = []
-
-    def call_later(self, _: float, callback: Callable[..., None], *arguments: object) -> Timer:
-        self.timers.append(FakeLoop.Timer(self, partial(callback, *arguments)))
-        return self.timers[-1]
-
-    def time(self) -> float:
-        return 7.0
-
-    def run_timers(self) -> None:
-        due, self.timers = self.timers, []
-        for timer in due:
-            timer.callback()
-
-    class Timer:
-        def __init__(self, loop: FakeLoop, callback: Callable[[], None]) -> None:
-            self.loop, self.callback = loop, callback
-
-        def cancel(self) -> None:
-            self.loop.timers.remove(self)
 
 
 class FakeConnection:
@@ -52,19 +23,19 @@ class FakeConnection:
 
 
 def test_one_timer_looks_at_all_connections_again_and_again() -> None:
-    loop, watch = FakeLoop(), Watch(20)
+    loop, watch = StoppedLoop(), Watch(20)
     quick, slow = FakeConnection(loop, watch), FakeConnection(loop, watch, is_slow=True)
-    for _ in range(2):
+    for moment in (5, 10):
         assert len(loop.timers) == 1
-        loop.run_timers()
+        loop.pass_until(moment)
     assert (len(quick.looked_at), len(slow.looked_at)) == (2, 1)
 
 
 def test_the_timer_ends_with_the_last_connection_and_begins_with_the_next() -> None:
-    loop, watch = FakeLoop(), Watch(20)
+    loop, watch = StoppedLoop(), Watch(20)
     FakeConnection(loop, watch, is_slow=True)
     last = FakeConnection(loop, watch)
-    loop.run_timers()
+    loop.pass_until(5)
     watch.remove(last)
     assert not loop.timers
     FakeConnection(loop, watch)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,12 +12,13 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
+from contract.stopped_loop import StoppedLoop
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document
 from monitoring.contract.uvicorn_bridge import WholeAnswers, protocol_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from starlette.types import Receive, Scope, Send
 
@@ -53,29 +53,6 @@ class Transport(asyncio.Transport):
     def pause_reading(self) -> None: ...
 
     def resume_reading(self) -> None: ...
-
-
-class Loop:
-    """A loop whose clock stands until it is moved. It is only asked for timers."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.timers: list[tuple[float, Callable[[], None]]] = []
-
-    def time(self) -> float:
-        return self.now
-
-    def call_later(self, seconds: float, act: Callable[..., None], *args: object) -> asyncio.Handle:
-        self.timers.append((self.now + seconds, partial(act, *args)))
-        return asyncio.Handle(act, args, asyncio.get_running_loop())
-
-    def pass_until(self, moment: float) -> None:
-        while due := [timer for timer in self.timers if timer[0] <= moment]:
-            first = min(due, key=lambda timer: timer[0])
-            self.timers.remove(first)
-            self.now = first[0]
-            first[1]()
-        self.now = moment
 
 
 async def write(
@@ -152,11 +129,11 @@ class TestAnAnswer:
 
 class TestAnIdleConnection:
     @pytest.fixture
-    async def loop(self) -> Loop:
-        return Loop()
+    async def loop(self) -> StoppedLoop:
+        return StoppedLoop()
 
     @pytest.fixture
-    async def protocol(self, loop: Loop) -> ContractProtocol:
+    async def protocol(self, loop: StoppedLoop) -> ContractProtocol:
         async def say_nothing(scope: Scope, receive: Receive, send: Send) -> None: ...
 
         kind = protocol_for(Catalogue(published_document()))
@@ -165,14 +142,18 @@ class TestAnIdleConnection:
         protocol.connection_made(Transport())
         return protocol
 
-    async def test_is_closed_when_its_time_is_over(self, loop: Loop, protocol: ContractProtocol) -> None:
+    async def test_is_closed_when_its_time_is_over(
+        self, loop: StoppedLoop, protocol: ContractProtocol
+    ) -> None:
         protocol.on_response_complete()
         loop.pass_until(4.9)
         assert not protocol.transport.is_closing()
         loop.pass_until(5)
         assert protocol.transport.is_closing()
 
-    async def test_has_its_whole_time_after_each_answer(self, loop: Loop, protocol: ContractProtocol) -> None:
+    async def test_has_its_whole_time_after_each_answer(
+        self, loop: StoppedLoop, protocol: ContractProtocol
+    ) -> None:
         for moment in (0, 3, 7):
             loop.pass_until(moment)
             protocol.on_response_complete()
@@ -181,7 +162,7 @@ class TestAnIdleConnection:
         loop.pass_until(12)
         assert protocol.transport.is_closing()
 
-    async def test_stays_while_a_request_arrives(self, loop: Loop, protocol: ContractProtocol) -> None:
+    async def test_stays_while_a_request_arrives(self, loop: StoppedLoop, protocol: ContractProtocol) -> None:
         protocol.on_response_complete()
         loop.pass_until(4)
         protocol.data_received(b"GET / HTTP/1.1\r\n")
@@ -191,7 +172,9 @@ class TestAnIdleConnection:
         loop.pass_until(17)
         assert protocol.transport.is_closing()
 
-    async def test_needs_one_timer_for_many_requests(self, loop: Loop, protocol: ContractProtocol) -> None:
+    async def test_needs_one_timer_for_many_requests(
+        self, loop: StoppedLoop, protocol: ContractProtocol
+    ) -> None:
         protocol.on_response_complete()
         timers = len(loop.timers)
         for _ in range(100):
