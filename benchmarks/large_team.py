@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -83,7 +84,8 @@ def main() -> None:
         program = service(
             DATABASE_URL=settings.database_url.get_secret_value(), SESSION_COOKIE_SECURE="false"
         )
-        with running(replace(program, folder=Path(folder))) as server, running_chromium() as browser:
+        program = replace(program.under(Path(sys.executable)), folder=Path(folder))
+        with running(program) as server, running_chromium() as browser:
             options: dict[str, Any] = {"storage_state": write_storage_state(token)}
             page = browser.new_page(viewport=DESKTOP, **options)
             measure(page, server, arguments.rounds)
