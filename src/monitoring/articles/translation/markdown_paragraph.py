@@ -25,6 +25,9 @@ _TITLED_LINE = re.compile(
 _LINE_OF_ITS_OWN = re.compile(r"\s*(?::::|!!!|\?\?\?|: |\[![A-Z]|\$\$|\{[%{.#:])")
 _LINE_MARK = re.compile(r"(?::|\[[ xX]\])[ \t]+")  # definition, task
 
+# What makes a line more than words, or would make words opaque over a line end.
+_NOT_ONLY_WORDS = re.compile(rf"^(?:{_LINE_OF_ITS_OWN.pattern}|{_LINE_MARK.pattern})|[\[{{$\\]", re.MULTILINE)
+
 # A closing bracket has no meaning without an opening one, and escaped both look like a formula.
 _IN_PAGE_TARGET = re.compile(r"\]\(\s*<?#([^\s<>()\\&]+)")
 _LINK_TITLE = re.compile(r"""\]\(\s*+(?:<[^<>\n]*+>|[^\s<]\S*+)\s++["'(](?P<title>[^\n]*)["')]\s*\)\Z""")
@@ -111,8 +114,11 @@ class MarkdownParagraph:
         self._format = _markdown_format(brand_names)
         self._block = block
         self._lines = content.split("\n")
-        self._indents = [len(line) - len(line.lstrip(" \t")) for line in self._lines]
         self._line_starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
+
+    @cached_property
+    def _indents(self) -> list[int]:
+        return [len(line) - len(line.lstrip(" \t")) for line in self._lines]
 
     @cached_property
     def _stand_alone(self) -> list[bool]:
@@ -148,6 +154,26 @@ class MarkdownParagraph:
         yield from self._words(position, len(self._content))
 
     def _words(self, start: int, end: int) -> Iterator[Atom]:
+        line_end = self._content.find("\n", start, end)
+        if line_end >= 0 and self._are_only_words(start, end):
+            yield Atom(Kind.TEXT, (self._raw(start, end),), text_format=self._format, block=self._block)
+            return
+        while line_end >= 0:
+            yield from self._words_of_line(start, line_end)
+            yield self._line_end(line_end, line_end + 1)
+            start = line_end + 1
+            line_end = self._content.find("\n", start, end)
+        yield from self._words_of_line(start, end)
+
+    def _are_only_words(self, start: int, end: int) -> bool:
+        """Say whether several lines have no prefixes in the source, and mean no more than words."""
+        first, last = self._line_number(start), self._line_number(end)
+        if _LINE_OF_ITS_OWN.match(self._lines[last]):  # perhaps by what stands behind `end`
+            return False
+        has_more = _NOT_ONLY_WORDS.search(self._content, self._line_starts[first], end)
+        return not has_more and self._raw(start, end) == self._content[start:end]
+
+    def _words_of_line(self, start: int, end: int) -> Iterator[Atom]:
         if start == end:
             return
         raw, number = self._raw(start, end), self._line_number(start)
@@ -160,6 +186,11 @@ class MarkdownParagraph:
             raw = raw[mark.end() :]
         if raw:
             yield Atom(Kind.TEXT, (raw,), text_format=self._format, block=self._block)
+
+    def _line_end(self, start: int, end: int) -> Atom:
+        line = self._line_number(start)
+        is_break = any(self._stand_alone[line : line + 2])
+        return _line_break(self._raw(start, end), self._block, is_break=is_break)
 
     def _title_of_line(self, raw: str, start: int) -> Iterator[Atom]:
         """Find the words in `!!! note "Title"`, `::: tip Title` and `:::tip[Title]`."""
@@ -182,9 +213,7 @@ class MarkdownParagraph:
         raw, block = self._raw(start, end), self._block
         match token.type:
             case "softbreak":
-                line = self._line_number(start)
-                is_break = any(self._stand_alone[line : line + 2])
-                yield _line_break(raw, block, is_break=is_break)
+                yield self._line_end(start, end)
             case "hardbreak":
                 yield Atom(Kind.BREAK, (raw,))
             case "html_inline" if "\n" not in raw:
@@ -213,7 +242,8 @@ class MarkdownParagraph:
     def _image(self, token: Token, raw: str) -> Template:
         """Make the alternative text translatable, unless it holds markup or is a reference's label."""
         target = raw.removeprefix(f"![{token.content}")
-        is_plain = all(child.type in ("text", "text_special") for child in token.children or ())
+        is_words = all(child.type in ("text", "text_special") for child in token.children or ())
+        is_plain = is_words and "\n" not in token.content
         if not is_plain or target == raw or not re.match(r"\](\(|\[[^\]])", target):
             return (raw,)
         alt = [

@@ -1,9 +1,11 @@
 """Has markdown-it ask only the rules that can match, which is most of what reading a long document costs.
 
 The rules and their order are markdown-it's. Those that begin with certain characters are only asked at these,
-and where a paragraph ends is found once, though two rules want to know it.
+where a paragraph ends is found once, though two rules want to know it, and words are one token over all lines
+that nothing else stands on.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, cast
@@ -41,6 +43,7 @@ _BEGINNINGS_OF_MARKUP = {
     "html_inline": "<",
     "entity": "&",
 }
+_END_OF_LABEL = "]"  # the rule of links looks for it among words
 _NOTHING = cast("dict[str, Any]", MappingProxyType({}))  # markdown-it's rules replace it, and never change it
 
 
@@ -175,7 +178,10 @@ def _ask_inline_rules(
     ruler: Ruler[InlineRule], beginnings: Mapping[str, str], note_markup: NoteMarkup
 ) -> InlineRule:
     known = {**_BEGINNINGS_OF_MARKUP, **beginnings}
-    rules, names = ruler.getRules(""), ruler.get_active_rules()
+    names = ruler.get_active_rules()
+    characters = "".join(known.get(name, "") for name in names if name != "newline")
+    ruler.at("text", _take_words(characters + _END_OF_LABEL))
+    rules = ruler.getRules("")
     by_character, others = _by_character(rules, [known.get(name) for name in names])
 
     def ask(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - a rule's signature
@@ -188,3 +194,23 @@ def _ask_inline_rules(
         return False
 
     return ask
+
+
+def _take_words(ends: str) -> InlineRule:
+    """Make the rule `text`, which takes words up to one of the characters that end them.
+
+    A line end is one of the words, unless blanks stand beside it: these are for the rule `newline`.
+    """
+    ending = re.compile(rf"[{re.escape(ends)}]|(?<= )\n|\n(?=[ \t])")
+
+    def text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - a rule's signature
+        found = ending.search(state.src, state.pos, state.posMax)
+        end = found.start() if found else state.posMax
+        if end == state.pos:
+            return False
+        if not silent:
+            state.append_pending(state.src[state.pos : end])
+        state.pos = end
+        return True
+
+    return text

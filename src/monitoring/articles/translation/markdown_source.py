@@ -150,6 +150,8 @@ class _MarkdownScanner:
                 return []
             indent = len(content_line) - len(content_line.lstrip(" \t"))
             places.append((position + indent, line_start + column))
+            if not position and floor is None and self._source.startswith(token.content, line_start + column):
+                return places  # the other lines have no prefixes
             if floor is not None:  # markdown-it has removed the backslash before each `|` of a cell
                 pipes = enumerate(re.finditer(r"\|", content_line), start=1)
                 places += ((pipe.end(), line_start + column + pipe.end() + count) for count, pipe in pipes)

@@ -45,7 +45,9 @@ def has_modest_tables(source: str) -> bool:
         elif "-" in line:
             columns = max(columns, line.count("|") + 1)
         count += columns
-    return count <= MAX_TABLE_CELLS
+        if count > MAX_TABLE_CELLS:
+            return False
+    return True
 
 
 def normalised(source: str) -> str:
