@@ -25,6 +25,9 @@ _TITLED_LINE = re.compile(
 _LINE_OF_ITS_OWN = re.compile(r"\s*(?::::|!!!|\?\?\?|: |\[![A-Z]|\$\$|\{[%{.#:])")
 _LINE_MARK = re.compile(r"(?::|\[[ xX]\])[ \t]+")  # definition, task
 
+# Characters: what stands beside words concerns no line behind them, and no search holds up other threads.
+_LONGEST_READ_AT_ONCE = 4_000
+
 # What makes a line more than words, or would make words opaque over a line end.
 _NOT_ONLY_WORDS = re.compile(rf"^(?:{_LINE_OF_ITS_OWN.pattern}|{_LINE_MARK.pattern})|[\[{{$\\]", re.MULTILINE)
 
@@ -120,10 +123,6 @@ class MarkdownParagraph:
     def _indents(self) -> list[int]:
         return [len(line) - len(line.lstrip(" \t")) for line in self._lines]
 
-    @cached_property
-    def _stand_alone(self) -> list[bool]:
-        return [bool(_LINE_OF_ITS_OWN.match(line)) for line in self._lines]
-
     def place(self, position: int) -> int:
         """Return where in the source a position of the content is."""
         known = self._known
@@ -154,19 +153,29 @@ class MarkdownParagraph:
         yield from self._words(position, len(self._content))
 
     def _words(self, start: int, end: int) -> Iterator[Atom]:
-        line_end = self._content.find("\n", start, end)
-        if line_end >= 0 and self._are_only_words(start, end):
+        while (line_end := self._content.find("\n", start, end)) >= 0:
+            stop = end
+            if end - start > _LONGEST_READ_AT_ONCE:
+                stop = max(line_end, self._content.rfind("\n", start, start + _LONGEST_READ_AT_ONCE))
+            yield from self._words_of_lines(start, stop)
+            if stop == end:
+                return
+            yield self._line_end(stop, stop + 1)
+            start = stop + 1
+        yield from self._words_of_line(start, end)
+
+    def _words_of_lines(self, start: int, end: int) -> Iterator[Atom]:
+        if start < end and self._are_only_words(start, end):
             yield Atom(Kind.TEXT, (self._raw(start, end),), text_format=self._format, block=self._block)
             return
-        while line_end >= 0:
+        while (line_end := self._content.find("\n", start, end)) >= 0:
             yield from self._words_of_line(start, line_end)
             yield self._line_end(line_end, line_end + 1)
             start = line_end + 1
-            line_end = self._content.find("\n", start, end)
         yield from self._words_of_line(start, end)
 
     def _are_only_words(self, start: int, end: int) -> bool:
-        """Say whether several lines have no prefixes in the source, and mean no more than words."""
+        """Say whether lines have no prefixes in the source, and mean no more than words."""
         first, last = self._line_number(start), self._line_number(end)
         if _LINE_OF_ITS_OWN.match(self._lines[last]):  # perhaps by what stands behind `end`
             return False
@@ -189,7 +198,7 @@ class MarkdownParagraph:
 
     def _line_end(self, start: int, end: int) -> Atom:
         line = self._line_number(start)
-        is_break = any(self._stand_alone[line : line + 2])
+        is_break = any(map(_LINE_OF_ITS_OWN.match, self._lines[line : line + 2]))
         return _line_break(self._raw(start, end), self._block, is_break=is_break)
 
     def _title_of_line(self, raw: str, start: int) -> Iterator[Atom]:
