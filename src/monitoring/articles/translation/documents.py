@@ -69,7 +69,7 @@ class Document:
         rendered = render(self.template, translations)
         if self.structure is None or rendered == self.source:
             return TranslatedDocument(rendered, frozenset())
-        left_alone = self._changed_blocks(rendered)
+        left_alone = frozenset() if self._is_sure_to_stay(translations) else self._changed_blocks(rendered)
         if left_alone:
             rendered = render(self.template, translations, left_alone)
         if left_alone is None or (left_alone and self._changed_blocks(rendered) != frozenset()):
@@ -77,6 +77,12 @@ class Document:
             rendered = render(self.template, translations, left_alone)
         text = self._with_moved_anchors(rendered, translations, left_alone)
         return TranslatedDocument(text, self._untranslated(translations, left_alone))
+
+    def _is_sure_to_stay(self, translations: Mapping[str, str]) -> bool:
+        structure, translated = self.structure, self._translated_segments(translations)
+        return structure is not None and all(
+            structure.is_sure_to_stay(segment, translations[segment.text]) for segment in translated
+        )
 
     def _blocks_to_leave_alone(self, translations: Mapping[str, str]) -> frozenset[int]:
         """Find, by halving, the blocks whose translations change the structure of the document.

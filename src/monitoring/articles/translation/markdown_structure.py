@@ -13,6 +13,7 @@ from markdown_it.token import Token
 
 from monitoring.articles.translation.markdown_dialects import DIALECT_TOKENS, LITERAL_BLOCK, LITERAL_INLINE
 from monitoring.articles.translation.markdown_spans import parse_blocks, parse_inline
+from monitoring.articles.translation.segments import Segment, verbatim
 
 _ONLY_WORDS: frozenset[Hashable] = frozenset()  # the signature of inline content without markup
 _WORDS = frozenset(("text", "text_special", "softbreak"))
@@ -20,6 +21,15 @@ _LITERAL = frozenset(
     ("code_block", "code_inline", "fence", LITERAL_BLOCK, LITERAL_INLINE, "abbreviation_open")
 )
 _BARE_ADDRESS = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<]+", re.IGNORECASE)
+# A line reads the same whichever of these it has: no rule begins with the first letter, as those for `import`
+# and `export` of MDX do, or with a sign among the words. Hyphens count when tables are looked for.
+_PLAIN_WORDS = re.compile(
+    r"""
+    (?! [ie] | .*www\. | .*[^\S\ ] | .*\ (?:\ |\Z) )
+    [A-Za-z\u00a1-\U0010ffff] [A-Za-z0-9\ .,;?'"()/%+=\u00a1-\U0010ffff]*
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _HTML_OPENING = re.compile(r"<(?:/?[\w-]+|[!?][^>]*)")
 
 
@@ -56,6 +66,11 @@ class Structure:
         markup.update(addresses)
         return frozenset(markup.items())
 
+    def is_line_of_words(self, block: int) -> bool:
+        """Say whether a block is inline content on one line, and no markup."""
+        first_line, end_line = self.lines.get(block, (0, 0))
+        return end_line - first_line == 1 and self.signatures[block] == _ONLY_WORDS
+
     def differences(self, other: "Structure") -> frozenset[int] | None:
         """Return the blocks whose inline markup differs, apart from its order; None if the blocks differ."""
         if len(self.signatures) != len(other.signatures):
@@ -77,6 +92,19 @@ class SourceStructure:
     @cached_property
     def _plain_structure(self) -> Structure:
         return _read(self._source, has_dialects=False)
+
+    def is_sure_to_stay(self, segment: Segment, text: str) -> bool:
+        """Say without reading whether a text in place of a segment changes nothing.
+
+        It does not if both are plain words, on a line that has only words. A document with dialects is read
+        in two ways, and perhaps has no such line in one of them.
+        """
+        return (
+            not segment.codes
+            and not self._structure.has_dialect
+            and self._structure.is_line_of_words(segment.block)
+            and bool(_PLAIN_WORDS.fullmatch(text) and _PLAIN_WORDS.fullmatch(verbatim(segment.source)))
+        )
 
     def changed_blocks(self, rendered: str) -> frozenset[int] | None:
         """Return the blocks whose inline markup differs, apart from its order; None if the blocks differ."""
