@@ -32,6 +32,8 @@ HISTORIES = {
     "never seen": ([(48, "up")], None, ()),
     "begun within the range": ([(5, "pending"), (4, "up")], 0, ()),
     "just begun, up": ([(3, "up")], 3, ()),
+    "up, and down when it was seen last": ([(48, "up"), (10, "down")], 10, ()),
+    "up, then paused": ([(48, "up"), (10, "paused")], 0, ()),
     "paused": ([(48, "paused")], 0, ()),
     "down for a while": ([(48, "up"), (10, "down"), (8, "up")], 0, ()),
     "changed at the very start": ([(48, "down"), (24, "up")], 0, ()),
