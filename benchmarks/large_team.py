@@ -59,12 +59,13 @@ READ_TIMING = """
 """
 
 
-async def sow_session(settings: Settings) -> str:
+async def sow_session(settings: Settings, *, are_new: bool) -> str:
     """Make the team, and return the token of a session."""
     async with open_backends(settings) as backends:
         with backends.activate():
             team = await sow("Large", MONITORS, 1)
-            await age(team.monitor_ids)
+            if not are_new:
+                await age(team.monitor_ids)
             return team.tokens[0]
 
 
@@ -102,11 +103,12 @@ def main() -> None:
     """Serve the team's lists to Chromium."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--new", action="store_true", help="leave the monitors as new as they are")
     arguments = parser.parse_args()
     with running_backends() as backends, tempfile.TemporaryDirectory() as folder:
         settings = settings_for(f"{backends.postgres.create('large_team')}?sslmode=disable")
         asyncio.run(migrate(settings))
-        token = asyncio.run(sow_session(settings))
+        token = asyncio.run(sow_session(settings, are_new=arguments.new))
         program = service(
             DATABASE_URL=settings.database_url.get_secret_value(), SESSION_COOKIE_SECURE="false"
         )
