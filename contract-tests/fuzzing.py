@@ -131,11 +131,15 @@ def fuzz(
     trouble: str = "",
 ) -> None:
     """Fail with everything Schemathesis has to say if it has anything to say; `options` are its own."""
-    effort = ["--max-examples", str(EXAMPLES)]
+    examples, phases = EXAMPLES, ["examples", "coverage", "fuzzing", "stateful"]
     if trouble:  # which leaves less to find
-        effort = ["--max-examples", str(EXAMPLES // 4)]
+        examples = EXAMPLES // 4
     if is_sample(role, trouble):
-        effort = ["--max-examples", str(EXAMPLES // 4), "--phases", "examples,fuzzing,stateful"]
+        examples = EXAMPLES // 4
+        phases.remove("coverage")
+    if is_refused_everything(role, trouble) and not IS_WHOLE:
+        phases.remove("stateful")  # no answer has a link to follow
+    effort = ["--max-examples", str(examples), "--phases", ",".join(phases)]
     if chosen_backends.is_production() and not trouble and not IS_WHOLE:
         effort += ["--mode", "positive"]  # what the schemas refuse reaches no backend
     title = f"{chosen_backends.kind()}-{trouble or role.name}".replace(" ", "-")
@@ -173,6 +177,11 @@ def is_sample(role: Role, trouble: str) -> bool:
     """
     is_elsewhere = trouble == "low limits" and chosen_backends.is_production()
     return (role != FULL_KEY or is_elsewhere) and not IS_WHOLE
+
+
+def is_refused_everything(role: Role, trouble: str) -> bool:
+    """Say whether a run gets nothing that leads to something else: no thing is made, listed or read."""
+    return not role.permissions or trouble in ("no database", "no secret")
 
 
 def report_as(title: str) -> list[str]:
