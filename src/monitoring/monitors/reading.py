@@ -241,7 +241,7 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
         for name in field_names("Monitor")
     }
     names = list(members)
-    configured = names[names.index("name") : names.index("tags") + 1]  # as migration 0021 has them
+    configured = names[names.index("name") : names.index("tags") + 1]  # as migration 0023 has them
     kept = KeptMembers("monitors.written_configuration", configured)
     members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
     written = write_object(members, on_postgres=on_postgres, kept=kept).replace("{", "{{").replace("}", "}}")
