@@ -1,5 +1,7 @@
 """What the list of a team of 5,000 monitors costs: when it is painted first, and how large it is.
 
+They are a month old, and one in fifty was down within the day.
+
 PYTHONPATH=tests .venv/bin/python benchmarks/large_team.py
 """
 
@@ -10,18 +12,24 @@ import asyncio
 import sys
 import tempfile
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from browser.chromium import DESKTOP, running_chromium, write_storage_state
 from monitoring.backends.assembly import open_backends
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import migrate
+from monitoring.monitors.models import Monitor, StateChange
 from open_pages import settings_for, sow
 from postgres_and_redis import running_backends
 from servers import running, service
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
     from playwright.sync_api import Page
 
     from monitoring.settings import Settings
@@ -36,6 +44,8 @@ LISTS = {
     "compact": "?density=compact",
     "a search": "?q=4999",
 }
+
+MOMENTS = {"monitors": ("created_at", "status_changed_at"), "state_changes": ("changed_at",)}
 
 IS_PAINTED = "() => performance.getEntriesByName('first-paint').length"
 
@@ -53,7 +63,23 @@ async def sow_session(settings: Settings) -> str:
     """Make the team, and return the token of a session."""
     async with open_backends(settings) as backends:
         with backends.activate():
-            return (await sow("Large", MONITORS, 1)).tokens[0]
+            team = await sow("Large", MONITORS, 1)
+            await age(team.monitor_ids)
+            return team.tokens[0]
+
+
+async def age(monitor_ids: Sequence[UUID]) -> None:
+    """Make monitors a month old, with an outage of one in fifty an hour ago."""
+    connection = current_backends().database.context.db()
+    for table, columns in MOMENTS.items():
+        ages = ", ".join(f"{column} = {column} - interval '30 days'" for column in columns)
+        await connection.execute_query(f"UPDATE {table} SET {ages}")  # noqa: S608 - names of our own
+    began_at = datetime.now(UTC) - timedelta(hours=1)
+    ended_at = began_at + timedelta(minutes=5)
+    for monitor_id in monitor_ids[::50]:
+        await StateChange.create(monitor_id=monitor_id, changed_at=began_at, state="down")
+        await StateChange.create(monitor_id=monitor_id, changed_at=ended_at, state="up")
+    await Monitor.filter(id__in=monitor_ids[::50]).update(status_changed_at=ended_at)
 
 
 def measure(page: Page, server: Server, rounds: int) -> None:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from monitoring.app.article_timeline import BURST, tell_article
-from monitoring.app.incident_timeline import Entry
+from monitoring.app.incident_timeline import Entry, Tone
 from monitoring.articles.models import Happening, HistoryEntry
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def test_what_is_alike_is_one_entry_until_something_else_happens() -> None:
         failed(5 * minute + BURST, "fr"),
     ]
     assert tell_article(article, history, [], []) == [
-        Entry(NOW + 5 * minute + BURST, "Given up: French", "No words"),
-        Entry(NOW + 4 * minute + BURST, "Given up: Portuguese, Spanish", "No words"),
+        Entry(NOW + 5 * minute + BURST, "Given up: French", "No words", tone=Tone.BAD),
+        Entry(NOW + 4 * minute + BURST, "Given up: Portuguese, Spanish", "No words", tone=Tone.BAD),
         Entry(NOW + 3 * minute, "Revision 2 received from the publisher", ""),
-        Entry(NOW + 2 * minute, "Given up: Portuguese, Spanish", "No words"),
+        Entry(NOW + 2 * minute, "Given up: Portuguese, Spanish", "No words", tone=Tone.BAD),
         Entry(NOW, "Received from the publisher"),
     ]

@@ -290,6 +290,7 @@ class TestAnswers:
         page = owner.open(path).text
         assert titles_of(page)[-1] == "The monitor recovered"
         assert f"/app{path}/acknowledge" not in read_forms(page)
+        assert re.findall(r'<li class="(bad|good)">', page) == ["bad", "bad", "good"]
 
     def test_a_form_that_has_added_a_note_adds_another_only_when_sent_again(
         self, service: RunningService, owner: Visitor, monitor: Monitor

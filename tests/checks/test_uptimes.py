@@ -11,6 +11,7 @@ import pytest
 from monitoring.checks.ranges import Range
 from monitoring.checks.uptime import measure_uptime
 from monitoring.checks.uptimes import measure_ratios
+from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitors.conversations import create
@@ -32,6 +33,8 @@ HISTORIES = {
     "never seen": ([(48, "up")], None, ()),
     "begun within the range": ([(5, "pending"), (4, "up")], 0, ()),
     "just begun, up": ([(3, "up")], 3, ()),
+    "up, and down when it was seen last": ([(48, "up"), (10, "down")], 10, ()),
+    "up, then paused": ([(48, "up"), (10, "paused")], 0, ()),
     "paused": ([(48, "paused")], 0, ()),
     "down for a while": ([(48, "up"), (10, "down"), (8, "up")], 0, ()),
     "changed at the very start": ([(48, "down"), (24, "up")], 0, ()),
@@ -54,6 +57,11 @@ def monitors(service: RunningService, alice: Player) -> dict[str, Monitor]:
                 await MaintenanceSpan.create(
                     monitor_id=made[name], starts_at=END - first * HOUR, ends_at=END - last * HOUR
                 )
+            hours, state = changes[-1]
+            is_covered = any(last < 0 for _, last in spans)
+            await Monitor.filter(id=made[name]).update(
+                status=State.MAINTENANCE if is_covered else state, status_changed_at=END - hours * HOUR
+            )
             seen_until = None if seen is None else END - seen * HOUR
             await Watch.filter(monitor_id=made[name]).update(seen_until=seen_until)
         return {name: await Monitor.get(id=id_).select_related("watch") for name, id_ in made.items()}

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.article_words import name_language
-from monitoring.app.incident_timeline import Entry, tell_delivery
+from monitoring.app.incident_timeline import Entry, Tone, tell_delivery
 from monitoring.articles.models import Happening
 from monitoring.articles.withdrawal import PUBLISHER
 from monitoring.audit.actions import Action
@@ -42,6 +42,7 @@ class _Deed(NamedTuple):
     text: str = ""
     locale: str = ""
     who: str = ""
+    tone: Tone = Tone.PLAIN
 
     @property
     def words(self) -> tuple[str, str, str]:
@@ -74,7 +75,7 @@ def _tell_history(entry: HistoryEntry) -> _Deed:
     if entry.event == Happening.TRANSLATED:
         return _tell_translated(entry.happened_at, entry.locale or "", entry.revision)
     if entry.event == Happening.FAILED:
-        return _Deed(entry.happened_at, "Given up:", entry.reason or "", entry.locale or "")
+        return _Deed(entry.happened_at, "Given up:", entry.reason or "", entry.locale or "", tone=Tone.BAD)
     if entry.event == Happening.PUBLISHED:
         return _Deed(entry.happened_at, "Published")
     return _Deed(entry.happened_at, f"Revision {entry.revision} received from the publisher")
@@ -95,7 +96,7 @@ def _tell_act(entry: AuditEntry) -> _Deed:
 
 def _tell_delivery(delivery: NotificationDelivery) -> _Deed:
     told = tell_delivery(delivery)
-    return _Deed(told.happened_at, told.title, told.text, who=told.who)
+    return _Deed(told.happened_at, told.title, told.text, who=told.who, tone=told.tone)
 
 
 def _find_bursts(deeds: Iterable[_Deed]) -> list[list[_Deed]]:
@@ -119,4 +120,5 @@ def _sum_up(burst: Sequence[_Deed]) -> Entry:
         f"{newest.title} {', '.join(languages)}".strip(),
         f"{newest.text} {times}".strip(),
         newest.who,
+        newest.tone,
     )

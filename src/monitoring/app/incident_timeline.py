@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.app.channel_words import name_event, name_way
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
     from monitoring.notifications.models import NotificationDelivery
 
 
+class Tone(StrEnum):
+    """How an entry's dot is coloured. Its words say the same."""
+
+    PLAIN = auto()
+    BAD = auto()
+    GOOD = auto()
+
+
 class Entry(NamedTuple):
     """Something that happened. `text` is a stranger's or a provider's, and may be empty.
 
@@ -27,6 +36,7 @@ class Entry(NamedTuple):
     title: str
     text: str = ""
     who: str = ""
+    tone: Tone = Tone.PLAIN
 
 
 def tell_incident(
@@ -34,18 +44,19 @@ def tell_incident(
 ) -> list[Entry]:
     """Return what happened, oldest first."""
     entries = [
-        Entry(incident.started_at, "The first check failed", f"{incident.error_message}."),
-        Entry(incident.confirmed_at, "The failure was confirmed, and the incident opened"),
+        Entry(incident.started_at, "The first check failed", f"{incident.error_message}.", tone=Tone.BAD),
+        Entry(incident.confirmed_at, "The failure was confirmed, and the incident opened", tone=Tone.BAD),
         *(tell_delivery(delivery, incident.resolution) for delivery in deliveries),
         *(Entry(note.created_at, "wrote", note.text, note.author) for note in notes),
     ]
     if incident.acknowledged_at:
         entries.append(Entry(incident.acknowledged_at, "acknowledged it", who=incident.acknowledged_by or ""))
     if incident.resolved_at:
-        how = "The monitor recovered"
+        ended = Entry(incident.resolved_at, "The monitor recovered", tone=Tone.GOOD)
         if incident.resolution != "recovered":
             how = f"The monitor was {incident.resolution}, which ended the incident"
-        entries.append(Entry(incident.resolved_at, how))
+            ended = Entry(incident.resolved_at, how)
+        entries.append(ended)
     return sorted(entries, key=lambda entry: entry.happened_at)
 
 
@@ -68,6 +79,6 @@ def tell_delivery(delivery: NotificationDelivery, resolution: str | None = None)
     if delivery.status == DeliveryStatus.SKIPPED:
         return Entry(delivery.created_at, f"was not told{by}", f"{reason}.", name)
     if delivery.status == DeliveryStatus.FAILED:
-        return Entry(delivery.created_at, f"could not be told{by}", f"{reason}.", name)
+        return Entry(delivery.created_at, f"could not be told{by}", f"{reason}.", name, Tone.BAD)
     tried = f"The last attempt failed: {go_on_with(reason)}." if reason else f"{what}. Not sent yet."
     return Entry(delivery.created_at, f"is being told{by}", tried, name)

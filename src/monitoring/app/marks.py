@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from monitoring.backends.current import current_backends
-from monitoring.backends.rowsets import pack, rowset
+from monitoring.backends.fields import read_id
+from monitoring.backends.rowsets import id_rowset, pack_ids
 from monitoring.backends.statements import is_postgres, spell
 
 if TYPE_CHECKING:
@@ -125,11 +126,10 @@ async def read_marks(shown: Iterable[Shown]) -> dict[Shown, str]:
     milliseconds = _OnPostgres() if is_postgres(connection) else _OnSqlite()
     for source, wanted in ids.items():
         columns = source.value.format(ms=milliseconds)
-        sql = f"SELECT given.id, {columns} FROM {rowset(connection, {'id': 'uuid'})}"  # noqa: S608 - our own words
-        packed = pack(connection, [{"id": id_} for id_ in wanted])
-        _, rows = await connection.execute_query(spell(connection, sql), [packed])
+        sql = f"SELECT given.id, {columns} FROM {id_rowset(connection)}"  # noqa: S608 - our own words
+        _, rows = await connection.execute_query(spell(connection, sql), [pack_ids(connection, wanted)])
         for id_, *found in rows:
-            marks[Shown(source, UUID(str(id_)))] = " | ".join(map(str, found))
+            marks[Shown(source, read_id(id_))] = " | ".join(map(str, found))
     return marks
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.service import LISTED_FIELDS
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
+from monitoring.backends.fields import read_id
 from monitoring.backends.pages import Page
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.contract.problems import Problem
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from uuid import UUID
 
     from monitoring.auth.callers import Caller
 
@@ -127,4 +128,4 @@ async def _find_ids(wanted: ArticleFilter, count: int, after_id: UUID | None) ->
         f" ORDER BY status DESC, id DESC LIMIT ${len(given) + 1}"
     )
     rows = await connection.execute_query_dict(spell(connection, sql), [*given.values(), count])
-    return [UUID(str(row["id"])) for row in rows]
+    return [read_id(row["id"]) for row in rows]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 import orjson
 from tortoise.exceptions import IntegrityError
@@ -26,11 +25,12 @@ from monitoring.auth.models import ApiKey, Team
 from monitoring.auth.tokens import InvalidTokenError
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.fields import uuid7
+from monitoring.backends.fields import read_id, uuid7
 from monitoring.backends.statements import spell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from uuid import UUID
 
     from monitoring.audit.actors import Actor
     from monitoring.auth.tokens import TokenClaims
@@ -204,4 +204,4 @@ async def _read_living_key(claims: TokenClaims) -> LivingKey | None:
     if last_used_at is None or now - last_used_at > LAST_USED_GRAIN:
         await ApiKey.filter(client_id=claims.client_id).update(last_used_at=now)
     scopes = frozenset(orjson.loads(row["scopes"]))
-    return LivingKey(claims.client_id, UUID(str(row["team_id"])), scopes, row["name"])
+    return LivingKey(claims.client_id, read_id(row["team_id"]), scopes, row["name"])

@@ -34,6 +34,11 @@ def uuid7_text() -> str:
     return str(uuid_utils.uuid7())
 
 
+def read_id(found: UUID | str) -> UUID:
+    """Return an id that a statement of our own found. SQLite keeps ids as text."""
+    return found if isinstance(found, UUID) else UUID(found)
+
+
 def read_moment(found: Any) -> Any:  # noqa: ANN401
     """Return a moment that a statement of our own found, or None. SQLite keeps moments as text."""
     return datetime.fromisoformat(found) if isinstance(found, str) else found

@@ -9,7 +9,8 @@ import orjson
 from monitoring.backends.statements import is_postgres
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from uuid import UUID
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
@@ -20,6 +21,13 @@ def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str]) -> str:
         return f"json_to_recordset($1::json) AS given({', '.join(map(' '.join, types.items()))})"
     columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in types)
     return f"(SELECT {columns} FROM json_each($1)) AS given"  # noqa: S608 - names of our own
+
+
+def id_rowset(connection: BaseDBAsyncClient) -> str:
+    """Write the table `given` of the ids in $1, its column `id`, for FROM."""
+    if is_postgres(connection):
+        return "unnest($1::uuid[]) AS given(id)"
+    return "(SELECT value AS id FROM json_each($1)) AS given"
 
 
 def nested_rowset(connection: BaseDBAsyncClient, types: Mapping[str, str], parameter: str) -> str:
@@ -35,6 +43,11 @@ def nested_rowset(connection: BaseDBAsyncClient, types: Mapping[str, str], param
         columns = ", ".join(f"{value} AS {name}" for value, (name, _) in values)
         tables = f"json_each({parameter}) AS outer_, json_each(outer_.value) AS inner_"
     return f"(SELECT {columns} FROM {tables}) AS given"  # noqa: S608 - names of our own
+
+
+def pack_ids(connection: BaseDBAsyncClient, ids: Iterable[UUID]) -> list[UUID] | str:
+    """Write ids as that parameter of `id_rowset`."""
+    return list(ids) if is_postgres(connection) else orjson.dumps(list(ids)).decode()
 
 
 def pack(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]] | Mapping[str, Any]) -> str:

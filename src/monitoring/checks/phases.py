@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
-from uuid import UUID
 
+from monitoring.backends.fields import read_id
 from monitoring.backends.statements import spell
 from monitoring.monitors.health import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from uuid import UUID
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
@@ -55,7 +56,7 @@ async def sum_phases(
     """Add up each monitor's phases. `values` are from when, until before when, and the ids, as stored."""
     ids = ", ".join(f"${number}" for number, _ in enumerate(monitor_ids, start=3))
     _, rows = await connection.execute_query(spell(connection, _SUM.format(ids=ids)), list(values))
-    return {UUID(str(monitor_id)): read_sums(*sums) for monitor_id, *sums in rows}
+    return {read_id(monitor_id): read_sums(*sums) for monitor_id, *sums in rows}
 
 
 def read_sums(answer_count: int, *sums_ms: int) -> Phases:

@@ -14,6 +14,7 @@ from tortoise.exceptions import IntegrityError
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.fields import read_id
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.partitions import create_partitions
 from monitoring.checks.phases import sum_phases, transfer_of
@@ -109,7 +110,7 @@ async def tally_results(
     tallies: defaultdict[UUID | str, Tally] = defaultdict(Tally)
     for monitor_id, outcome, response_time_ms in rows:
         tallies[monitor_id].add(outcome, response_time_ms)
-    read = {UUID(str(monitor_id)): tally for monitor_id, tally in tallies.items()}
+    read = {read_id(monitor_id): tally for monitor_id, tally in tallies.items()}
     if read:
         for found_id, phases in (await sum_phases(connection, monitor_ids, values)).items():
             read.setdefault(found_id, Tally()).phases = phases

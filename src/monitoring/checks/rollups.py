@@ -14,6 +14,7 @@ from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.fields import read_id
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.latencies import Latencies
 from monitoring.checks.models import Progress, Rollup
@@ -107,7 +108,7 @@ async def _hold_monitors(connection: BaseDBAsyncClient, after_id: UUID) -> list[
         rows = await connection.execute_query_dict(f"{sql} FOR KEY SHARE", [after_id])
     else:
         rows = await connection.execute_query_dict(spell(connection, sql), [str(after_id)])
-    return [UUID(str(row["id"])) for row in rows]
+    return [read_id(row["id"]) for row in rows]
 
 
 async def _store(window: str, starts_at: datetime, tallies: Mapping[UUID, Tally]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
-from uuid import UUID
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
@@ -14,13 +13,15 @@ from monitoring.audit.service import record
 from monitoring.auth.credentials import hash_secret
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.rowsets import pack, rowset
+from monitoring.backends.fields import read_id
+from monitoring.backends.rowsets import id_rowset, pack_ids
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.members.models import MAX_BROWSER_CHARACTERS, Session, User
 from monitoring.members.refusals import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from uuid import UUID
 
 TOKEN_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
@@ -81,17 +82,14 @@ async def read_standings(session_ids: Collection[UUID]) -> dict[UUID, Standing]:
         return {}
     connection = current_backends().database.context.db()
     sql = f"""
-        SELECT sessions.id, users.team_id, users.role FROM {rowset(connection, {"id": "uuid"})}
+        SELECT sessions.id, users.team_id, users.role FROM {id_rowset(connection)}
             JOIN sessions ON sessions.id = given.id JOIN users ON users.id = sessions.user_id
             WHERE sessions.expires_at > $2
     """  # noqa: S608 - our own words
     now = datetime.now(UTC)
-    values = [
-        pack(connection, [{"id": id_} for id_ in session_ids]),
-        now if is_postgres(connection) else str(now),
-    ]
+    values = [pack_ids(connection, session_ids), now if is_postgres(connection) else str(now)]
     _, rows = await connection.execute_query(spell(connection, sql), values)
-    found = (Standing(UUID(str(id_)), UUID(str(team_id)), role) for id_, team_id, role in rows)
+    found = (Standing(read_id(id_), read_id(team_id), role) for id_, team_id, role in rows)
     return {each.session_id: each for each in found}
 
 

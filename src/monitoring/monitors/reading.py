@@ -13,6 +13,7 @@ from uuid import UUID
 import orjson
 
 from monitoring.backends.current import current_backends
+from monitoring.backends.fields import read_id
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.backends.written_json import KeptMembers, write_column, write_object
 from monitoring.contract.configurations import field_names
@@ -143,7 +144,7 @@ async def outline_monitors(team_id: UUID, wanted: MonitorFilter, order: MonitorO
         f" ORDER BY {_ORDERS[order]} {_ORDER}"
     )
     _, rows = await connection.execute_query(spell(connection, sql), _values(given))
-    return [Outline(UUID(str(id_)), status, orjson.loads(tags)) for id_, status, tags in rows]
+    return [Outline(read_id(id_), status, orjson.loads(tags)) for id_, status, tags in rows]
 
 
 async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[str]:

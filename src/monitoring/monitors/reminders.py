@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.fields import first_uuid7_at
+from monitoring.backends.fields import first_uuid7_at, read_id
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.incidents.models import Incident
 from monitoring.incidents.service import announcement_of
@@ -22,6 +21,7 @@ from monitoring.notifications.tasks import nudge
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from uuid import UUID
 
 # Of one channel in one round. The next round reminds of the others.
 INCIDENTS_AT_ONCE = 1000
@@ -90,4 +90,4 @@ async def _find_due(channel: NotificationChannel, before: datetime) -> dict[UUID
             MUTED_BEFORE,
         ],
     )
-    return {UUID(str(row["id"])): UUID(str(row["monitor_id"])) for row in rows}
+    return {read_id(row["id"]): read_id(row["monitor_id"]) for row in rows}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 import orjson
 
 from monitoring.backends.database import transaction
+from monitoring.backends.fields import read_id
 from monitoring.backends.statements import is_postgres
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.configuration import complete_routing
@@ -22,6 +22,7 @@ from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from uuid import UUID
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
@@ -105,12 +106,12 @@ async def _hold_routes(connection: BaseDBAsyncClient, team_ids: Iterable[UUID]) 
     routes = defaultdict(list)
     for row in rows:
         route = Route(
-            channel_id=UUID(str(row["id"])),
+            channel_id=read_id(row["id"]),
             type=row["type"],
             events=orjson.loads(row["events"]),
             routing=complete_routing(orjson.loads(row["settings"]))["routing"],
         )
-        routes[UUID(str(row["team_id"]))].append(route)
+        routes[read_id(row["team_id"])].append(route)
     return routes
 
 
