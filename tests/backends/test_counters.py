@@ -11,7 +11,6 @@ from redis.asyncio import Redis
 
 from monitoring.backends.counters import TIMEOUT_SECONDS, Counters, RateLimitPolicy, open_counters
 from monitoring.backends.outage import RETRY_AFTER_SECONDS
-from monitoring.backends.redis_script import MAX_CONNECTIONS
 
 if TYPE_CHECKING:
     from real_servers import RedisServer
@@ -112,24 +111,54 @@ class TestOnRedis:
             assert not own_log.records
 
     @pytest.mark.usefixtures("no_patience_with_redis")
-    async def test_one_silence_ends_all_connections_since_the_others_would_wait_too(
-        self, redis_server: RedisServer
-    ) -> None:
+    async def test_one_silence_ends_the_connection_for_all_who_wait(self, redis_server: RedisServer) -> None:
         async with open_counters(SecretStr(redis_server.url)) as counters:
-            await asyncio.gather(*(counters.hit(THREE_A_MINUTE, "bob") for _ in range(3)))
+            await counters.hit(THREE_A_MINUTE, "bob")
             async with Redis.from_url(redis_server.url) as client:
-                assert len(await client.client_list(_type="normal")) == 4
+                assert len(await client.client_list(_type="normal")) == 2
                 await client.client_pause(10_000, all=False)  # writes
-                assert (await counters.hit(THREE_A_MINUTE, "alice")).mark is None
+                began = time.perf_counter()
+                hits = await asyncio.gather(*(counters.hit(THREE_A_MINUTE, "alice") for _ in range(50)))
+                assert {hit.mark for hit in hits} == {None}
+                assert time.perf_counter() - began < 50 * TIMEOUT_SECONDS / 2
                 await client.client_unpause()
                 while len(await client.client_list(_type="normal")) > 1:  # noqa: ASYNC110 - Redis' own loop
                     await asyncio.sleep(0.01)
 
-    async def test_at_most_so_many_connections_are_made(self, redis_server: RedisServer) -> None:
+    @pytest.mark.usefixtures("no_patience_with_redis")
+    async def test_somebody_who_asks_again_and_again_does_not_hide_a_silence(
+        self, redis_server: RedisServer
+    ) -> None:
         async with open_counters(SecretStr(redis_server.url)) as counters:
-            await asyncio.gather(*(counters.hit(THREE_A_MINUTE, "bob") for _ in range(3 * MAX_CONNECTIONS)))
+            await counters.hit(THREE_A_MINUTE, "alice")
             async with Redis.from_url(redis_server.url) as client:
-                assert len(await client.client_list(_type="normal")) <= MAX_CONNECTIONS + 1
+                await client.client_pause(10_000, all=False)  # writes
+                hits = []
+                for _ in range(10):
+                    hits.append(asyncio.ensure_future(counters.hit(THREE_A_MINUTE, "alice")))
+                    await asyncio.sleep(TIMEOUT_SECONDS / 5)
+                assert (await hits[0]).mark is None
+                assert all([(await hit).mark is None for hit in hits])
+                await client.client_unpause()
+
+    async def test_one_connection_serves_all_and_keeps_their_answers_apart(
+        self, redis_server: RedisServer
+    ) -> None:
+        async with open_counters(SecretStr(redis_server.url)) as counters:
+            policies = [RateLimitPolicy("api", limit, 60) for limit in range(100)]
+            hits = await asyncio.gather(*(counters.hit(policy, f"{policy.limit}") for policy in policies))
+            assert [hit.remaining for hit in hits] == [max(0, policy.limit - 1) for policy in policies]
+            async with Redis.from_url(redis_server.url) as client:
+                assert len(await client.client_list(_type="normal")) == 2
+
+    async def test_a_caller_who_goes_leaves_the_others_their_answers(self, redis_server: RedisServer) -> None:
+        async with open_counters(SecretStr(redis_server.url)) as counters:
+            await counters.hit(THREE_A_MINUTE, "bob")
+            hits = [asyncio.ensure_future(counters.hit(THREE_A_MINUTE, key)) for key in ("alice", "bob")]
+            await asyncio.sleep(0)  # both have asked
+            hits[0].cancel()
+            assert (await hits[1]).remaining == 1
+            assert (await counters.hit(THREE_A_MINUTE, "alice")).remaining == 1
 
     async def test_without_redis_each_process_counts_alone_with_one_warning(
         self, redis_server: RedisServer, own_log: pytest.LogCaptureFixture

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from hashlib import sha1
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError
+
+from monitoring.backends.redis_line import RedisLine, write_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,17 +18,12 @@ if TYPE_CHECKING:
     from redis.asyncio.connection import AbstractConnection
 
 
-# Further callers wait for a turn, which comes sooner than a new connection would.
-MAX_CONNECTIONS = 32
-
-
 class RedisScript:
-    """A Lua script, and the connections over which it is run.
+    """A Lua script that returns a status reply, and the line over which it is run.
 
-    They are redis-py's connections without its client: with every command the client looks after retries,
-    events and the connection's health, which takes as long as the command does. Commands are written here,
-    because redis-py takes a dozen calls for each word of one. A script should return one value, since
-    redis-py reads each item of a list in a coroutine of its own.
+    redis-py opens the connection, with all that a URL may say, and hands it over: for each command its client
+    looks after retries, events and the connection's health, and its connections have a reader, a timer and a
+    dozen calls, which takes many times as long as the command does.
     """
 
     def __init__(self, client: Redis, source: str, patience_seconds: float) -> None:
@@ -35,59 +32,47 @@ class RedisScript:
         self._known = [b"EVALSHA", sha1(source_bytes, usedforsecurity=False).hexdigest().encode()]
         self._whole = [b"EVAL", source_bytes]
         self._patience_seconds = patience_seconds
-        self._turns = asyncio.Semaphore(MAX_CONNECTIONS)
-        self._idle: list[AbstractConnection] = []
+        self._connection: AbstractConnection | None = None
+        self._line: RedisLine | None = None
+        self._opening: asyncio.Task[RedisLine] | None = None
 
-    async def run(self, keys: Sequence[str], *arguments: int) -> Any:  # noqa: ANN401 - whatever it returns
-        """Return what the script returns, text as bytes; it may have run twice.
+    async def run(self, keys: Sequence[str], *arguments: int) -> bytes:
+        """Return what the script returns; it may have run twice.
 
-        Waits up to `patience_seconds` for a turn, and as long for the answer. Raises `RedisError` or
+        Waits up to `patience_seconds` for the answer, and as long for a connection. Raises `RedisError` or
         `OSError`.
         """
-        if self._turns.locked():
-            async with asyncio.timeout(self._patience_seconds):
-                await self._turns.acquire()
-        else:
-            await self._turns.acquire()
+        words = [b"%d" % len(keys), *map(str.encode, keys), *(b"%d" % each for each in arguments)]
         try:
-            words = [b"%d" % len(keys), *map(str.encode, keys), *(b"%d" % each for each in arguments)]
-            try:
-                return await self._run(_write_command([*self._known, *words]))
-            except NoScriptError:  # Redis has begun anew
-                return await self._run(_write_command([*self._whole, *words]))
-        finally:
-            self._turns.release()
+            return await self._ask(write_command([*self._known, *words]))
+        except NoScriptError:  # Redis has begun anew
+            return await self._ask(write_command([*self._whole, *words]))
 
     async def close(self) -> None:
         """Hang up."""
-        while self._idle:
-            await self._idle.pop().disconnect(nowait=True)
+        if self._opening:
+            await asyncio.wait([self._opening])
+        if self._connection:
+            await self._connection.disconnect(nowait=True)
 
-    async def _run(self, command: bytes) -> Any:  # noqa: ANN401 - as above
-        if self._idle:
+    async def _ask(self, command: bytes) -> bytes:
+        if self._line and not self._line.has_ended:
             try:
-                return await self._ask(self._idle.pop(), command)
+                return await self._line.ask(command)
             except RedisConnectionError:  # Redis has hung up, and may be back
-                await self.close()
-        connection: AbstractConnection = self._pool.make_connection()  # type: ignore[no-untyped-call]
-        await connection.connect()  # type: ignore[no-untyped-call]
-        connection.socket_timeout = None  # a timeout here would make a task for each command
-        return await self._ask(connection, command)
+                pass
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        line = await asyncio.shield(self._opening)
+        return await line.ask(command)
 
-    async def _ask(self, connection: AbstractConnection, command: bytes) -> Any:  # noqa: ANN401 - as above
+    async def _open(self) -> RedisLine:
         try:
-            async with asyncio.timeout(self._patience_seconds):
-                await connection.send_packed_command(command, check_health=False)
-                answer = await connection.read_response(disable_decoding=True)  # bytes, whatever the URL says
-        except BaseException as error:
-            await connection.disconnect(nowait=True)
-            if isinstance(error, Exception):  # silent, or no longer the primary: the same for the others
-                await self.close()
-            raise
-        self._idle.append(connection)
-        return answer
-
-
-def _write_command(words: Sequence[bytes]) -> bytes:
-    """Write an array of bulk strings (the Redis serialization protocol)."""
-    return b"*%d\r\n%b" % (len(words), b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in words))
+            if self._connection:
+                await self._connection.disconnect(nowait=True)
+            self._connection = connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
+            await connection.connect()
+            self._line = RedisLine(connection._writer.transport, self._patience_seconds)  # noqa: SLF001
+            return self._line
+        finally:
+            self._opening = None

@@ -25,6 +25,8 @@ from monitoring.notifications.models import Mute
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from monitoring.backends.rounds import Take
+
 _OF_WATCH = {"last_checked_at", "next_check_at", "last_response_time_ms", "last_error"}
 
 _ORDER = "monitors.team_id DESC, monitors.id DESC"
@@ -147,14 +149,10 @@ async def outline_monitors(team_id: UUID, wanted: MonitorFilter, order: MonitorO
 
 async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[str]:
     """Return those monitors of a team, each a `Monitor` in JSON, in this order."""
-    connection = current_backends().database.context.db()
-    ids = list(map(str, monitor_ids))
-    is_array = is_postgres(connection)
-    among = "= ANY($2::uuid[])" if is_array else "IN (SELECT value FROM json_each($2))"
-    source = f"WHERE monitors.team_id = $1 AND monitors.id {among}"
-    rows = await _read(source, [str(team_id), ids if is_array else orjson.dumps(ids).decode()], _ORDER)
-    written = {orjson.loads(row["written"])["id"]: _show(row) for row in rows}
-    return [written[monitor_id] for monitor_id in ids if monitor_id in written]
+    given = [("monitors.team_id = {}", str(team_id)), _among(monitor_ids)]
+    rows = await _read(_where(given), _values(given), _ORDER)
+    written = {UUID(str(row["id"])): _show(row) for row in rows}
+    return [written[monitor_id] for monitor_id in monitor_ids if monitor_id in written]
 
 
 async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
@@ -179,11 +177,30 @@ async def count_tags(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
 
 async def read_monitor(team_id: UUID, monitor_id: UUID) -> WrittenMonitor:
     """Return a monitor of the team. Raises Problem if it has none with this id."""
-    source = "WHERE monitors.id = $1 AND monitors.team_id = $2"
-    rows = await _read(source, [str(monitor_id), str(team_id)], _ORDER)
-    if not rows:
+    found = await current_backends().rounds.join(_read_monitors, (team_id, monitor_id))
+    if found is None:
         raise Problem("monitor_not_found")
-    return WrittenMonitor(_show(rows[0]), rows[0]["version"])
+    return found
+
+
+async def _read_monitors(take: Take[tuple[UUID, UUID]]) -> list[WrittenMonitor | None]:
+    """Read the monitors that are asked for at the same time, by team and id, or None."""
+    asked = take()
+    given = [_among([monitor_id for _, monitor_id in asked])]
+    rows = await _read(_where(given), _values(given), _ORDER)
+    found = {
+        (UUID(str(row["team_id"])), UUID(str(row["id"]))): WrittenMonitor(_show(row), row["version"])
+        for row in rows
+    }
+    return [found.get(each) for each in asked]
+
+
+def _among(monitor_ids: Sequence[UUID]) -> tuple[str, Any]:
+    """Write the condition that a monitor is one of these."""
+    ids = list(map(str, monitor_ids))
+    if is_postgres(current_backends().database.context.db()):
+        return "monitors.id = ANY({}::uuid[])", ids
+    return "monitors.id IN (SELECT value FROM json_each({}))", orjson.dumps(ids).decode()
 
 
 def _conditions(team_id: UUID, wanted: MonitorFilter) -> list[tuple[str, Any]]:
@@ -225,12 +242,12 @@ def _select(on_postgres: bool) -> str:  # noqa: FBT001 - for the cache
         for name in field_names("Monitor")
     }
     names = list(members)
-    configured = names[names.index("name") : names.index("tags") + 1]  # as migration 0021 has them
+    configured = names[names.index("name") : names.index("tags") + 1]  # as migration 0023 has them
     kept = KeptMembers("monitors.written_configuration", configured)
     members["next_check_at"] = f"CASE WHEN NOT monitors.paused THEN {members['next_check_at']} END"
     written = write_object(members, on_postgres=on_postgres, kept=kept).replace("{", "{{").replace("}", "}}")
     return (
-        f"SELECT {written} AS written, monitors.version AS version,"  # noqa: S608 - names of our own
+        f"SELECT monitors.id, monitors.team_id, {written} AS written, monitors.version,"  # noqa: S608 - names of our own
         " monitors.encrypted_headers IS NULL AND monitors.request_headers <> '{{}}' AS may_show_credentials"
         " FROM (SELECT monitors.* FROM monitors {source}) AS monitors"
         " JOIN watches ON watches.monitor_id = monitors.id"

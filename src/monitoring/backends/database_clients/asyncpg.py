@@ -29,6 +29,7 @@ from tortoise.backends.base_postgres.client import translate_exceptions
 from tortoise.connection import get_connections
 from tortoise.exceptions import DBConnectionError
 
+from monitoring.backends.database_clients.spare_connections import SpareConnections
 from monitoring.backends.errors import DatabaseUnavailable, TransactionConflict, describe_error
 from monitoring.backends.outage import Outage, outage_of
 from monitoring.metrics import DATABASE_POOL_WAIT_SECONDS
@@ -98,15 +99,25 @@ async def _reset(connection: asyncpg.Connection) -> None:
         await connection.reset()
 
 
+def _is_usable(connection: asyncpg.Connection) -> bool:
+    """Say whether the next statement may have a connection: it is open, and in no transaction."""
+    try:
+        return not (connection.is_closed() or connection.is_in_transaction())
+    except asyncpg.InterfaceError:  # it was lost, and its pool has noticed
+        return False
+
+
 async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> Any:  # noqa: ANN401
     """Return a connection. Waiting for a free one takes no longer than opening one may."""
+    if client._pool and (spare := client.spare_connections.take()):  # noqa: SLF001 - Tortoise's, here and below
+        return spare
     timeout_seconds, began_at = client.extra["timeout"], time.perf_counter()
     try:
         with _translated_errors(_outage_of(client)):
-            if not client._pool:  # noqa: SLF001 - Tortoise's, here and below
+            if not client._pool:  # noqa: SLF001
                 async with asyncio.timeout(timeout_seconds):  # or callers queue here, and fail one by one
                     await ensure_pool()
-            return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
+            return await client.spare_connections.borrow(timeout_seconds)
     finally:
         DATABASE_POOL_WAIT_SECONDS.inc(time.perf_counter() - began_at)
 
@@ -161,13 +172,15 @@ class _PooledConnection(PoolConnectionWrapper[Any]):
         return self.connection
 
     async def __aexit__(self, *exc_info: object) -> None:
+        client = cast("Client", self.client)
         try:
-            _raise_translated(exc_info[1], _outage_of(self.client), self.connection)
+            _raise_translated(exc_info[1], client.outage, self.connection)
         finally:
-            with _cancelled_first(exc_info[1]), _translated_errors(_outage_of(self.client)):
-                await self._pool.release(self.connection)
+            if exc_info[1] or not client.spare_connections.keep(self.connection):
+                with _cancelled_first(exc_info[1]), _translated_errors(client.outage):
+                    await self._pool.release(self.connection)
         if exc_info[1] is None:
-            _outage_of(self.client).end()
+            client.outage.end()
 
 
 class _TransactionConnection(ConnectionWrapper[Any]):
@@ -252,6 +265,7 @@ class Client(AsyncpgDBClient):
 
     execute_many = _execute_many
     transaction_class: ClassVar[type[_Transaction]] = _Transaction
+    spare_connections: SpareConnections
 
     @cached_property
     def outage(self) -> Outage:
@@ -260,11 +274,20 @@ class Client(AsyncpgDBClient):
 
     async def create_pool(self, **options: Any) -> asyncpg.Pool:  # noqa: ANN401
         """Open the pool, or raise an error that `acquire_connection` translates."""
-        return await asyncpg.create_pool(None, reset=_reset, **options)
+        pool = await asyncpg.create_pool(None, reset=_reset, **options)
+        self.spare_connections = SpareConnections(pool, _is_usable)
+        return pool
+
+    async def _close(self) -> None:
+        if self._pool:
+            await self.spare_connections.close()
+        await super()._close()
 
     def count_connections(self) -> dict[str, int]:
         """Count the connections that the pool may have: busy ones, idle ones, and those it has not opened."""
-        size, idle = (self._pool.get_size(), self._pool.get_idle_size()) if self._pool else (0, 0)
+        size, idle = 0, 0
+        if self._pool:
+            size, idle = self._pool.get_size(), self._pool.get_idle_size() + len(self.spare_connections)
         return {"busy": size - idle, "idle": idle, "unopened": self.pool_maxsize - size}
 
     def acquire_connection(self) -> PoolConnectionWrapper[Any]:
