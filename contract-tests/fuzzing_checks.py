@@ -303,7 +303,10 @@ def _find_existing(operation_id: str, names: Iterable[str]) -> dict[str, str]:
     """Return ids of existing things, by the parameters that take them."""
     existing = {name: EXAMPLE_IDS[name] for name in {*THINGS, "locale"}}
     if articles := MADE["article_id"]:
-        existing["article_id"] = articles[-1 - next(TURNS) % min(len(articles), ARTICLES_IN_TURN)]
+        # The newest may have no segments yet: translating takes its time.
+        has_time = operation_id == "list_translation_segments"
+        turns = len(articles) if has_time else min(len(articles), ARTICLES_IN_TURN)
+        existing["article_id"] = articles[-1 - next(TURNS) % turns]
     if operation_id == "get_article_translation":
         existing["locale"] = SOURCE_LOCALE  # a translation takes its time
     if operation_id == "correct_translation_segment":
