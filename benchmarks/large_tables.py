@@ -187,7 +187,9 @@ async def add_monitors(database: str, count: int) -> None:
 
 async def _multiply(connection: asyncpg.Connection, table: str, count: int, oldest_at_ms: int) -> None:
     """Copy a row many times. Row n and monitor n get the same UUIDv7, a millisecond after those before."""
-    statement = "SELECT column_name FROM information_schema.columns WHERE table_name = $1"
+    statement = (
+        "SELECT column_name FROM information_schema.columns WHERE table_name = $1 AND is_generated = 'NEVER'"
+    )
     columns = [row["column_name"] for row in await connection.fetch(statement, table)]
     id_ = f"(lpad(to_hex({oldest_at_ms} + n), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid"
     values = [id_ if name in ("id", "monitor_id") else name for name in columns]

@@ -14,6 +14,7 @@ import orjson
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.fields import read_id
+from monitoring.backends.rowsets import pack_ids
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.backends.written_json import KeptMembers, write_column, write_object
 from monitoring.contract.configurations import field_names
@@ -151,7 +152,7 @@ async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> lis
     """Return those monitors of a team, each a `Monitor` in JSON, in this order."""
     given = [("monitors.team_id = {}", str(team_id)), _among(monitor_ids)]
     rows = await _read(_where(given), _values(given), _ORDER)
-    written = {UUID(str(row["id"])): _show(row) for row in rows}
+    written = {read_id(row["id"]): _show(row) for row in rows}
     return [written[monitor_id] for monitor_id in monitor_ids if monitor_id in written]
 
 
@@ -189,7 +190,7 @@ async def _read_monitors(take: Take[tuple[UUID, UUID]]) -> list[WrittenMonitor |
     given = [_among([monitor_id for _, monitor_id in asked])]
     rows = await _read(_where(given), _values(given), _ORDER)
     found = {
-        (UUID(str(row["team_id"])), UUID(str(row["id"]))): WrittenMonitor(_show(row), row["version"])
+        (read_id(row["team_id"]), read_id(row["id"])): WrittenMonitor(_show(row), row["version"])
         for row in rows
     }
     return [found.get(each) for each in asked]
@@ -197,10 +198,9 @@ async def _read_monitors(take: Take[tuple[UUID, UUID]]) -> list[WrittenMonitor |
 
 def _among(monitor_ids: Sequence[UUID]) -> tuple[str, Any]:
     """Write the condition that a monitor is one of these."""
-    ids = list(map(str, monitor_ids))
-    if is_postgres(current_backends().database.context.db()):
-        return "monitors.id = ANY({}::uuid[])", ids
-    return "monitors.id IN (SELECT value FROM json_each({}))", orjson.dumps(ids).decode()
+    connection = current_backends().database.context.db()
+    among = "= ANY({}::uuid[])" if is_postgres(connection) else "IN (SELECT value FROM json_each({}))"
+    return f"monitors.id {among}", pack_ids(connection, monitor_ids)
 
 
 def _conditions(team_id: UUID, wanted: MonitorFilter) -> list[tuple[str, Any]]:
