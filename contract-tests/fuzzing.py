@@ -131,11 +131,10 @@ def fuzz(
     trouble: str = "",
 ) -> None:
     """Fail with everything Schemathesis has to say if it has anything to say; `options` are its own."""
-    examples, phases = EXAMPLES, ["examples", "coverage", "fuzzing", "stateful"]
-    if trouble:  # which leaves less to find
-        examples = EXAMPLES // 4
-    if is_sample(role, trouble):
-        examples = EXAMPLES // 4
+    is_part = is_sample(role, trouble)
+    examples = EXAMPLES // 4 if trouble or is_part else EXAMPLES  # trouble leaves less to find
+    phases = ["examples", "coverage", "fuzzing", "stateful"]
+    if is_part:
         phases.remove("coverage")
     if is_refused_everything(role, trouble) and not IS_WHOLE:
         phases.remove("stateful")  # no answer has a link to follow

@@ -13,7 +13,7 @@ from monitoring.checks.timeline import measure
 from monitoring.monitors.health import State, StateChange
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -53,7 +53,7 @@ _SPANS = """
 async def measure_ratios(
     monitor_ids: Collection[UUID], start: datetime, end: datetime
 ) -> dict[UUID, float | None]:
-    """Return the `uptime_ratio` of monitors in a range that ends now or earlier, in three statements.
+    """Return the `uptime_ratio` of monitors in a range that ends now or earlier, in up to three statements.
 
     The changes of all that were not up all the time are in memory at once, so a range should not be much
     longer than a day.
@@ -91,8 +91,10 @@ def _measure(
 
 
 async def _read(
-    connection: BaseDBAsyncClient, sql: str, monitor_ids: Iterable[UUID], *moments: object
+    connection: BaseDBAsyncClient, sql: str, monitor_ids: Collection[UUID], *moments: object
 ) -> Sequence[Any]:
+    if not monitor_ids:
+        return ()
     statement = spell(connection, sql.format(given=id_rowset(connection)))
     _, rows = await connection.execute_query(statement, [pack_ids(connection, monitor_ids), *moments])
     return rows
