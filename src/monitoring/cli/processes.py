@@ -75,7 +75,7 @@ def serve(
         fail("REDIS_URL is not set: without it one process serves and runs the tasks; leave --workers at 1")
     if workers == 1:
         with loading():
-            published_document()  # first: the modules then fill the memory that parsing frees
+            published_document()  # first: if YAML is parsed, the modules fill the memory that this frees
             from monitoring.cli.serving import demand_working_backends, serve_alone  # noqa: PLC0415
 
         demand_working_backends(settings)
