@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # Modules that children share the memory of.
 PRELOADED = "monitoring.cli.preloaded"
+MARKDOWN = "monitoring.articles.translation.markdown_source"
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +127,7 @@ def worker(
         [(threads,)] * processes,
         name="worker",
         finishing_seconds=settings.shutdown_timeout_seconds,
-        preload=[PRELOADED, "monitoring.cli.working"],
+        preload=[PRELOADED, "monitoring.cli.working", MARKDOWN],
     )
     _supervise(settings, supervisor, _demand_what_tasks_need)
 
