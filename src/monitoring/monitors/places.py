@@ -30,8 +30,8 @@ TAKE_ONE = """
     RETURNING id
 """
 
-# A team whose row is locked is left out, so that the others do not wait for it. If a team was changed since the
-# statement began, PostgreSQL judges its new row.
+# A team whose row is locked is left out, so that the others do not wait for it. If a team was changed since
+# the statement began, PostgreSQL judges its new row.
 TAKE_SEVERAL = """
     UPDATE teams SET monitors_count = monitors_count + asked.places
     FROM
