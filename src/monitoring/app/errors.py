@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from monitoring.app.sentences import DECLINED, Declined, Sentence
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
-from monitoring.contract.cut_off import ServerStopped
+from monitoring.contract.cut_off import RAISED_BY_REQUESTS, ServerStopped, error_to_answer
 from monitoring.contract.problems import NAMES_BY_STATUS, Problem
 from monitoring.contract.replies import notes_of
 
@@ -44,11 +44,11 @@ class ErrorPages:
         """Serve."""
         try:
             await self._app(scope, receive, send)
-        except Exception as error:
+        except RAISED_BY_REQUESTS as raised:
             if notes_of(scope).status:
                 raise
             visit = self._receive(Request(scope))
-            answer = await self._answer(visit, error)
+            answer = await self._answer(visit, error_to_answer(raised))
             await answer(scope, receive, send)
 
     async def _answer(self, visit: Visit, error: Exception) -> Response:

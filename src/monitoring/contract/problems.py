@@ -8,6 +8,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.cut_off import RAISED_BY_REQUESTS, error_to_answer
 from monitoring.contract.document import Document, DocumentError
 from monitoring.contract.replies import Reply, notes_of, send_reply
 
@@ -122,7 +123,8 @@ class ProblemAnswers:
         """Serve. After the answer has begun, an exception is raised again, and the server hangs up."""
         try:
             await self._app(scope, receive, send)
-        except Exception as error:
+        except RAISED_BY_REQUESTS as raised:
             if notes_of(scope).status:
                 raise
-            await send_reply(self._replies.reply_to(error, scope["path"]), scope, send)
+            reply = self._replies.reply_to(error_to_answer(raised), scope["path"])
+            await send_reply(reply, scope, send)
