@@ -18,7 +18,7 @@ MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL = help
-.PHONY: help run install install-dev check check-code check-document check-deployment quick test test-all contract contract-long contract-serve lies dist sdks faults soak image-test screenshots bench corpus coverage format release-document constraints migration clean
+.PHONY: help run install install-dev servers check check-code check-document check-deployment quick test test-all contract contract-long contract-serve lies dist sdks faults soak image-test screenshots bench corpus coverage format release-document constraints migration clean
 
 # Tests make thousands of small databases and files, and sync each. In memory, where there is such a folder, that is quick.
 quick test test-all contract faults: export TMPDIR := $(firstword $(wildcard /dev/shm) $(TMPDIR) /tmp)
@@ -31,6 +31,9 @@ run: install  ## Start the whole service with a demo team; honours PORT
 
 install: $(VENV)/.installed  ## Install the service into .venv
 install-dev: $(VENV)/.installed-dev  ## Install what developing takes as well
+
+servers:  # what tests run against, where it is missing (Debian)
+	.ci/install-servers
 
 $(VENV)/.installed: constraints.txt pyproject.toml
 	@echo "Installing into $(VENV) ..."
@@ -76,15 +79,13 @@ check-deployment: install-dev
 quick: install-dev  ## What changed since main in less than a minute; ROOM=checks for all tests of a room
 	$(BIN)/python tests/quick.py $(ROOM)
 
-test: install-dev  ## The whole suite on the embedded backends; installs what it needs when missing (Debian)
-	.ci/install-servers
+test: install-dev servers  ## The whole suite on the embedded backends; installs what it needs when missing (Debian)
 	$(SHARED_OUT) --backends=embedded
 
 test-all: test  ## The whole suite, and what reaches a backend again on PostgreSQL, Redis and S3
 	$(SHARED_OUT) --backends=production
 
-contract: install-dev  ## Prove on both backends that the running service and openapi.yaml say the same
-	.ci/install-servers
+contract: install-dev servers  ## Prove on both backends that the running service and openapi.yaml say the same
 	rm -rf $(REPORTS)
 	CONTRACT_REPORTS=$(REPORTS) $(CONTRACT) --backends=embedded --junitxml=$(REPORTS)/junit-embedded.xml
 	CONTRACT_REPORTS=$(REPORTS) $(CONTRACT) --backends=production --junitxml=$(REPORTS)/junit-production.xml
@@ -92,8 +93,7 @@ contract: install-dev  ## Prove on both backends that the running service and op
 	$(BIN)/python contract-tests/tools_table.py contract --check
 
 contract-long: HOURS = 8
-contract-long: install-dev  ## Fuzz with new seeds for HOURS; stops at the first failure
-	.ci/install-servers
+contract-long: install-dev servers  ## Fuzz with new seeds for HOURS; stops at the first failure
 	HOURS=$(HOURS) $(BIN)/python contract-tests/fuzz_for_hours.py
 
 contract-serve: install-dev  ## Serve what ROLE was fuzzed with on PORT, to repeat a failure's curl lines
@@ -122,12 +122,10 @@ build/sdks/.installed: sdks/install-tools sdks/requirements.txt sdks/package.jso
 	@touch $@
 
 soak: HOURS = 1
-soak: install-dev  ## Run at a steady load for HOURS, and see that memory, files and tables stay as they are
-	.ci/install-servers
+soak: install-dev servers  ## Run at a steady load for HOURS, and see that memory, files and tables stay as they are
 	$(BIN)/python faults/soak.py --hours $(HOURS)
 
-faults: install-dev  ## Break everything the service stands on, for FAULT_SECONDS, and see that nothing is lost
-	.ci/install-servers
+faults: install-dev servers  ## Break everything the service stands on, for FAULT_SECONDS, and see that nothing is lost
 	$(BIN)/pytest faults
 	$(BIN)/python faults/run.py --seconds $(FAULT_SECONDS) $(if $(FAULT_SEED),--seed $(FAULT_SEED))
 
@@ -141,12 +139,10 @@ build/image/.installed: image-tests/requirements.txt
 	@$(BIN)/python -m pip --python $(@D)/venv/bin/python install --quiet --require-hashes -r $<
 	@touch $@
 
-screenshots: install-dev  ## Take the pictures of the docs, and of every page of the app into build/screenshots (minutes)
-	.ci/install-servers
+screenshots: install-dev servers  ## Take the pictures of the docs, and of every page of the app into build/screenshots (minutes)
 	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
 
-bench: install-dev build/bench/.installed  ## Measure the service beside its peers; QUICK=1 takes minutes, ONLY=api,checks parts
-	.ci/install-servers
+bench: install-dev servers build/bench/.installed  ## Measure the service beside its peers; QUICK=1 takes minutes, ONLY=api,checks parts
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/side_by_side.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(HEALTHCHECKS),--healthchecks $(HEALTHCHECKS)) $(if $(UPTIME_KUMA),--uptime-kuma $(UPTIME_KUMA))
 
 build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requirements.txt benchmarks/install-exporter benchmarks/install-go-peers benchmarks/install-image-python $(wildcard benchmarks/peers/go_*/*.go)
@@ -169,8 +165,7 @@ corpus: install-dev  ## Translate others' documents and count what stays intact;
 	PYTHONPATH=benchmarks:build/corpus/python $(BIN)/python -m corpus.check
 	PYTHONPATH=benchmarks $(BIN)/python -m corpus.judged
 
-coverage: install-dev  ## Measure which lines and branches the embedded suite runs; no threshold
-	.ci/install-servers
+coverage: install-dev servers  ## Measure which lines and branches the embedded suite runs; no threshold
 	$(BIN)/pytest -n auto --backends=embedded --cov --cov-report=term --cov-report=html:build/coverage
 
 format: install-dev  ## Settle the style of everything

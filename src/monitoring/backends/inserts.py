@@ -14,11 +14,12 @@ from tortoise.models import Model
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import JsonTextField, uuid7
+from monitoring.backends.rowsets import pack
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.backends.tortoise_bridge import columns_of, field_of, make_row, note_saved, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from uuid import UUID
 
     from tortoise.backends.base.client import BaseDBAsyncClient
@@ -80,6 +81,28 @@ async def insert_guarded(guard: Guard, *rows: Model) -> bool:
         return True
 
 
+async def insert_owned(guard: str, groups: Sequence[tuple[UUID, Sequence[Model]]]) -> list[bool]:
+    """Insert the groups of rows whose owners the guard returns, in one statement. Say of each whether it was.
+
+    PostgreSQL only. The guard is an UPDATE with `RETURNING id`. It reads the table `given`, which has a row
+    for each group, with the column `owner`. All groups have rows of the same models, in the same order.
+    """
+    connection = current_backends().database.context.db()
+    models = tuple(map(type, groups[0][1]))
+    names = ("owner", *_types_given(models))
+    given = [
+        dict(zip(names, (owner, *(v for row in rows for v in _values_of(connection, row))), strict=True))
+        for owner, rows in groups
+    ]
+    found = await connection.execute_query_dict(_insert_all_owned(guard, models), [pack(connection, given)])
+    may = {each["id"] for each in found}
+    for owner, rows in groups:
+        if owner in may:
+            for row in rows:
+                note_saved(row)
+    return [owner in may for owner, _ in groups]
+
+
 @cache
 def _blank(model: type[Model]) -> dict[str, Any]:
     return vars(model.construct())
@@ -95,6 +118,32 @@ def _insert_all_guarded(update: str, values: int, models: Sequence[type[Model]])
     ]
     named = [f"guard AS ({update})", *(f"insert_{number} AS ({sql})" for number, sql in enumerate(others))]
     return f"WITH {', '.join(named)} {last} RETURNING 1"
+
+
+@cache
+def _insert_all_owned(guard: str, models: Sequence[type[Model]]) -> str:
+    types = _types_given(models)
+    given = f"json_to_recordset($1::json) AS given(owner UUID, {', '.join(map(' '.join, types.items()))})"
+    inserts = ", ".join(
+        f"insert_{table_of(model)} AS (INSERT INTO {table_of(model)} ({', '.join(_columns_of(model))})"  # noqa: S608 - as above
+        f" SELECT {', '.join(_names_given(model))} FROM given JOIN guard ON guard.id = owner)"
+        for model in models
+    )
+    return f"WITH given AS (SELECT * FROM {given}), guard AS ({guard}), {inserts} SELECT id FROM guard"  # noqa: S608
+
+
+@cache
+def _types_given(models: Sequence[type[Model]]) -> Mapping[str, str]:
+    """Return the names of these models' columns in `given`, and their types, without the length of a text."""
+    return {
+        name: field_of(model, column).get_for_dialect("postgres", "SQL_TYPE").partition("(")[0]
+        for model in models
+        for name, column in zip(_names_given(model), _columns_of(model), strict=True)
+    }
+
+
+def _names_given(model: type[Model]) -> list[str]:
+    return [f"{table_of(model)}_{column}" for column in _columns_of(model)]
 
 
 @cache

@@ -13,7 +13,7 @@ from tortoise.expressions import F
 from monitoring.audit.actions import Action
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
-from monitoring.backends.inserts import Guard, insert_guarded, new_row
+from monitoring.backends.inserts import new_row
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
@@ -27,6 +27,7 @@ from monitoring.monitors.entity_tags import is_current
 from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
 from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.places import take_place
 from monitoring.monitors.recording import entries_of, record_act, record_change
 from monitoring.monitors.watch import begin_watch, check_changed, restart_watches
 
@@ -37,13 +38,6 @@ if TYPE_CHECKING:
     from monitoring.audit.actors import Actor
     from monitoring.contract.document import Json
     from monitoring.monitors.configuration import Configuration
-
-# The second value says whether a team with maintenance windows may take one: then more is to be done.
-_TAKE_PLACE = """
-    UPDATE teams SET monitors_count = monitors_count + 1
-    WHERE id = $1 AND monitors_count < max_monitors AND ($2 OR NOT may_have_maintenance)
-    RETURNING id
-"""
 
 
 async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None) -> Monitor:
@@ -61,10 +55,10 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
         **store_configuration(configuration),
     )
     rows = [monitor, *begin_watch(monitor, now), *entries_of(monitor, Action.MONITOR_CREATED, by)]
-    if await insert_guarded(Guard(_TAKE_PLACE, [str(team_id), False]), *rows):
+    if await take_place(team_id, rows):
         return monitor
     async with transaction():
-        if not await insert_guarded(Guard(_TAKE_PLACE, [str(team_id), True]), *rows):
+        if not await take_place(team_id, rows, heeds_windows=True):
             team = await Team.get(id=team_id)
             raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
         if not await cover_monitor(monitor, now):

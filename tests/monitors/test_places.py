@@ -1,0 +1,144 @@
+"""Monitors that are created in the same turn of the event loop share a statement, on PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from backends.recorded_statements import recorded_statements
+from monitoring.audit.actors import COMMAND_LINE
+from monitoring.auth.models import Team
+from monitoring.auth.service import create_team
+from monitoring.backends.database import transaction
+from monitoring.contract.problems import Problem
+from monitoring.monitors import service
+from monitoring.monitors.configuration import sent_configuration_of
+from monitoring.monitors.maintenance.service import create_window
+from monitoring.monitors.models import Monitor
+from monitoring.monitors.reading import read_monitor
+from monitors.conversations import URL
+from temporary_backends import temporary_backends
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+    from uuid import UUID
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.production("SQLite has one writer at a time, and one statement for each table"),
+]
+
+
+@pytest.fixture
+async def teams(tmp_path: Path) -> AsyncIterator[list[Team]]:
+    """Return three teams with three places each, which are known to have no maintenance windows."""
+    async with temporary_backends(tmp_path):
+        teams = [await create_team(name, "free", 3) for name in ("Acme", "Bolt", "Cogs")]
+        await Team.all().update(may_have_maintenance=False)
+        yield teams
+
+
+async def create(team: Team, name: str = "Shop") -> Monitor:
+    return await service.create_monitor(team.id, {"url": URL, "name": name}, by=COMMAND_LINE)
+
+
+async def create_together(*teams: Team) -> list[Monitor | BaseException]:
+    return await asyncio.gather(*map(create, teams), return_exceptions=True)
+
+
+async def counts(team: Team) -> tuple[int, int]:
+    """Return a team's number of monitors: the one stored in its row, and the real one."""
+    await team.refresh_from_db()
+    return team.monitors_count, await Monitor.filter(team=team).count()
+
+
+async def test_several_are_one_statement(teams: list[Team]) -> None:
+    with recorded_statements() as statements:
+        created = await create_together(*teams, *teams)
+    assert len(statements) == 1
+    for team, monitor in zip(teams * 2, created, strict=True):
+        assert isinstance(monitor, Monitor)
+        assert (await read_monitor(team.id, monitor.id)).version == 1
+        assert await counts(team) == (2, 2)
+
+
+async def test_each_is_stored_as_if_it_were_created_alone(teams: list[Team]) -> None:
+    given = {
+        "url": URL,
+        "name": 'É"\\\n\u2028',
+        "method": "POST",
+        "request_headers": {"Authorization": "secret"},
+        "request_body": "\ud7ff{}",
+        "slow_threshold_ms": 10,
+        "tags": ["a"],
+        "paused": True,
+    }
+    alone = await service.create_monitor(teams[0].id, given, by=COMMAND_LINE)
+    together = await asyncio.gather(
+        *(service.create_monitor(team.id, given, by=COMMAND_LINE) for team in teams[:2])
+    )
+    expected, *found = [await read_row(each.id) for each in (alone, *together)]
+    assert found == [expected, expected]
+
+
+async def read_row(monitor_id: UUID) -> dict[str, object]:
+    """Return what is stored of a monitor, without what is different for each."""
+    monitor = await service.get_monitor((await Monitor.get(id=monitor_id)).team_id, monitor_id)
+    of_its_own = {"id", "team_id", "monitor_id", "claim", "encrypted_headers"}
+    stored = {**vars(monitor), **vars(monitor.watch), "sent": sent_configuration_of(monitor)}
+    return {
+        name: value
+        for name, value in stored.items()
+        if name not in of_its_own and not name.startswith("_") and not name.endswith("_at")
+    }
+
+
+async def test_the_last_places_of_a_plan_are_given_away_once(teams: list[Team]) -> None:
+    full, roomy, _ = teams
+    created = await create_together(full, roomy, full, full, full, roomy)
+    refused = [each.name for each in created if isinstance(each, Problem)]
+    assert refused == ["monitor_limit_reached"]
+    assert [await counts(full), await counts(roomy)] == [(3, 3), (2, 2)]
+
+
+async def test_a_team_with_windows_gets_monitors_that_are_covered(teams: list[Team]) -> None:
+    await create_window(teams[0].id, {"duration_seconds": 600})
+    created = await create_together(*teams)
+    assert [each.status for each in created if isinstance(each, Monitor)] == [
+        "maintenance",
+        "pending",
+        "pending",
+    ]
+
+
+async def test_nobody_waits_for_another_teams_lock(teams: list[Team]) -> None:
+    locked, is_locked, others_are_done = teams[0], asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        async with transaction():
+            await Team.select_for_update(no_key=True).get(id=locked.id)
+            is_locked.set()
+            await others_are_done.wait()
+
+    holding = asyncio.create_task(hold())
+    await is_locked.wait()
+    waiting, *others = [asyncio.create_task(create(team)) for team in teams]
+    await asyncio.gather(*others)
+    assert not waiting.done()
+    others_are_done.set()
+    await asyncio.gather(holding, waiting)
+    assert await counts(locked) == (1, 1)
+
+
+async def test_within_a_transaction_a_monitor_is_stored_with_the_rest_of_it(teams: list[Team]) -> None:
+    async def create_and_fail() -> None:
+        async with transaction():
+            await create(teams[0])
+            raise RuntimeError("something else went wrong")
+
+    outcomes = await asyncio.gather(create_and_fail(), *map(create, teams), return_exceptions=True)
+    assert [type(each).__name__ for each in outcomes] == ["RuntimeError", *["Monitor"] * 3]
+    assert await counts(teams[0]) == (1, 1)
