@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from asyncio import CancelledError
 from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from monitoring.app.sentences import DECLINED, Declined, Sentence
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
-from monitoring.contract.cut_off import RAISED_BY_REQUESTS, ServerStopped, error_to_answer
+from monitoring.contract.cut_off import ServerStopped
 from monitoring.contract.problems import NAMES_BY_STATUS, Problem
 from monitoring.contract.replies import notes_of
 
@@ -44,14 +45,19 @@ class ErrorPages:
         """Serve."""
         try:
             await self._app(scope, receive, send)
-        except RAISED_BY_REQUESTS as raised:
+        except CancelledError:  # by the stopping server
+            if not notes_of(scope).status:
+                await self._answer(ServerStopped(), scope, receive, send)
+        except Exception as error:
             if notes_of(scope).status:
                 raise
-            visit = self._receive(Request(scope))
-            answer = await self._answer(visit, error_to_answer(raised))
-            await answer(scope, receive, send)
+            await self._answer(error, scope, receive, send)
 
-    async def _answer(self, visit: Visit, error: Exception) -> Response:
+    async def _answer(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await self._write(self._receive(Request(scope)), error)
+        await answer(scope, receive, send)
+
+    async def _write(self, visit: Visit, error: Exception) -> Response:
         if isinstance(error, Declined):
             return await self._render(visit, DECLINED[error.name])
         problem = _problem_of(error)

@@ -1,14 +1,8 @@
-"""A request that the stopping server cuts off gets an error of the document, not the server's own."""
-
-from asyncio import CancelledError
-
-RAISED_BY_REQUESTS = (Exception, CancelledError)
+"""What a request is answered with that the stopping server cuts off, in place of the server's own error."""
 
 
 class ServerStopped(Exception):  # noqa: N818 - to the caller it is an answer
     """The server stopped before the answer was ready."""
 
-
-def error_to_answer(raised: BaseException) -> Exception:
-    """Return `ServerStopped` for a request that was cancelled, and any other exception as it is."""
-    return raised if isinstance(raised, Exception) else ServerStopped("the server stops")
+    def __init__(self) -> None:
+        super().__init__("the server stops")
