@@ -46,8 +46,6 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
         "Witness",
         "AnswerHeaders",
         "ProblemAnswers",
-        "CutOff",
-        "BodyLimit",
         "StrictRouting",
         "Security",
         "Endpoints",

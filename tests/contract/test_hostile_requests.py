@@ -1,9 +1,15 @@
 """Hostile requests over a bare socket never get a 5xx, and always the document's error body."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import monitoring
 from bakery.requests import ALICE, FORM, JSON, refusal
 from raw_http import Address, Answer, exchange, request
+
+READS_A_BODY_ITSELF = re.compile(r"\.(body|form|stream)\(\)")
 
 
 def bake(address: Address, body: bytes, *headers: str) -> Answer:
@@ -247,3 +253,9 @@ class TestMethods:
 
     def test_head_is_refused_like_get(self, bakery: Address) -> None:
         assert exchange(bakery, request("HEAD", "/loaves")).status == 401
+
+
+def test_bodies_are_read_only_by_what_knows_the_limit() -> None:
+    """Starlette's requests have methods that would read a body of any length."""
+    folder = Path(monitoring.__file__).parent
+    assert not [path for path in folder.rglob("*.py") if READS_A_BODY_ITSELF.search(path.read_text())]

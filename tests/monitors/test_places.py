@@ -6,17 +6,19 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+from tortoise.exceptions import OperationalError
 
 from backends.recorded_statements import recorded_statements
 from monitoring.audit.actors import COMMAND_LINE
+from monitoring.audit.models import AuditEntry
 from monitoring.auth.models import Team
 from monitoring.auth.service import create_team
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
-from monitoring.monitors import service
-from monitoring.monitors.configuration import sent_configuration_of
+from monitoring.monitors import places, service
 from monitoring.monitors.maintenance.service import create_window
-from monitoring.monitors.models import Monitor
+from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitoring.monitors.reading import read_monitor
 from monitors.conversations import URL
 from temporary_backends import temporary_backends
@@ -24,7 +26,12 @@ from temporary_backends import temporary_backends
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
-    from uuid import UUID
+
+    from tortoise.models import Model
+
+SOMEBODY_SLEEPS = """
+    SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'
+"""
 
 pytestmark = [
     pytest.mark.anyio,
@@ -65,35 +72,31 @@ async def test_several_are_one_statement(teams: list[Team]) -> None:
         assert await counts(team) == (2, 2)
 
 
-async def test_each_is_stored_as_if_it_were_created_alone(teams: list[Team]) -> None:
+async def test_each_is_stored_as_it_was_made(teams: list[Team]) -> None:
     given = {
         "url": URL,
-        "name": 'É"\\\n\u2028',
+        "name": 'É"\\\n\u2028\U0001f600',
         "method": "POST",
-        "request_headers": {"Authorization": "secret"},
-        "request_body": "\ud7ff{}",
+        "request_headers": {"Authorization": 'a "secret"', "X-Trace": "é"},
+        "request_body": '{"a": "\\u0000"}',
         "slow_threshold_ms": 10,
         "tags": ["a"],
         "paused": True,
     }
-    alone = await service.create_monitor(teams[0].id, given, by=COMMAND_LINE)
-    together = await asyncio.gather(
-        *(service.create_monitor(team.id, given, by=COMMAND_LINE) for team in teams[:2])
+    made = await asyncio.gather(
+        *(service.create_monitor(team.id, given, by=COMMAND_LINE) for team in teams * 2),
     )
-    expected, *found = [await read_row(each.id) for each in (alone, *together)]
-    assert found == [expected, expected]
+    for monitor in made:
+        assert columns(await Monitor.get(id=monitor.id)) == columns(monitor)
+        assert columns(await Watch.get(monitor_id=monitor.id)) == columns(monitor.watch)
+        change = await StateChange.get(monitor_id=monitor.id)
+        assert (change.changed_at, change.state) == (monitor.created_at, "paused")
+        entry = await AuditEntry.get(subject_id=str(monitor.id))
+        assert (entry.team_id, entry.actor, entry.subject) == (monitor.team_id, "command line", monitor.name)
 
 
-async def read_row(monitor_id: UUID) -> dict[str, object]:
-    """Return what is stored of a monitor, without what is different for each."""
-    monitor = await service.get_monitor((await Monitor.get(id=monitor_id)).team_id, monitor_id)
-    of_its_own = {"id", "team_id", "monitor_id", "claim", "encrypted_headers"}
-    stored = {**vars(monitor), **vars(monitor.watch), "sent": sent_configuration_of(monitor)}
-    return {
-        name: value
-        for name, value in stored.items()
-        if name not in of_its_own and not name.startswith("_") and not name.endswith("_at")
-    }
+def columns(row: Model) -> dict[str, object]:
+    return {name: value for name, value in vars(row).items() if not name.startswith("_")}
 
 
 async def test_the_last_places_of_a_plan_are_given_away_once(teams: list[Team]) -> None:
@@ -142,3 +145,37 @@ async def test_within_a_transaction_a_monitor_is_stored_with_the_rest_of_it(team
     outcomes = await asyncio.gather(create_and_fail(), *map(create, teams), return_exceptions=True)
     assert [type(each).__name__ for each in outcomes] == ["RuntimeError", *["Monitor"] * 3]
     assert await counts(teams[0]) == (1, 1)
+
+
+async def test_a_monitor_that_cannot_be_stored_harms_no_other(
+    teams: list[Team], caplog: pytest.LogCaptureFixture
+) -> None:
+    outcomes = await asyncio.gather(
+        *map(create, teams), create(teams[0], name="x" * 101), *map(create, teams), return_exceptions=True
+    )
+    assert isinstance(outcomes.pop(3), OperationalError)
+    assert all(isinstance(each, Monitor) for each in outcomes)
+    assert [await counts(team) for team in teams] == [(2, 2)] * 3
+    assert "A round of 7 new monitors failed: each goes alone" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("change", "statuses"),
+    [
+        ("UPDATE teams SET monitors_count = 3 WHERE name = 'Acme'", ["refused", "pending", "pending"]),
+        ("UPDATE teams SET max_monitors = 0 WHERE name = 'Acme'", ["refused", "pending", "pending"]),
+        ("UPDATE teams SET monitors_count = 2 WHERE name = 'Acme'", ["pending"] * 3),
+    ],
+)
+async def test_what_is_committed_before_a_team_is_locked_counts(
+    teams: list[Team], monkeypatch: pytest.MonkeyPatch, change: str, statuses: list[str]
+) -> None:
+    slow = places.TAKE_SEVERAL.replace("given))", "given)) AND (SELECT pg_sleep(0.5)) IS NOT NULL", 1)
+    monkeypatch.setattr(places, "TAKE_SEVERAL", slow)
+    creating = asyncio.create_task(create_together(*teams))
+    connection = current_backends().database.context.db()
+    while not await connection.execute_query_dict(SOMEBODY_SLEEPS):  # noqa: ASYNC110 - no event says so
+        await asyncio.sleep(0.01)
+    await connection.execute_query(change)
+    created = await creating
+    assert [each.status if isinstance(each, Monitor) else "refused" for each in created] == statuses

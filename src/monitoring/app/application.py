@@ -32,8 +32,7 @@ from monitoring.app.pages import (
 from monitoring.app.rendering import ROOT, Pages
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
-from monitoring.contract.cut_off import CutOff
-from monitoring.contract.middleware import AnswerHeaders, BodyLimit
+from monitoring.contract.middleware import AnswerHeaders
 from monitoring.contract.problems import Problem
 from monitoring.contract.witness import Witness
 
@@ -77,15 +76,14 @@ class App:
         self.changes = Changes(is_stopping)
         self.renderings = Renderings()
         self.readings = Readings()
+        self.max_body_bytes = settings.max_body_bytes
         self._catalogue = catalogue
         self._pages = Pages(settings)
         for form in (maintenance_form, monitor_filter, monitor_form):
             form.judge()
         routes = [route for subject in SUBJECTS for route in subject.ROUTES]
         router = Router([*routes, *self._own_routes()], redirect_slashes=False)
-        errors = ErrorPages(
-            CutOff(BodyLimit(router, max_body_bytes=settings.max_body_bytes)), self.receive, catalogue
-        )
+        errors = ErrorPages(router, self.receive, catalogue)
         self._app: ASGIApp = Witness(AnswerHeaders(errors), otherwise=NAME)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from asyncio import CancelledError
 from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -44,14 +45,19 @@ class ErrorPages:
         """Serve."""
         try:
             await self._app(scope, receive, send)
+        except CancelledError:  # by the stopping server
+            if not notes_of(scope).status:
+                await self._answer(ServerStopped(), scope, receive, send)
         except Exception as error:
             if notes_of(scope).status:
                 raise
-            visit = self._receive(Request(scope))
-            answer = await self._answer(visit, error)
-            await answer(scope, receive, send)
+            await self._answer(error, scope, receive, send)
 
-    async def _answer(self, visit: Visit, error: Exception) -> Response:
+    async def _answer(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await self._write(self._receive(Request(scope)), error)
+        await answer(scope, receive, send)
+
+    async def _write(self, visit: Visit, error: Exception) -> Response:
         if isinstance(error, Declined):
             return await self._render(visit, DECLINED[error.name])
         problem = _problem_of(error)

@@ -17,7 +17,7 @@ from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.backends.current import current_backends
-from monitoring.contract.bodies import FORM, shorten_header
+from monitoring.contract.bodies import FORM, receive_body, shorten_header
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
 from monitoring.contract.urlencoding import parse_pairs
@@ -184,7 +184,7 @@ class Visit:
                 given = shorten_header(content_type) or "no Content-Type"
                 raise Problem("unsupported_media_type", expected=FORM, given=given)
             try:
-                pairs = parse_pairs(await self.request.body(), MAX_FIELDS)
+                pairs = parse_pairs(await receive_body(self.request.scope, self.request.receive), MAX_FIELDS)
             except ValueError:
                 raise Problem("malformed_request") from None
             # Browsers end lines in a form with CR LF, whatever was typed.

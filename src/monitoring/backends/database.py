@@ -11,12 +11,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from tortoise.backends.base.client import TransactionalDBClient
 from tortoise.context import TortoiseContext
 from tortoise.exceptions import OperationalError
 from tortoise.transactions import in_transaction
 
-from monitoring.backends.current import current_backends
 from monitoring.backends.database_clients.configuration import (
     MIGRATIONS_PACKAGE,
     MODEL_MODULES,
@@ -110,11 +108,6 @@ async def transaction() -> AsyncIterator[BaseDBAsyncClient]:
     """
     async with in_transaction() as connection:
         yield connection
-
-
-def is_in_transaction() -> bool:
-    """Say whether the caller is within a transaction of its own, whose statements nobody else can share."""
-    return isinstance(current_backends().database.context.db(), TransactionalDBClient)
 
 
 async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> list[str]:

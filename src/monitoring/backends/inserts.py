@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from itertools import count, groupby
+from itertools import chain, count, groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -82,25 +82,26 @@ async def insert_guarded(guard: Guard, *rows: Model) -> bool:
 
 
 async def insert_owned(guard: str, groups: Sequence[tuple[UUID, Sequence[Model]]]) -> list[bool]:
-    """Insert the groups of rows whose owners the guard returns, in one statement. Say of each whether it was.
+    """Insert the groups of rows whose owners the guard returns. Return for each whether it was inserted.
 
-    PostgreSQL only. The guard is an UPDATE with `RETURNING id`. It reads the table `given`, which has a row
-    for each group, with the column `owner`. All groups have rows of the same models, in the same order.
+    One statement, PostgreSQL only. The guard is an UPDATE with `RETURNING id`, which returns no owner twice.
+    It reads the table `given`, which has a row for each group, with the column `owner`. All groups have rows
+    of the same models, in the same order.
     """
     connection = current_backends().database.context.db()
     models = tuple(map(type, groups[0][1]))
     names = ("owner", *_types_given(models))
-    given = [
-        dict(zip(names, (owner, *(v for row in rows for v in _values_of(connection, row))), strict=True))
-        for owner, rows in groups
-    ]
-    found = await connection.execute_query_dict(_insert_all_owned(guard, models), [pack(connection, given)])
-    may = {each["id"] for each in found}
+    given = []
     for owner, rows in groups:
-        if owner in may:
+        values = chain.from_iterable(_values_of(connection, row) for row in rows)
+        given.append(dict(zip(names, (owner, *values), strict=True)))
+    found = await connection.execute_query_dict(_insert_all_owned(guard, models), [pack(connection, given)])
+    owners = {each["id"] for each in found}
+    for owner, rows in groups:
+        if owner in owners:
             for row in rows:
                 note_saved(row)
-    return [owner in may for owner, _ in groups]
+    return [owner in owners for owner, _ in groups]
 
 
 @cache
@@ -134,7 +135,10 @@ def _insert_all_owned(guard: str, models: Sequence[type[Model]]) -> str:
 
 @cache
 def _types_given(models: Sequence[type[Model]]) -> Mapping[str, str]:
-    """Return the names of these models' columns in `given`, and their types, without the length of a text."""
+    """Return the names of these models' columns in `given`, and their types.
+
+    A text has no length there: it would be cut in silence, where the column refuses it.
+    """
     return {
         name: field_of(model, column).get_for_dialect("postgres", "SQL_TYPE").partition("(")[0]
         for model in models

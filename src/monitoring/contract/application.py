@@ -10,10 +10,9 @@ from starlette.types import Receive, Scope, Send
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.connexion_bridge import ConnexionApp, Lifespan
-from monitoring.contract.cut_off import CutOff
 from monitoring.contract.document import Document, DocumentError
 from monitoring.contract.endpoint import Endpoint, Handler
-from monitoring.contract.middleware import AnswerHeaders, BodyLimit
+from monitoring.contract.middleware import AnswerHeaders
 from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
 from monitoring.contract.replies import Reply
 from monitoring.contract.routing import judge_encoded_path
@@ -51,12 +50,14 @@ class ContractApp(ConnexionApp):
         document: Document,
         catalogue: Catalogue,
         readiness: Readiness,
+        max_body_bytes: int,
         **stack: Any,  # noqa: ANN401 - what ConnexionApp takes
     ) -> None:
         super().__init__(make_skeleton(document), **stack)
         self.document = document
         self.catalogue = catalogue
         self.readiness = readiness
+        self.max_body_bytes = max_body_bytes
 
 
 def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
@@ -91,12 +92,11 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
         document,
         catalogue,
         readiness,
+        max_body_bytes,
         layers=[
             Witness,
             AnswerHeaders,
             partial(ProblemAnswers, replies=replies),
-            CutOff,
-            partial(BodyLimit, max_body_bytes=max_body_bytes),
         ],
         lifespan=lifespan,
         locate_handler=locate_handler,

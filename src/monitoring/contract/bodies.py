@@ -22,9 +22,33 @@ EARLY_BODY = "early_body"
 Read = Callable[[bytes], Json]
 
 
+async def receive_body(scope: Scope, receive: Receive) -> bytes:
+    """Receive a whole body, up to the limit of the application. Whoever reads a body receives it here.
+
+    Raises `body_too_large` by the length that is declared, and by the bytes received: declarations lie. A
+    caller who may not send a body is refused for that first, and a body that nobody reads does no harm.
+    """
+    max_bytes: int = scope["app"].max_body_bytes
+    if _declared_bytes(scope) > max_bytes:
+        raise Problem("body_too_large")
+    chunks: list[bytes] = []
+    received_bytes = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunk: bytes = message.get("body", b"")
+        received_bytes += len(chunk)
+        if received_bytes > max_bytes:
+            raise Problem("body_too_large")
+        if not message.get("more_body", False):
+            return b"".join([*chunks, chunk]) if chunks else chunk
+        chunks.append(chunk)
+
+
 async def receive_early(request: Request) -> bytes:
     """Receive a body before its operation does, for security that judges its bytes. Raises Problem."""
-    encoded = await _receive_all(request.receive)
+    encoded = await receive_body(request.scope, request.receive)
     request.scope["state"][EARLY_BODY] = encoded
     return encoded
 
@@ -50,7 +74,7 @@ class RequestBody:
         """Receive, parse and validate; None where an optional body is absent. Raises Problem."""
         encoded = scope.get("state", {}).pop(EARLY_BODY, None)
         if encoded is None:
-            encoded = await _receive_all(receive)
+            encoded = await receive_body(scope, receive)
         if encoded:
             return self._reader_for(scope)(encoded)
         if self._required:
@@ -93,16 +117,11 @@ def shorten_header(header: str) -> str:
     )
 
 
-async def _receive_all(receive: Receive) -> bytes:
-    chunks: list[bytes] = []
-    more_body = True
-    while more_body:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        chunks.append(message.get("body", b""))
-        more_body = message.get("more_body", False)
-    return b"".join(chunks)
+def _declared_bytes(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            return int(value) if value.isdigit() else 0
+    return 0
 
 
 @lru_cache(maxsize=64)  # nearly all requests send the same one

@@ -52,6 +52,7 @@ class Endpoint:
         self._precondition = getattr(handler, "precondition", None)
         self._parameters = Parameters(operation, document, validation)
         self._body = RequestBody(operation, document, validation)
+        self._expects_body = self._body.is_expected
         self._responses = Responses(operation, document, validation)
         self._operation_id = operation.operation_id
         self._problem_names: Mapping[str, str] = operation.definition.get("x-problem-names", {})
@@ -72,22 +73,19 @@ class Endpoint:
         arguments = self._absent | _situation(scope, receive, self._wanted)
         try:
             arguments |= self._parameters.read(scope)
-            if self._body.is_expected:
+            if self._expects_body:
                 arguments["body"] = await self._body.read(scope, receive)
         except Problem as problem:
             raise problem.renamed(self._problem_names) from None
         for name in self._unwanted:
             arguments.pop(name, None)
         reply = await self._handler(**arguments)
-        self._hold_to_promise(reply, scope)
-        await send_reply(reply, scope, send)
-
-    def _hold_to_promise(self, reply: Reply, scope: Scope) -> None:
         try:
             self._responses.check(reply, notes_of(scope).headers)
         except BrokenPromise as broken:
             log.error("%s answered against the document: %s", self._operation_id, broken)  # noqa: TRY400
             raise Problem("internal_error") from None
+        await send_reply(reply, scope, send)
 
     def _arguments_of(self, function: Callable[..., Any], known: set[str]) -> frozenset[str]:
         named = frozenset(inspect.signature(function).parameters)

@@ -43,15 +43,20 @@ def _properties_converter(schema: Node, document: Document, ancestors: tuple[int
     found = {
         name: _converter(part, document, ancestors) for name, part in schema.get("properties", {}).items()
     }
-    converters = {name: convert for name, convert in found.items() if convert}
-    if not converters:
+    integers = {name for name, convert in found.items() if convert is _integer_of}
+    converters = {name: convert for name, convert in found.items() if convert and name not in integers}
+    if not integers and not converters:
         return None
 
     def convert_properties(value: Json) -> Json:
-        if isinstance(value, dict):
-            for name, convert in converters.items():
-                if name in value:
-                    value[name] = convert(value[name])
+        if not isinstance(value, dict):
+            return value
+        if float in map(type, value.values()):  # of most objects, no field is a float
+            for name in integers & value.keys():
+                value[name] = _integer_of(value[name])
+        for name, convert in converters.items():
+            if name in value:
+                value[name] = convert(value[name])
         return value
 
     return convert_properties

@@ -42,7 +42,9 @@ class Parameters:
         if scope["query_string"] or self._query.schemas:
             arguments |= self._named(self._query.read(_query_pairs(scope["query_string"])))
         if self._header_names:
-            arguments |= self._named(self._header.read(self._header_pairs(scope["headers"])))
+            sent = [header for header in scope["headers"] if header[0] in self._header_names]
+            if sent or self._header.says_something_unsent:
+                arguments |= self._named(self._header.read(self._header_pairs(sent)))
         return arguments
 
     def _named(self, values: Mapping[str, Json]) -> dict[str, Json]:
@@ -61,11 +63,10 @@ class Parameters:
 
     def _header_pairs(self, headers: Iterable[tuple[bytes, bytes]]) -> Pairs:
         for raw_name, raw_value in headers:
-            if name := self._header_names.get(raw_name):
-                try:
-                    yield name, raw_value.decode("ascii").strip(" \t")  # RFC 9110 §5.5
-                except UnicodeDecodeError:
-                    raise Problem("malformed_request") from None
+            try:
+                yield self._header_names[raw_name], raw_value.decode("ascii").strip(" \t")  # RFC 9110 §5.5
+            except UnicodeDecodeError:
+                raise Problem("malformed_request") from None
 
 
 class _Group:
@@ -94,6 +95,7 @@ class _Group:
             for name, schema in followed.items()
         }
         self._is_optional = not any(item.get("required") for item in parameters)
+        self.says_something_unsent = bool(self._defaults) or not self._is_optional
         self._sentences = validation.sentences
         self._check = validation.request_check(
             {

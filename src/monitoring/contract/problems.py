@@ -1,6 +1,7 @@
 """Problem: the one exception that becomes an answer, and how every other exception becomes one too."""
 
 import logging
+from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
 
 from starlette.exceptions import HTTPException
@@ -8,6 +9,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.cut_off import ServerStopped
 from monitoring.contract.document import Document, DocumentError
 from monitoring.contract.replies import Reply, notes_of, send_reply
 
@@ -112,7 +114,10 @@ class ProblemReplies:
 
 
 class ProblemAnswers:
-    """Answers every exception raised inside; an answer that has begun stays incomplete."""
+    """Answers every exception raised inside, and what the stopping server cuts off.
+
+    An answer that has begun stays incomplete.
+    """
 
     def __init__(self, app: ASGIApp, *, replies: ProblemReplies) -> None:
         self._app = app
@@ -122,7 +127,13 @@ class ProblemAnswers:
         """Serve. After the answer has begun, an exception is raised again, and the server hangs up."""
         try:
             await self._app(scope, receive, send)
+        except CancelledError:
+            if not notes_of(scope).status:
+                await self._answer(ServerStopped(), scope, send)
         except Exception as error:
             if notes_of(scope).status:
                 raise
-            await send_reply(self._replies.reply_to(error, scope["path"]), scope, send)
+            await self._answer(error, scope, send)
+
+    async def _answer(self, error: Exception, scope: Scope, send: Send) -> None:
+        await send_reply(self._replies.reply_to(error, scope["path"]), scope, send)

@@ -121,16 +121,9 @@ _scan = make_scanner(
 
 
 def _opens_many(encoded: bytes) -> bool:
-    """Whether there are more brackets than levels. Finding the next one is faster than counting all."""
-    left = MAX_LEVELS
-    for bracket in (b"[", b"{"):
-        position = encoded.find(bracket)
-        while position >= 0:
-            if not left:
-                return True
-            left -= 1
-            position = encoded.find(bracket, position + 1)
-    return False
+    """Whether there are more brackets than levels. Splitting ends there; counting would read on."""
+    opening = len(encoded.split(b"[", MAX_LEVELS + 1)) + len(encoded.split(b"{", MAX_LEVELS + 1)) - 2
+    return opening > MAX_LEVELS
 
 
 def _is_too_deep(value: Json) -> bool:

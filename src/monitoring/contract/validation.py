@@ -27,6 +27,12 @@ class Rule:
     def __init__(self, schema: Node, registry: Registry) -> None:
         self._schema = schema
         self._registry = registry
+        self.is_valid: Callable[[Json], bool] = self._compile_and_judge
+        """Says whether a value fits, for less than `validator.validate` takes."""
+
+    def _compile_and_judge(self, value: Json) -> bool:
+        self.is_valid = self.validator.is_valid
+        return self.is_valid(value)
 
     @cached_property
     def validator(self) -> Draft202012Validator:
@@ -58,7 +64,7 @@ class Validation:
         rule = self._rule_of(schema)
 
         def check(value: Json) -> None:
-            if rule.validator.is_valid(value):  # which takes less than `validate`
+            if rule.is_valid(value):
                 return
             try:
                 rule.validator.validate(value)
@@ -110,7 +116,8 @@ class Validation:
 
         def check(value: Json) -> None:
             try:
-                rule.validator.validate(value)
+                if not rule.is_valid(value):
+                    rule.validator.validate(value)
             # Any other error means that JSON cannot carry the value.
             except (ValueError, TypeError) as error:
                 where = ".".join(map(str, getattr(error, "instance_path", ())))

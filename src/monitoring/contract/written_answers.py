@@ -34,8 +34,10 @@ class AnswerBody:
             self._check_written(reply.body)
         elif isinstance(reply.body, WrittenList) and (rule := self._rule_of(reply.body.name)):
             self._check_list(reply.body, rule)
-        else:
+        elif isinstance(reply.body, WrittenList):
             self._check_value(reply.json_value())
+        else:
+            self._check_value(reply.body)
 
     def _check_list(self, written: WrittenList, rule: _ListRule) -> None:
         self._check_value({written.name: [], **written.others})

@@ -27,7 +27,7 @@ from monitoring.monitors.entity_tags import is_current
 from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
 from monitoring.monitors.models import Monitor, Watch
-from monitoring.monitors.places import take_place
+from monitoring.monitors.places import store_in_plan
 from monitoring.monitors.recording import entries_of, record_act, record_change
 from monitoring.monitors.watch import begin_watch, check_changed, restart_watches
 
@@ -55,10 +55,10 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
         **store_configuration(configuration),
     )
     rows = [monitor, *begin_watch(monitor, now), *entries_of(monitor, Action.MONITOR_CREATED, by)]
-    if await take_place(team_id, rows):
+    if await store_in_plan(team_id, rows):
         return monitor
     async with transaction():
-        if not await take_place(team_id, rows, heeds_windows=True):
+        if not await store_in_plan(team_id, rows, heeds_windows=True):
             team = await Team.get(id=team_id)
             raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
         if not await cover_monitor(monitor, now):
