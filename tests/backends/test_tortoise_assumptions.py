@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import asyncpg  # type: ignore[import-untyped]
 import pytest
-from tortoise import context
+from tortoise import context, fields
 from tortoise.backends.asyncpg.client import AsyncpgDBClient, TransactionWrapper
 from tortoise.backends.base.client import (
     ConnectionWrapper,
@@ -23,6 +23,7 @@ from tortoise.migrations.recorder import MigrationRecorder
 from tortoise.models import Model
 
 from backends.garden_models import Bed
+from monitoring.backends.tortoise_bridge import Model as OurModel
 from monitoring.backends.tortoise_bridge import columns_of, field_of, make_row, note_saved, table_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,16 @@ class TestModels:
     def test_tell_their_table_and_their_columns(self) -> None:
         assert (table_of(Bed), columns_of(Bed)) == ("beds", ["id", "name", "free_places"])
         assert field_of(Bed, "name").required
+
+    def test_of_ours_are_made_without_reading_their_source(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        read: list[object] = []
+        monkeypatch.setattr(inspect, "getsource", read.append)
+
+        class Shed(OurModel):
+            name = fields.CharField(40, primary_key=True)
+
+        assert not read
+        assert columns_of(Shed) == ["name"]
 
     def test_are_made_as_construct_makes_them(self) -> None:
         row = Bed.construct(name="south")

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import escape
 
-from monitoring.articles.translation.markdown_source import front_matter_length
+from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.markdown_spans import MAX_DELIMITERS_IN_PARAGRAPH, has_modest_tables
 
 if TYPE_CHECKING:

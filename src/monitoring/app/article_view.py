@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from monitoring.app.article_markdown import render_markdown
 from monitoring.app.article_markup import Block, read_blocks
 from monitoring.app.words import capitalize
 from monitoring.articles.translation.article import texts_for_readers
@@ -107,8 +106,11 @@ def _read_side(texts: Texts, path: Path) -> _Side:
     is_cut = len(source) < len(text)
     if text_format is TextFormat.PLAIN:
         return _Side([Block("words", Markup.escape(unescape(source)))] if text.strip() else [], is_cut)
-    html = render_markdown(source) if text_format is TextFormat.MARKDOWN else source
-    blocks = list(islice(read_blocks(html), MAX_BLOCKS + 1))
+    if text_format is TextFormat.MARKDOWN:
+        from monitoring.app.article_markdown import render_markdown  # noqa: PLC0415 - 2 MiB, as `nh3`
+
+        source = render_markdown(source)
+    blocks = list(islice(read_blocks(source), MAX_BLOCKS + 1))
     is_cut |= len(blocks) > MAX_BLOCKS
     if is_cut and len(blocks) > 1:
         blocks.pop()  # the one beyond the limit, or one that was cut in half

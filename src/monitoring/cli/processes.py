@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # Modules that children share the memory of.
 PRELOADED = "monitoring.cli.preloaded"
+MARKDOWN = "monitoring.articles.translation.markdown_source"
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ def serve(
         fail("REDIS_URL is not set: without it one process serves and runs the tasks; leave --workers at 1")
     if workers == 1:
         with loading():
-            published_document()  # first: the modules then fill the memory that parsing frees
+            published_document()  # first: if YAML is parsed, the modules fill the memory that this frees
             from monitoring.cli.serving import demand_working_backends, serve_alone  # noqa: PLC0415
 
         demand_working_backends(settings)
@@ -126,7 +127,7 @@ def worker(
         [(threads,)] * processes,
         name="worker",
         finishing_seconds=settings.shutdown_timeout_seconds,
-        preload=[PRELOADED, "monitoring.cli.working"],
+        preload=[PRELOADED, "monitoring.cli.working", MARKDOWN],
     )
     _supervise(settings, supervisor, _demand_what_tasks_need)
 

@@ -1,7 +1,6 @@
 """The published document: loaded once, followed by the code, served as it was written."""
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -10,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import orjson
-import yaml
 
+from monitoring.contract.document_cache import read_through_cache
 from monitoring.contract.openapi_30 import derive_openapi_30
 
 Json: TypeAlias = Any  # what JSON can say: spelt out, it would need a cast at every step
@@ -38,11 +37,11 @@ class Operation:
 
 
 class Document:
-    """An OpenAPI 3.1 document; `yaml_bytes` are the very bytes it was read from."""
+    """An OpenAPI 3.1 document; `yaml_bytes` are its very bytes, and `root` is what they say, if known."""
 
-    def __init__(self, yaml_bytes: bytes) -> None:
+    def __init__(self, yaml_bytes: bytes, root: Node | None = None) -> None:
         self.yaml_bytes = yaml_bytes
-        self.root: Node = _with_text_keys(yaml.load(yaml_bytes, _JsonCompatibleLoader))  # noqa: S506 - a SafeLoader
+        self.root: Node = _read_yaml(yaml_bytes) if root is None else root
         self.operations: Mapping[str, Operation] = self._index_operations()
 
     @cached_property
@@ -107,7 +106,11 @@ class Document:
 
 def load_document(path: Path | None = None) -> Document:
     """Load a document; without a path, the one that is published: `openapi.yaml`."""
-    return Document((path or _published_path("openapi.yaml")).read_bytes())
+    if path:
+        return Document(path.read_bytes())
+    published = _published_path("openapi.yaml")
+    yaml_bytes = published.read_bytes()
+    return Document(yaml_bytes, read_through_cache(published, yaml_bytes, _read_yaml))
 
 
 @cache
@@ -127,22 +130,10 @@ def _published_path(name: str) -> Path:
     return installed if installed.exists() else Path(__file__).parents[3] / name
 
 
-class _JsonCompatibleLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Reads only what JSON can say: an unquoted date stays the text it is."""
+def _read_yaml(yaml_bytes: bytes) -> Json:
+    from monitoring.contract.yaml_reading import read_yaml  # noqa: PLC0415 - a process seldom reads any
 
-    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own class attribute
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-
-def _with_text_keys(node: Json) -> Json:
-    """YAML reads an unquoted status as a number; JSON knows only text keys. Equal texts become one."""
-    if isinstance(node, dict):
-        return {sys.intern(str(key)): _with_text_keys(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_with_text_keys(item) for item in node]
-    return sys.intern(node) if isinstance(node, str) else node
+    return read_yaml(yaml_bytes)
 
 
 def _path_pattern(template: str) -> re.Pattern[str]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from monitoring.outbound.addresses import is_permitted, read_networks
 from monitoring.outbound.failures import ExchangeFailed
-from monitoring.outbound.resolving import Resolver
 from monitoring.outbound.targets import UnusableUrl, read_target
 
 if TYPE_CHECKING:
@@ -35,6 +34,9 @@ async def may_be_reached(url: str, settings: Settings) -> bool:
 async def _find_addresses(target: Target, settings: Settings) -> list[Address]:
     if target.address:
         return [target.address]
+
+    from monitoring.outbound.resolving import Resolver  # noqa: PLC0415 - 1 MiB, for names that are seldom told
+
     try:
         async with asyncio.timeout(RESOLVING_SECONDS), Resolver(settings.dns_servers) as resolver:
             return await resolver.resolve(target.host)

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from articles.translation.soups import MARKDOWN_FRAGMENTS
-from monitoring.articles.translation.markdown_source import front_matter_length, read_markdown
+from monitoring.articles.translation.front_matter import front_matter_length
+from monitoring.articles.translation.markdown_source import read_markdown
 from monitoring.articles.translation.segments import render, segments_of
 
 BEGINNINGS = (

@@ -15,7 +15,6 @@ from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import read_form_id
 from monitoring.auth.limits import count_request
-from monitoring.checks.trying import try_configuration
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
@@ -102,6 +101,8 @@ async def _try_edited(
 async def _try(visit: Visit, given: Mapping[str, Json], monitor: Monitor | None = None) -> Finding:
     """Check what is typed, within the limit of checks that people and keys of the team ask for."""
     await count_request(visit.request, visit.settings.rate_limit_check_now, str(visit.team.id))
+    from monitoring.checks.trying import try_configuration  # noqa: PLC0415 - a client for every protocol
+
     return await try_configuration(given, monitor)
 
 

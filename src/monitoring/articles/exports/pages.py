@@ -11,8 +11,8 @@ import yaml
 
 from monitoring.articles.submissions import parse_time
 from monitoring.articles.translation.documents import TextFormat, content_format
+from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_tokens import TokenKind, tokenize
-from monitoring.articles.translation.markdown_source import front_matter_length
 from monitoring.contract.timestamps import read_timestamp, write_timestamp
 
 if TYPE_CHECKING:

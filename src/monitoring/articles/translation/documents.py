@@ -1,15 +1,15 @@
 """A text in one of the formats that publishers use, ready to be translated."""
 
+from __future__ import annotations
+
 import html
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
+from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_source import html_template
-from monitoring.articles.translation.markdown_anchors import moved_anchors
-from monitoring.articles.translation.markdown_source import front_matter_length, read_markdown
-from monitoring.articles.translation.markdown_structure import SourceStructure
 from monitoring.articles.translation.plain_source import plain_template
 from monitoring.articles.translation.segments import (
     Segment,
@@ -18,6 +18,11 @@ from monitoring.articles.translation.segments import (
     render,
     segments_of,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitoring.articles.translation.markdown_structure import SourceStructure
 
 # To find the blocks that change a document's structure: enough for several in an article of 10 KB.
 MOST_CHARACTERS_READ = 500_000
@@ -122,6 +127,8 @@ class Document:
         """Let links within the document follow their headings, whose anchors are made of the words."""
         if not has_in_page_links(self.template):
             return rendered
+        from monitoring.articles.translation.markdown_anchors import moved_anchors  # noqa: PLC0415
+
         start = front_matter_length(self.source)
         anchors = moved_anchors(self.source[start:], rendered[start:])
         relinked = render(self.template, translations, left_alone, anchors)
@@ -138,6 +145,8 @@ def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, 
     if text_format is TextFormat.PLAIN and (_HTML_TAG.search(source) or html.unescape(source) != source):
         text_format = TextFormat.HTML
     if text_format is TextFormat.MARKDOWN:
+        from monitoring.articles.translation.markdown_source import read_markdown  # noqa: PLC0415 - 2 MiB
+
         return Document(source, text_format, *read_markdown(source, brand_names))
     read = html_template if text_format is TextFormat.HTML else plain_template
     return Document(source, text_format, read(source, brand_names))

@@ -1,6 +1,5 @@
 """Reads Markdown for translation: which parts are words, which are markup, and which are opaque."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
@@ -9,19 +8,13 @@ from typing import Any
 from markdown_it.token import Token
 
 from monitoring.articles.translation.assembly import Atom, Kind, assemble
+from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_source import html_atoms
 from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph, words_of_one_line
 from monitoring.articles.translation.markdown_spans import normalised, parse_blocks, parse_inline
 from monitoring.articles.translation.markdown_structure import SourceStructure, Structure
 from monitoring.articles.translation.segments import InPageLink, Template, verbatim
 
-_BYTE_ORDER_MARK = "\ufeff"
-_FRONT_MATTER = re.compile(  # YAML, or what `---json` names; TOML
-    r"(?:---[ \t]*(?:[a-z]{1,10}[ \t]*)?\r?\n(?s:.*?)^(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n(?s:.*?)^\+\+\+)"
-    r"[ \t]*(?:\r?\n|\Z)",
-    re.MULTILINE,
-)
-_LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 _IN_PAGE_DEFINITION = re.compile(r"\]:\s{0,20}<?#(?P<anchor>[^\s<>]+)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
@@ -36,26 +29,6 @@ def read_markdown(source: str, brand_names: tuple[str, ...] = ()) -> tuple[Templ
     template = assemble(list(scanner.atoms()))
     front_matter = source[: front_matter_length(source)]
     return (front_matter, *template), SourceStructure(body, scanner.structure)
-
-
-def front_matter_length(source: str) -> int:
-    """Return the length of the byte order mark and of YAML, TOML or JSON at the very start."""
-    start = len(_BYTE_ORDER_MARK) if source.startswith(_BYTE_ORDER_MARK) else 0
-    if front_matter := _FRONT_MATTER.match(source, start):
-        return front_matter.end()
-    return _json_end(source, start) or start
-
-
-def _json_end(source: str, start: int) -> int | None:
-    """Find the end of a JSON object that stands on lines of its own."""
-    if not source.startswith("{", start):
-        return None
-    try:
-        _, end = json.JSONDecoder().raw_decode(source, start)
-    except (ValueError, RecursionError):
-        return None
-    line_end = _LINE_END.match(source, end)
-    return line_end.end() if line_end else None
 
 
 def _without_code(atom: Atom) -> Atom:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 
@@ -49,22 +50,27 @@ def _highlight_fence(code: str, language: str, _attributes: str) -> str:
     return str(highlight_code(code, language))  # markdown-it joins text, and Markup would escape the rest
 
 
-_MARKDOWN = MarkdownIt("commonmark", {"html": False, "highlight": _highlight_fence}).enable("table")
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - as Pygments
+
+    return MarkdownIt("commonmark", {"html": False, "highlight": _highlight_fence}).enable("table")
 
 
 def render_prose(text: str, rewrite_link: Callable[[str], str] = str) -> Prose:
     """Render a text of several paragraphs. A link that is rewritten to nothing leaves its words."""
-    tokens = _MARKDOWN.parse(text)
+    parser = _parser()
+    tokens = parser.parse(text)
     headings = tuple(_anchor_headings(tokens))
     for token in tokens:
         _rewrite_links(token.children or [], rewrite_link)
-    html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    html = parser.renderer.render(tokens, parser.options, {})
     return Prose(Markup(html), headings, _first_paragraph(tokens))  # noqa: S704 - markdown-it escapes
 
 
 def render_words(text: str) -> Markup:
     """Render a line without a paragraph around it."""
-    return Markup(_MARKDOWN.renderInline(text))  # noqa: S704 - markdown-it escapes
+    return Markup(_parser().renderInline(text))  # noqa: S704 - markdown-it escapes
 
 
 def _anchor_headings(tokens: list[Token]) -> Iterator[Heading]:

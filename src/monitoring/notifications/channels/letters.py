@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from monitoring.backends.current import current_backends
 from monitoring.notifications.channels.mail import NO_SERVER
-from monitoring.notifications.channels.mail_handover import Envelope, hand_over
 from monitoring.notifications.channels.mail_message import Mail, write_mail
 from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
@@ -62,5 +61,8 @@ async def send_letter(letter: Letter) -> AttemptResult:
         content = write_mail(mail)
     except ValueError:  # beyond ASCII, or what people sign in with is no address at all
         return AttemptResult(reception=Reception.REFUSED, error_message=NO_ADDRESS)
+
+    from monitoring.notifications.channels.mail_handover import Envelope, hand_over  # noqa: PLC0415 - as in `mail`
+
     envelope = Envelope(sender=sender.addr_spec, recipient=letter.recipient, content=content)
     return await hand_over(envelope, read_mail_server(settings.smtp_url.get_secret_value()), settings.ca_file)

@@ -10,7 +10,6 @@ import orjson
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.current import current_backends
 from monitoring.notifications.channels.composing import compose
-from monitoring.notifications.channels.mail_handover import Envelope, hand_over
 from monitoring.notifications.channels.mail_message import Mail, write_mail
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.email_links import write_confirmation_link, write_unsubscribe_link
@@ -52,6 +51,9 @@ async def send(
     mail = _compose(delivery, receiver, settings.base_url, settings.email_from)
     if mail is None:
         return AttemptResult(reception=Reception.REFUSED, error_message=OTHER_ADDRESS)
+
+    from monitoring.notifications.channels.mail_handover import Envelope, hand_over  # noqa: PLC0415 - workers do it
+
     envelope = Envelope(sender=mail.sender.addr_spec, recipient=mail.recipient, content=write_mail(mail))
     return await hand_over(envelope, read_mail_server(settings.smtp_url.get_secret_value()), settings.ca_file)
 
