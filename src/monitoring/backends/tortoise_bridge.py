@@ -3,8 +3,8 @@
 tests/backends/test_tortoise_assumptions.py checks each of them:
 
 - `Model._meta` has `db_table`, `fields_map`, and in `fields_db_projection` the columns that are stored.
-- `ModelMeta.__new__` reads no source of a model that has `_no_comments`. That saves a
-  fourteenth of what loading costs.
+- `ModelMeta.__new__` reads no source of a model that has `_no_comments`. That saves a fourteenth of what
+  loading costs.
 - `Model._saved_in_db` says whether `save` inserts or updates; `_await_when_save` has values still to come.
 - `tortoise.context._current_context` is the context variable from which models learn their database.
 - `MigrationExecutor._schema_editor` makes what makes tables. The table `tortoise_migrations` has the names of

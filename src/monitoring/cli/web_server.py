@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfig]:
     """Make the application, and say how it is served."""
     with loading():  # so many modules that commands which serve nothing do without them
-        document = (
-            published_document()
-        )  # first: if YAML is parsed, the modules fill the memory that this frees
+        # First: if YAML is parsed, the modules fill the memory that this frees.
+        document = published_document()
         from monitoring.asgi import MonitoringService  # noqa: PLC0415
         from monitoring.contract.traced_requests import TracedRequests  # noqa: PLC0415
 
