@@ -16,6 +16,7 @@ from cast import Player, form_team
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.service import record
+from monitoring.auth.models import Team
 from monitoring.auth.service import create_team
 from monitoring.backends.database import transaction
 from monitoring.contract.replies import Reply
@@ -102,10 +103,11 @@ async def test_a_monitor_takes_one_statement_and_misses_no_maintenance_that_is_p
 
         creating = asyncio.create_task(create())  # outside of the transaction
         async with transaction() as connection:
-            await create_window(team.id, {"duration_seconds": 600})
+            await Team.select_for_update(no_key=True).get(id=team.id)
             is_planning.set()
             while not await connection.execute_query_dict(SOMEBODY_WAITS):  # noqa: ASYNC110 - no event says so
                 await asyncio.sleep(0.01)
+            await create_window(team.id, {"duration_seconds": 600})
         assert await creating == "maintenance"
 
 

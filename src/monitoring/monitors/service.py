@@ -61,7 +61,8 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
         if not await store_in_plan(team_id, rows, heeds_windows=True):
             team = await Team.get(id=team_id)
             raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
-        if not await cover_monitor(monitor, now):
+        # Somebody may have planned a window while this waited for the team's row.
+        if not await cover_monitor(monitor, datetime.now(UTC), since=now):
             await Team.filter(id=team_id).update(may_have_maintenance=False)
     return monitor
 
