@@ -10,8 +10,7 @@ BACKENDS ?= embedded
 BIN = $(VENV)/bin
 REPORTS = build/contract
 # Many tests wait for processes, servers and browsers, so three workers for two cores are quicker. Fuzzing never waits.
-WORKERS ?= $$(((3 * $$(getconf _NPROCESSORS_ONLN) + 1) / 2))
-SHARED_OUT = $(BIN)/pytest -n $(WORKERS) --dist=worksteal
+SHARED_OUT = $(BIN)/pytest -n $$(((3 * $$(getconf _NPROCESSORS_ONLN) + 1) / 2)) --dist=worksteal
 CONTRACT = $(BIN)/pytest -n auto --dist=worksteal contract-tests
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
@@ -19,10 +18,10 @@ MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL = help
-.PHONY: help run install install-dev servers check check-code check-document check-deployment quick test test-all test-production contract contract-long contract-serve lies dist sdks faults soak image-test screenshots bench corpus coverage format release-document constraints migration clean
+.PHONY: help run install install-dev servers check check-code check-document check-deployment quick test test-all contract contract-long contract-serve lies dist sdks faults soak image-test screenshots bench corpus coverage format release-document constraints migration clean
 
 # Tests make thousands of small databases and files, and sync each. In memory, where there is such a folder, that is quick.
-quick test test-production contract faults: export TMPDIR := $(firstword $(wildcard /dev/shm) $(TMPDIR) /tmp)
+quick test test-all contract faults: export TMPDIR := $(firstword $(wildcard /dev/shm) $(TMPDIR) /tmp)
 
 help:  ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/\1\t\2/p' Makefile | expand -t 18
@@ -83,9 +82,7 @@ quick: install-dev  ## What changed since main in less than a minute; ROOM=check
 test: install-dev servers  ## The whole suite on the embedded backends; installs what it needs when missing (Debian)
 	$(SHARED_OUT) --backends=embedded
 
-test-all: test test-production  ## The whole suite, and what reaches a backend again on PostgreSQL, Redis and S3
-
-test-production: install-dev servers
+test-all: test  ## The whole suite, and what reaches a backend again on PostgreSQL, Redis and S3
 	$(SHARED_OUT) --backends=production
 
 contract: install-dev servers  ## Prove on both backends that the running service and openapi.yaml say the same

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
-from tortoise import Model
 
 from app.visitor import Visitor, read_forms, read_text
 from monitoring.app.key_form import SCOPE_WORDS
@@ -17,6 +16,7 @@ from monitoring.app.sentences import DECLINED, NOTICES, REFUSALS
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import list_keys, revoke_key
 from monitoring.backends.database_clients.configuration import MODEL_MODULES
+from monitoring.backends.tortoise_bridge import Model
 
 if TYPE_CHECKING:
     import httpx
