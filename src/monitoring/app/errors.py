@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from asyncio import CancelledError
 from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -14,9 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 from monitoring.app.sentences import DECLINED, Declined, Sentence
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
-from monitoring.contract.cut_off import ServerStopped
+from monitoring.contract.answering import ExceptionAnswers, ServerStopped
 from monitoring.contract.problems import NAMES_BY_STATUS, Problem
-from monitoring.contract.replies import notes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,30 +28,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class ErrorPages:
+class ErrorPages(ExceptionAnswers):
     """Answers every exception with a page, never a traceback. Once an answer has begun, it raises instead.
 
     Somebody who is signed in keeps the navigation, and a way back to where they came from.
     """
 
     def __init__(self, app: ASGIApp, receive: Callable[[Request], Visit], catalogue: Catalogue) -> None:
-        self._app = app
+        super().__init__(app)
         self._receive = receive
         self._catalogue = catalogue
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve."""
-        try:
-            await self._app(scope, receive, send)
-        except CancelledError:  # by the stopping server
-            if not notes_of(scope).status:
-                await self._answer(ServerStopped(), scope, receive, send)
-        except Exception as error:
-            if notes_of(scope).status:
-                raise
-            await self._answer(error, scope, receive, send)
-
-    async def _answer(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with a page."""
         answer = await self._write(self._receive(Request(scope)), error)
         await answer(scope, receive, send)
 

@@ -1,17 +1,16 @@
 """Problem: the one exception that becomes an answer, and how every other exception becomes one too."""
 
 import logging
-from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from monitoring.contract.answering import ExceptionAnswers
 from monitoring.contract.catalogue import Catalogue
-from monitoring.contract.cut_off import ServerStopped
 from monitoring.contract.document import Document, DocumentError
-from monitoring.contract.replies import Reply, notes_of, send_reply
+from monitoring.contract.replies import Reply, send_reply
 
 log = logging.getLogger(__name__)
 
@@ -113,27 +112,13 @@ class ProblemReplies:
         return NAMES_RAISED_ANYWHERE | {*renamed, *self._problem_names.values()}
 
 
-class ProblemAnswers:
-    """Answers every exception raised inside, and what the stopping server cuts off.
-
-    An answer that has begun stays incomplete.
-    """
+class ProblemAnswers(ExceptionAnswers):
+    """Answers exceptions with the document's errors."""
 
     def __init__(self, app: ASGIApp, *, replies: ProblemReplies) -> None:
-        self._app = app
+        super().__init__(app)
         self._replies = replies
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve. After the answer has begun, an exception is raised again, and the server hangs up."""
-        try:
-            await self._app(scope, receive, send)
-        except CancelledError:
-            if not notes_of(scope).status:
-                await self._answer(ServerStopped(), scope, send)
-        except Exception as error:
-            if notes_of(scope).status:
-                raise
-            await self._answer(error, scope, send)
-
-    async def _answer(self, error: Exception, scope: Scope, send: Send) -> None:
+    async def answer(self, error: Exception, scope: Scope, _: Receive, send: Send) -> None:
+        """Answer with the document's error."""
         await send_reply(self._replies.reply_to(error, scope["path"]), scope, send)
