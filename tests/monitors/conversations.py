@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from monitoring.auth.models import Team
+from monitoring.monitors.models import Monitor
+
 if TYPE_CHECKING:
+    from uuid import UUID
+
     import httpx
 
     from monitoring.contract.catalogue import Catalogue
@@ -38,3 +43,9 @@ def is_problem(answer: httpx.Response, catalogue: Catalogue, name: str, /, **val
     """Say whether an answer is exactly this error of the document."""
     expected = catalogue.reply(name, values=values)
     return (answer.status_code, answer.json()) == (expected.status, expected.body)
+
+
+async def count_twice(team_id: UUID) -> tuple[int, int]:
+    """Return a team's number of monitors: the one stored in its row, and the real one."""
+    team = await Team.get(id=team_id)
+    return team.monitors_count, await Monitor.filter(team_id=team_id).count()

@@ -8,11 +8,9 @@ from uuid import UUID
 import pytest
 
 from cast import Player, form_team
-from monitoring.auth.models import Team
 from monitoring.auth.service import change_plan
 from monitoring.backends.encryption import MASK
-from monitoring.monitors.models import Monitor
-from monitors.conversations import MONITORS, URL, create, is_problem, path_of
+from monitors.conversations import MONITORS, URL, count_twice, create, is_problem, path_of
 
 if TYPE_CHECKING:
     import httpx
@@ -206,12 +204,6 @@ class TestCreateMonitor:
         body = '{"url": "https://shop.example.com", "interval_seconds": 6.0e1}'
         answer = alice.post(MONITORS, content=body, headers={"Content-Type": "application/json"})
         assert '"interval_seconds":60,' in answer.text
-
-
-async def count_twice(team_id: UUID) -> tuple[int, int]:
-    """Return a team's number of monitors: the one stored in its row, and the real one."""
-    team = await Team.get(id=team_id)
-    return team.monitors_count, await Monitor.filter(team_id=team_id).count()
 
 
 class TestPlan:

@@ -20,7 +20,7 @@ from monitoring.monitors import places, service
 from monitoring.monitors.maintenance.service import create_window
 from monitoring.monitors.models import Monitor, StateChange, Watch
 from monitoring.monitors.reading import read_monitor
-from monitors.conversations import URL
+from monitors.conversations import URL, count_twice
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -56,12 +56,6 @@ async def create_together(*teams: Team) -> list[Monitor | BaseException]:
     return await asyncio.gather(*map(create, teams), return_exceptions=True)
 
 
-async def counts(team: Team) -> tuple[int, int]:
-    """Return a team's number of monitors: the one stored in its row, and the real one."""
-    await team.refresh_from_db()
-    return team.monitors_count, await Monitor.filter(team=team).count()
-
-
 async def test_several_are_one_statement(teams: list[Team]) -> None:
     with recorded_statements() as statements:
         created = await create_together(*teams, *teams)
@@ -69,7 +63,7 @@ async def test_several_are_one_statement(teams: list[Team]) -> None:
     for team, monitor in zip(teams * 2, created, strict=True):
         assert isinstance(monitor, Monitor)
         assert (await read_monitor(team.id, monitor.id)).version == 1
-        assert await counts(team) == (2, 2)
+        assert await count_twice(team.id) == (2, 2)
 
 
 async def test_each_is_stored_as_it_was_made(teams: list[Team]) -> None:
@@ -104,7 +98,7 @@ async def test_the_last_places_of_a_plan_are_given_away_once(teams: list[Team]) 
     created = await create_together(full, roomy, full, full, full, roomy)
     refused = [each.name for each in created if isinstance(each, Problem)]
     assert refused == ["monitor_limit_reached"]
-    assert [await counts(full), await counts(roomy)] == [(3, 3), (2, 2)]
+    assert [await count_twice(full.id), await count_twice(roomy.id)] == [(3, 3), (2, 2)]
 
 
 async def test_a_team_with_windows_gets_monitors_that_are_covered(teams: list[Team]) -> None:
@@ -133,7 +127,7 @@ async def test_nobody_waits_for_another_teams_lock(teams: list[Team]) -> None:
     assert not waiting.done()
     others_are_done.set()
     await asyncio.gather(holding, waiting)
-    assert await counts(locked) == (1, 1)
+    assert await count_twice(locked.id) == (1, 1)
 
 
 async def test_within_a_transaction_a_monitor_is_stored_with_the_rest_of_it(teams: list[Team]) -> None:
@@ -144,7 +138,7 @@ async def test_within_a_transaction_a_monitor_is_stored_with_the_rest_of_it(team
 
     outcomes = await asyncio.gather(create_and_fail(), *map(create, teams), return_exceptions=True)
     assert [type(each).__name__ for each in outcomes] == ["RuntimeError", *["Monitor"] * 3]
-    assert await counts(teams[0]) == (1, 1)
+    assert await count_twice(teams[0].id) == (1, 1)
 
 
 async def test_a_monitor_that_cannot_be_stored_harms_no_other(
@@ -155,7 +149,7 @@ async def test_a_monitor_that_cannot_be_stored_harms_no_other(
     )
     assert isinstance(outcomes.pop(3), OperationalError)
     assert all(isinstance(each, Monitor) for each in outcomes)
-    assert [await counts(team) for team in teams] == [(2, 2)] * 3
+    assert [await count_twice(team.id) for team in teams] == [(2, 2)] * 3
     assert "A round of 7 new monitors failed: each goes alone" in caplog.text
 
 

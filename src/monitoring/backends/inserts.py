@@ -14,7 +14,7 @@ from tortoise.models import Model
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import JsonTextField, uuid7
-from monitoring.backends.rowsets import pack
+from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.backends.tortoise_bridge import columns_of, field_of, make_row, note_saved, table_of
 
@@ -90,12 +90,13 @@ async def insert_owned(guard: str, groups: Sequence[tuple[UUID, Sequence[Model]]
     """
     connection = current_backends().database.context.db()
     models = tuple(map(type, groups[0][1]))
-    names = ("owner", *_types_given(models))
+    types = {"owner": "UUID", **_types_given(models)}
     given = []
     for owner, rows in groups:
         values = chain.from_iterable(_values_of(connection, row) for row in rows)
-        given.append(dict(zip(names, (owner, *values), strict=True)))
-    found = await connection.execute_query_dict(_insert_all_owned(guard, models), [pack(connection, given)])
+        given.append(dict(zip(types, (owner, *values), strict=True)))
+    sql = _insert_all_owned(guard, models, rowset(connection, types))
+    found = await connection.execute_query_dict(sql, [pack(connection, given)])
     owners = {each["id"] for each in found}
     for owner, rows in groups:
         if owner in owners:
@@ -122,9 +123,7 @@ def _insert_all_guarded(update: str, values: int, models: Sequence[type[Model]])
 
 
 @cache
-def _insert_all_owned(guard: str, models: Sequence[type[Model]]) -> str:
-    types = _types_given(models)
-    given = f"json_to_recordset($1::json) AS given(owner UUID, {', '.join(map(' '.join, types.items()))})"
+def _insert_all_owned(guard: str, models: Sequence[type[Model]], given: str) -> str:
     inserts = ", ".join(
         f"insert_{table_of(model)} AS (INSERT INTO {table_of(model)} ({', '.join(_columns_of(model))})"  # noqa: S608 - as above
         f" SELECT {', '.join(_names_given(model))} FROM given JOIN guard ON guard.id = owner)"

@@ -64,11 +64,8 @@ class RequestBody:
             reader = _reader(media_type, content["schema"], document, validation)
             names = [media_type, *content.get("x-also-as", ())]
             self._readers |= dict.fromkeys(map(str.lower, names), reader)
-
-    @property
-    def is_expected(self) -> bool:
+        self.is_expected = bool(self._readers)
         """Whether the operation takes a body at all; others leave theirs unread."""
-        return bool(self._readers)
 
     async def read(self, scope: Scope, receive: Receive) -> Json:
         """Receive, parse and validate; None where an optional body is absent. Raises Problem."""

@@ -52,7 +52,6 @@ class Endpoint:
         self._precondition = getattr(handler, "precondition", None)
         self._parameters = Parameters(operation, document, validation)
         self._body = RequestBody(operation, document, validation)
-        self._expects_body = self._body.is_expected
         self._responses = Responses(operation, document, validation)
         self._operation_id = operation.operation_id
         self._problem_names: Mapping[str, str] = operation.definition.get("x-problem-names", {})
@@ -73,7 +72,7 @@ class Endpoint:
         arguments = self._absent | _situation(scope, receive, self._wanted)
         try:
             arguments |= self._parameters.read(scope)
-            if self._expects_body:
+            if self._body.is_expected:
                 arguments["body"] = await self._body.read(scope, receive)
         except Problem as problem:
             raise problem.renamed(self._problem_names) from None

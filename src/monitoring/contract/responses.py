@@ -45,8 +45,8 @@ class _Response:
         media_type = reply.media_type
         if media_type not in self._bodies:
             media_type = media_type.partition(";")[0]
-            if media_type not in self._bodies:
-                raise BrokenPromise(f"media type {media_type!r} is not documented")
+        if media_type not in self._bodies:
+            raise BrokenPromise(f"media type {media_type!r} is not documented")
         body = self._bodies[media_type]
         # Only texts that never change are compressed: they are judged in tests, not again with every answer.
         if body and "Content-Encoding" not in reply.headers:

@@ -27,12 +27,11 @@ class Rule:
     def __init__(self, schema: Node, registry: Registry) -> None:
         self._schema = schema
         self._registry = registry
-        self.is_valid: Callable[[Json], bool] = self._compile_and_judge
-        """Says whether a value fits, for less than `validator.validate` takes."""
 
-    def _compile_and_judge(self, value: Json) -> bool:
-        self.is_valid = self.validator.is_valid
-        return self.is_valid(value)
+    @cached_property
+    def is_valid(self) -> Callable[[Json], bool]:
+        """Says whether a value fits, for less than `validator.validate` takes."""
+        return self.validator.is_valid
 
     @cached_property
     def validator(self) -> Draft202012Validator:
