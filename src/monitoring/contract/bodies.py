@@ -28,6 +28,10 @@ async def receive_body(scope: Scope, receive: Receive) -> bytes:
     Raises `body_too_large` by the length that is declared, and by the bytes received: declarations lie. A
     caller who may not send a body is refused for that first, and a body that nobody reads does no harm.
     """
+    state = scope["state"]
+    if EARLY_BODY in state:
+        early: bytes = state.pop(EARLY_BODY)
+        return early
     max_bytes: int = scope["app"].max_body_bytes
     if _declared_bytes(scope) > max_bytes:
         raise Problem("body_too_large")
@@ -67,11 +71,8 @@ class RequestBody:
         self.is_expected = bool(self._readers)
         """Whether the operation takes a body at all; others leave theirs unread."""
 
-    async def read(self, scope: Scope, receive: Receive) -> Json:
-        """Receive, parse and validate; None where an optional body is absent. Raises Problem."""
-        encoded = scope.get("state", {}).pop(EARLY_BODY, None)
-        if encoded is None:
-            encoded = await receive_body(scope, receive)
+    def read(self, encoded: bytes, scope: Scope) -> Json:
+        """Parse and validate what was received; None where an optional body is absent. Raises Problem."""
         if encoded:
             return self._reader_for(scope)(encoded)
         if self._required:

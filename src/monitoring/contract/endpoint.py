@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from monitoring.contract.bodies import RequestBody
+from monitoring.contract.bodies import RequestBody, receive_body
 from monitoring.contract.document import Document, DocumentError, Operation
 from monitoring.contract.parameters import Parameters
 from monitoring.contract.problems import Problem
@@ -58,6 +58,7 @@ class Endpoint:
         given = {*self._parameters.names, "body"}
         self._wanted = self._arguments_of(handler, given | PRECONDITION_ARGUMENTS)
         self._unwanted = given - self._wanted
+        self._wants_situation = not PRECONDITION_ARGUMENTS.isdisjoint(self._wanted)
         self._absent = dict.fromkeys(_names_without_default(handler))
         self._precondition_wants = (
             self._arguments_of(self._precondition, PRECONDITION_ARGUMENTS)
@@ -69,15 +70,16 @@ class Endpoint:
         """Serve one request; refusals leave as Problem."""
         if self._precondition:
             await self._precondition(**_situation(scope, receive, self._precondition_wants))
-        arguments = self._absent | _situation(scope, receive, self._wanted)
         try:
-            arguments |= self._parameters.read(scope)
+            arguments = self._absent | self._parameters.read(scope)
             if self._body.is_expected:
-                arguments["body"] = await self._body.read(scope, receive)
+                arguments["body"] = self._body.read(await receive_body(scope, receive), scope)
         except Problem as problem:
             raise problem.renamed(self._problem_names) from None
         for name in self._unwanted:
             arguments.pop(name, None)
+        if self._wants_situation:
+            arguments |= _situation(scope, receive, self._wanted)
         reply = await self._handler(**arguments)
         try:
             self._responses.check(reply, notes_of(scope).headers)
