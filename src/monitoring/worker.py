@@ -13,7 +13,7 @@ from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.writing import SiteWriter
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.articles.withdrawal import sweep_removals, withdraw_again
-from monitoring.auth.revocations import delete_expired_revocations
+from monitoring.auth.upkeep import delete_expired_revocations
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.repeating import repeat
 from monitoring.checks.backlog import measure_checks

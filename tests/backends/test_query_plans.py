@@ -36,8 +36,8 @@ from monitoring.audit.filters import EntryFilter
 from monitoring.audit.service import list_entries, list_entries_about
 from monitoring.auth import service as auth
 from monitoring.auth.callers import Caller
-from monitoring.auth.revocations import delete_expired_revocations
 from monitoring.auth.tokens import TokenClaims
+from monitoring.auth.upkeep import delete_expired_revocations
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.checks import claims as checks
 from monitoring.checks.backlog import measure_incidents, measure_lateness

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 from contextvars import ContextVar
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -56,6 +58,15 @@ class TestModels:
 
         assert not read
         assert columns_of(Shed) == ["name"]
+
+    def test_of_tortoise_is_made_without_reading_its_source(self) -> None:
+        code = (
+            "import inspect; read = []; find = inspect.getsource;"
+            "inspect.getsource = lambda whose: read.append(whose) or find(whose);"
+            "import monitoring.backends.database, tortoise.models; print(tortoise.models.Model in read)"
+        )
+        told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert told.stdout == "False\n"
 
     def test_are_made_as_construct_makes_them(self) -> None:
         row = Bed.construct(name="south")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.auth.models import ApiKey, RevokedToken
@@ -13,9 +13,6 @@ from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
     from uuid import UUID
-
-# The clocks of two machines may differ. One must not delete a row that the other still needs.
-KEPT_AFTER_EXPIRY = timedelta(hours=1)
 
 
 class AnotherClientsTokenError(Exception):
@@ -51,8 +48,3 @@ async def find_active_token(team_id: UUID, token: str) -> TokenClaims | None:
     if key is None or key.team_id != team_id:
         return None
     return replace(claims, scopes=claims.scopes & key.scopes)
-
-
-async def delete_expired_revocations(now: datetime) -> None:
-    """Delete the rows of revoked tokens that have expired."""
-    await RevokedToken.filter(expires_at__lte=now - KEPT_AFTER_EXPIRY).delete()

@@ -4,7 +4,8 @@ tests/backends/test_tortoise_assumptions.py checks each of them:
 
 - `Model._meta` has `db_table`, `fields_map`, and in `fields_db_projection` the columns that are stored.
 - `ModelMeta.__new__` reads no source of a model that has `_no_comments`. That saves a fourteenth of what
-  loading costs.
+  loading costs. Tortoise's own model, which has it not, is made without a source if `inspect.getsource` finds
+  none. That saves a twentieth.
 - `Model._saved_in_db` says whether `save` inserts or updates; `_await_when_save` has values still to come.
 - `tortoise.context._current_context` is the context variable from which models learn their database.
 - `MigrationExecutor._schema_editor` makes what makes tables. The table `tortoise_migrations` has the names of
@@ -13,12 +14,9 @@ tests/backends/test_tortoise_assumptions.py checks each of them:
 
 from __future__ import annotations
 
+import inspect
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from tortoise import context as tortoise_context
-from tortoise.models import Model as TortoiseModel
-from tortoise.models import ModelMeta
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,6 +25,29 @@ if TYPE_CHECKING:
     from tortoise.context import TortoiseContext
     from tortoise.fields.base import Field
     from tortoise.migrations.executor import MigrationExecutor
+
+
+@contextmanager
+def _hiding_classes() -> Iterator[None]:
+    """Let nobody find the source of a class, in which Tortoise looks for comments."""
+    find = inspect.getsource
+
+    def find_unless_class(whose: Any) -> str:  # noqa: ANN401 - whatever has a source
+        if isinstance(whose, type):
+            raise OSError("the source is hidden")
+        return find(whose)
+
+    inspect.getsource = find_unless_class  # type: ignore[assignment]  # takes whatever has a source
+    try:
+        yield
+    finally:
+        inspect.getsource = find
+
+
+with _hiding_classes():
+    from tortoise import context as tortoise_context
+    from tortoise.models import Model as TortoiseModel
+    from tortoise.models import ModelMeta
 
 Row = TypeVar("Row", bound=TortoiseModel)
 

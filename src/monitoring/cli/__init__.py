@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-import typer
-from typer.core import TyperGroup
-
-from monitoring.cli.failing import reporting_wrong_settings
 from monitoring.cli.loading import loading
-from monitoring.cli.open_files import raise_limit_of_open_files
+
+with loading():
+    import typer
+    from typer.core import TyperGroup
+
+    from monitoring.cli.failing import reporting_wrong_settings
+    from monitoring.cli.open_files import raise_limit_of_open_files
 
 # The module of each command. Most of what a short command does is to load its modules, and a process of the
 # service keeps what it has loaded. So only the modules of the command that was called are loaded.

@@ -6,8 +6,6 @@ import math
 import re
 from typing import Any, ClassVar
 
-import yaml
-
 from monitoring.articles.exports.pages import LOCALE, Page, find_description
 
 
@@ -41,6 +39,8 @@ class MarkdownExport:
             name: _on_one_line(value) for name, value in front_matter.items() if value not in (None, "", [])
         }
         text = article.get("content_markdown") or article.get("content") or article.get("content_html") or ""
+        import yaml  # noqa: PLC0415 - many a worker never writes this layout
+
         written = yaml.safe_dump(present, allow_unicode=True, sort_keys=False, width=math.inf)
         return f"---\n{written}---\n\n{text.rstrip()}\n"
 

@@ -7,8 +7,6 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import yaml
-
 from monitoring.articles.submissions import parse_time
 from monitoring.articles.translation.documents import TextFormat, content_format
 from monitoring.articles.translation.front_matter import front_matter_length
@@ -109,6 +107,8 @@ def _write_value(value: Value) -> str:
             pass
         case moment:
             return write_timestamp(moment)
+    import yaml  # noqa: PLC0415 - many a worker never writes front matter
+
     written: str = yaml.safe_dump(
         value, default_style='"', default_flow_style=True, allow_unicode=True, width=math.inf
     )
