@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from articles.translation.soups import MARKDOWN_FRAGMENTS
+from monitoring.articles.translation import markdown_structure
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.markdown_source import read_markdown
 from monitoring.articles.translation.segments import render, segments_of
@@ -93,3 +94,11 @@ class TestSureToStay:
     def test_are_words_in_place_of_words(self, source: str, text: str, *, is_sure: bool) -> None:
         template, structure = read_markdown(source)
         assert structure.is_sure_to_stay(segments_of(template)[0], text) is is_sure
+
+
+@pytest.mark.embedded("nothing is kept anywhere: once is enough")
+def test_the_source_itself_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "---\ntitle: Shoes\n---\n[^1]: word\n"
+    _, structure = read_markdown(source)
+    monkeypatch.delattr(markdown_structure, "parse_blocks")
+    assert structure.changed_blocks(source[front_matter_length(source) :]) == frozenset()

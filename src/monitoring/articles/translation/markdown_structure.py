@@ -108,6 +108,8 @@ class SourceStructure:
 
     def changed_blocks(self, rendered: str) -> frozenset[int] | None:
         """Return the blocks whose inline markup differs, apart from its order; None if the blocks differ."""
+        if rendered == self._source:  # every translation was left out
+            return frozenset()
         before, after = self._structure, _read(rendered)
         changed = before.differences(after)
         if changed is None or not (before.has_dialect or after.has_dialect):
