@@ -29,7 +29,7 @@ from promises import DOCUMENT, EXAMPLE_IDS, JSON, OPERATIONS
 from spoken_errors import documented_answers, name_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from schemathesis import Case, CheckContext, DeserializationContext, HookContext, Response
 
@@ -40,6 +40,7 @@ gc.set_threshold(25_000)
 PERMISSIONS = set(os.environ["FUZZING_PERMISSIONS"].split())
 EVERY_PERMISSION = {*SCOPES, "webhook"}
 TROUBLE = os.environ["FUZZING_TROUBLE"]
+IS_EVERYTHING_ALLOWED = PERMISSIONS == EVERY_PERMISSION and not TROUBLE
 
 # What is wrong -> the error that says so.
 TROUBLES = {
@@ -263,14 +264,37 @@ class EverySuccessIsSeen:
     """A run with all permissions has seen every operation succeed, and so tested more than refusals."""
 
     def __init__(self) -> None:
-        is_expected = PERMISSIONS == EVERY_PERMISSION and not TROUBLE
-        self.unseen = {answer[:2] for answer in documented_answers() if is_expected and answer[1] < 300}
+        self.unseen = {
+            answer[:2] for answer in documented_answers() if IS_EVERYTHING_ALLOWED and answer[1] < 300
+        }
 
     def after_response(self, _: CheckContext, response: Response, case: Case[Any]) -> None:
         self.unseen.discard((_operation_of(case).operation_id, response.status_code))
 
     def after_run(self, _: CheckContext) -> None:
         assert not self.unseen, f"never answered: {sorted(self.unseen)}"
+
+
+@schemathesis.check
+class EveryBoundIsTried:
+    """A run with all permissions has sent every least and greatest number that a body may have.
+
+    The `coverage` phase sends them. From a schema with an `if` that an absent field fulfils it makes hardly
+    any bodies, and does not say so.
+    """
+
+    def __init__(self) -> None:
+        self.untried = set(_bounds_of_bodies()) if IS_EVERYTHING_ALLOWED else set()
+
+    def after_response(self, _: CheckContext, _response: Response, case: Case[Any]) -> None:
+        if self.untried and isinstance(case.body, dict):
+            operation_id = _operation_of(case).operation_id
+            self.untried -= {
+                (operation_id, name, value) for name, value in case.body.items() if isinstance(value, int)
+            }
+
+    def after_run(self, _: CheckContext) -> None:
+        assert not self.untried, f"never sent: {sorted(self.untried)}"
 
 
 @schemathesis.check
@@ -297,6 +321,17 @@ class TroubleIsTold:
 
     def after_run(self, _: CheckContext) -> None:
         assert not self.silent, f"{TROUBLE}, and never told by {sorted(self.silent)}"
+
+
+def _bounds_of_bodies() -> Iterator[tuple[str, str, int]]:
+    """Yield each operation with a field of its JSON body and a bound of the field's numbers."""
+    for operation_id, operation in OPERATIONS.items():
+        body = DOCUMENT.follow(operation.definition.get("requestBody", {}))
+        schema = DOCUMENT.follow(body.get("content", {}).get(JSON, {}).get("schema", {}))
+        for name, field in schema.get("properties", {}).items():
+            rules = DOCUMENT.follow(field)
+            for keyword in rules.keys() & {"minimum", "maximum"}:
+                yield operation_id, name, rules[keyword]
 
 
 def _find_existing(operation_id: str, names: Iterable[str]) -> dict[str, str]:
