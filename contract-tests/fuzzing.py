@@ -48,7 +48,11 @@ PUBLISHED_CONFIG = PUBLISHED.parent / "src" / "monitoring" / "schemathesis.toml"
 EXAMPLES = int(os.environ.get("FUZZING_EXAMPLES", "100"))
 IS_WHOLE = "FUZZING_EXAMPLES" in os.environ
 TIMEOUT_SECONDS = 300 + 5 * EXAMPLES
-WITHOUT_PROXY = {"no_proxy": "127.0.0.1"}  # which spares each request a search of the environment
+QUICKLY = {
+    "no_proxy": "127.0.0.1",  # which spares each request a search of the environment
+    "SCHEMATHESIS_HOOKS": "quick_fuzzing",
+    "PYTHONPATH": os.pathsep.join(map(str, [HERE, TESTS, *sys.path])),  # the same service as here
+}
 MANY = 1_000_000  # for limits, which would otherwise hide everything else
 
 ADDRESS = {"url": "https://shop.example.com/"}
@@ -154,9 +158,8 @@ def fuzz(
         env=os.environ
         | credentials
         | {"FUZZING_URL": service.base_url, "FUZZING_TROUBLE": trouble}
-        | {"SCHEMATHESIS_HOOKS": "fuzzing_checks"}
-        | WITHOUT_PROXY
-        | {"PYTHONPATH": os.pathsep.join(map(str, [HERE, TESTS, *sys.path]))},  # the same service as here
+        | QUICKLY
+        | {"SCHEMATHESIS_HOOKS": "fuzzing_checks"},
         cwd=service.settings.data_dir,
         capture_output=True,
         text=True,

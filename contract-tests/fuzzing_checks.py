@@ -7,7 +7,6 @@ something is wrong with the service on purpose.
 
 from __future__ import annotations
 
-import gc
 import os
 from functools import cache
 from http.client import HTTPConnection
@@ -22,6 +21,7 @@ import schemathesis
 from schemathesis.core.deserialization import deserialize_yaml
 from schemathesis.core.media_types import YAML_MEDIA_TYPES
 
+import quick_fuzzing  # noqa: F401 - Schemathesis loads one module of hooks
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.auth.scopes import SCOPES
 from monitoring.contract.document import METHODS, Operation
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from schemathesis import Case, CheckContext, DeserializationContext, HookContext, Response
-
-# Schemathesis keeps many objects and makes thousands for each request: the collector would run all the time.
-gc.freeze()
-gc.set_threshold(25_000)
 
 PERMISSIONS = set(os.environ["FUZZING_PERMISSIONS"].split())
 EVERY_PERMISSION = {*SCOPES, "webhook"}

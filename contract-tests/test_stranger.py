@@ -1,4 +1,7 @@
-"""A stranger fuzzes the service with a token, a secret and no configuration, or as the guide says."""
+"""A stranger fuzzes the service with a token, a secret and no configuration, or as the guide says.
+
+The hooks of quick_fuzzing.py only save these runs time.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import pytest
 import yaml
 
 from cast import Player, form_team
-from fuzzing import MANY, TIMEOUT_SECONDS, WITHOUT_PROXY, fuzzed_service
+from fuzzing import MANY, QUICKLY, TIMEOUT_SECONDS, fuzzed_service
 from running_service import WEBHOOK_SECRET
 from tools_table import note
 
@@ -75,7 +78,7 @@ def _run(line: str, service: RunningService) -> subprocess.CompletedProcess[str]
     commands = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(
         ["bash", "-c", line],
-        env=os.environ | credentials | WITHOUT_PROXY | {"PATH": commands, "MONITORING_URL": service.base_url},
+        env=os.environ | credentials | QUICKLY | {"PATH": commands, "MONITORING_URL": service.base_url},
         cwd=service.settings.data_dir,
         capture_output=True,
         text=True,
