@@ -4,7 +4,7 @@ tests/backends/test_tortoise_assumptions.py checks each of them:
 
 - `Model._meta` has `db_table`, `fields_map`, and in `fields_db_projection` the columns that are stored.
 - `ModelMeta.__new__` reads no source of a model that has `_no_comments`. That saves a fourteenth of what
-  loading costs. Tortoise's own model, which has it not, is made without a source if `inspect.getsource` finds
+  loading costs. Tortoise's own model lacks it, and is made without a source if `inspect.getsource` finds
   none. That saves a twentieth.
 - `Model._saved_in_db` says whether `save` inserts or updates; `_await_when_save` has values still to come.
 - `tortoise.context._current_context` is the context variable from which models learn their database.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _hiding_classes() -> Iterator[None]:
-    """Let nobody find the source of a class, in which Tortoise looks for comments."""
+    """Make `inspect.getsource` find no class, because Tortoise would parse its source for comments."""
     find = inspect.getsource
 
     def find_unless_class(whose: Any) -> str:  # noqa: ANN401 - whatever has a source
