@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any, ClassVar
 
-from monitoring.articles.exports.pages import LOCALE, Page, find_description
+from monitoring.articles.exports.pages import LOCALE, Page, find_description, write_yaml
 
 
 class MarkdownExport:
@@ -39,10 +38,7 @@ class MarkdownExport:
             name: _on_one_line(value) for name, value in front_matter.items() if value not in (None, "", [])
         }
         text = article.get("content_markdown") or article.get("content") or article.get("content_html") or ""
-        import yaml  # noqa: PLC0415 - many a worker never writes this layout
-
-        written = yaml.safe_dump(present, allow_unicode=True, sort_keys=False, width=math.inf)
-        return f"---\n{written}---\n\n{text.rstrip()}\n"
+        return f"---\n{write_yaml(present, sort_keys=False)}---\n\n{text.rstrip()}\n"
 
 
 def _on_one_line(value: Any) -> Any:  # noqa: ANN401 - JSON

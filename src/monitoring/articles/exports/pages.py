@@ -107,12 +107,15 @@ def _write_value(value: Value) -> str:
             pass
         case moment:
             return write_timestamp(moment)
-    import yaml  # noqa: PLC0415 - many a worker never writes front matter
+    return write_yaml(value, default_style='"', default_flow_style=True).strip()
 
-    written: str = yaml.safe_dump(
-        value, default_style='"', default_flow_style=True, allow_unicode=True, width=math.inf
-    )
-    return written.strip()
+
+def write_yaml(value: Any, **style: Any) -> str:  # noqa: ANN401 - JSON, and what PyYAML takes
+    """Write YAML in which no line is broken."""
+    import yaml  # noqa: PLC0415 - many a worker never writes any
+
+    written: str = yaml.safe_dump(value, allow_unicode=True, width=math.inf, **style)
+    return written
 
 
 def _hold_together(html: str) -> str:
