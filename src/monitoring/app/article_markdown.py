@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import escape
 
 from monitoring.articles.translation.front_matter import front_matter_length
+from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_spans import MAX_DELIMITERS_IN_PARAGRAPH, has_modest_tables
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markdown_it.rules_core import StateCore
 
 # A link reference is defined once and used with three characters, so long ones could fill the memory.
@@ -33,8 +34,9 @@ def render_markdown(source: str) -> str:
 
 @cache
 def _parser(*, has_tables: bool) -> MarkdownIt:
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"] if has_tables else ["strikethrough"])
+    parser = make_parser(has_tables=has_tables)
     parser.core.ruler.at("inline", _read_paragraphs)
+    fill_tables(parser)
     return parser
 
 

@@ -16,6 +16,7 @@ from monitoring.articles.translation.markdown_dialects import (
     add_dialects,
     take_footnotes_for_words,
 )
+from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_rules import ask_less, words
 
 # Every row is as wide as its table's head, however short its line: 2 KB can make a million cells.
@@ -115,11 +116,12 @@ def _include_outer_delimiters(token: Token) -> None:
 
 @cache
 def _parser(*, has_tables: bool, has_dialects: bool) -> MarkdownIt:
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"] if has_tables else ["strikethrough"])
+    parser = make_parser(has_tables=has_tables)
     parser.options["inline_definitions"] = True  # a token for each definition of a reference
     if has_dialects:
         add_dialects(parser)
     else:
         take_footnotes_for_words(parser)
     ask_less(parser, BEGINNINGS, _note_places)
+    fill_tables(parser)
     return parser
