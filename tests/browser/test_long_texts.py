@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 from playwright.sync_api import ViewportSize
 
-from browser.acme.articles import is_translated
+from browser.acme.articles import odd_article
 from browser.chromium import DESKTOP, PHONE, find_what_is_too_wide, unfold
 from browser.odd_names import ADDRESSES, PROPOSALS, OddTeam, Texts, form_odd_team
-from running_service import WEBHOOK_SECRET
-from service_process import wait_until
 
 if TYPE_CHECKING:
     from browser.acme.team import Acme
@@ -77,15 +74,11 @@ def test_long_names_fit_into_answers(address: str, long_named: OddTeam, come_bac
 def test_long_words_of_an_article_fit_into_the_page(
     app_service: RunningService, acme: Acme, come_back: Arrive
 ) -> None:
-    headers = {"X-Webhook-Secret": WEBHOOK_SECRET}
-    with httpx.Client(base_url=app_service.base_url, headers=headers, timeout=30) as publisher:
-        answer = publisher.post("/api/webhooks/publisher", json={"article": ARTICLE})
-        article_id = answer.raise_for_status().json()["article_id"]
-        wait_until(lambda: is_translated(publisher.get(f"/api/articles/{article_id}").json()))
-    for path in ("/articles", f"/articles/{article_id}", f"/articles/{article_id}/es"):
-        person = come_back(acme.owner)
-        assert person.open(path).status == 200
-        assert_it_fits(person)
+    with odd_article(app_service, ARTICLE) as article_id:
+        for path in ("/articles", f"/articles/{article_id}", f"/articles/{article_id}/es"):
+            person = come_back(acme.owner)
+            assert person.open(path).status == 200
+            assert_it_fits(person)
 
 
 def assert_it_fits(person: Person) -> None:

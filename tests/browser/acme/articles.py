@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -14,6 +15,8 @@ from running_service import WEBHOOK_SECRET
 from service_process import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from running_service import RunningService
 
 SHOES = {
@@ -103,8 +106,23 @@ def deliver(service: RunningService, article: dict[str, Any]) -> str:
     return article_id
 
 
-async def _count_untranslated() -> int:
-    return await Translation.exclude(status=TranslationStatus.TRANSLATED).count()
+@contextmanager
+def odd_article(service: RunningService, article: dict[str, Any]) -> Iterator[str]:
+    """Deliver an article that other tests must not find, and yield its id while it is there, translated."""
+    article_id = deliver(service, article)
+    try:
+        wait_until(lambda: service.run(_count_untranslated(article_id=article_id)) == 0)
+        yield article_id
+    finally:
+        service.run(_take_away(article_id))
+
+
+async def _count_untranslated(**which: str) -> int:
+    return await Translation.filter(**which).exclude(status=TranslationStatus.TRANSLATED).count()
+
+
+async def _take_away(article_id: str) -> None:
+    await Article.filter(id=article_id).delete()
 
 
 async def _refuse_one(article_id: str) -> None:
