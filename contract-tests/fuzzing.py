@@ -143,7 +143,7 @@ def fuzz(
     if is_refused_everything(role, trouble) and not IS_WHOLE:
         phases.remove("stateful")  # no answer has a link to follow
     effort = ["--max-examples", str(examples), "--phases", ",".join(phases)]
-    if chosen_backends.is_production() and not trouble and not IS_WHOLE:
+    if chosen_backends.is_production() and trouble != "low limits" and not IS_WHOLE:
         effort += ["--mode", "positive"]  # what the schemas refuse reaches no backend
     title = f"{chosen_backends.kind()}-{trouble or role.name}".replace(" ", "-")
     fuzzing = subprocess.run(
@@ -175,7 +175,7 @@ def fuzz(
 def is_sample(role: Role, trouble: str) -> bool:
     """Say whether a run leaves most to chance: the full key's is whole, in trouble on one backend.
 
-    What a role must not do is refused above operations and backends. FUZZING_EXAMPLES asks for everything.
+    What a role must not do is refused above operations. FUZZING_EXAMPLES asks for everything.
     """
     is_elsewhere = trouble == "low limits" and chosen_backends.is_production()
     return (role != FULL_KEY or is_elsewhere) and not IS_WHOLE

@@ -6,13 +6,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzzing import ROLES, Role, credentials_of, fuzz, fuzzed_service
+from fuzzing import FULL_KEY, IS_WHOLE, ROLES, Role, credentials_of, fuzz, fuzzed_service
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.long(seconds=40)
+ONCE = pytest.mark.embedded("what a role must not do is refused above the backends")
 
-@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+
+def marks_of(role: Role) -> list[pytest.MarkDecorator]:
+    if role == FULL_KEY:
+        return [pytest.mark.long(seconds=240)]
+    return [] if IS_WHOLE else [ONCE]
+
+
+@pytest.mark.parametrize("role", [pytest.param(role, id=role.name, marks=marks_of(role)) for role in ROLES])
 def test_the_service_keeps_every_promise_of_the_document(role: Role, tmp_path: Path) -> None:
     with fuzzed_service(tmp_path) as service:
         fuzz(service, role, credentials_of(service, role))

@@ -24,7 +24,10 @@ from tools_table import note
 if TYPE_CHECKING:
     from running_service import RunningService
 
-pytestmark = pytest.mark.embedded("the roles of test_fuzzing.py reach the other backends")
+pytestmark = [
+    pytest.mark.embedded("the full key of test_fuzzing.py reaches the other backends"),
+    pytest.mark.long(seconds=100),
+]
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guides" / "fuzz-it-in-your-ci.md"
 EXAMPLES = "50"
@@ -59,6 +62,7 @@ def test_by_default_finds_nothing_but_what_the_guide_says(offset: int, tmp_path:
     )
 
 
+@pytest.mark.long(seconds=140)
 def test_the_lines_of_the_guide_find_nothing(tmp_path: Path) -> None:
     github, gitlab = (
         yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL)

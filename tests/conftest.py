@@ -18,6 +18,7 @@ import ready_tables
 from backend_free import Watch, reaches_backends
 from cast import Player, form_readers, form_team
 from insider import Insider
+from long_first import put_long_first
 from monitoring.cli.stopping import collect_seldom
 from monitoring.members import passwords
 from refusing_ports import hold_refusing_ports
@@ -51,11 +52,13 @@ def pytest_configure(config: pytest.Config) -> None:
     collect_seldom()  # as a service does: the collector took a fifth of a run's time
 
 
+@pytest.hookimpl(trylast=True)  # after pytest-randomly
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out of the production run what reaches no backend: the embedded run has it."""
     if chosen_backends.is_production():
         config.hook.pytest_deselected(items=[item for item in items if not reaches_backends(item)])
         items[:] = [item for item in items if reaches_backends(item)]
+    put_long_first(config, items)
 
 
 def pytest_collection_finish() -> None:

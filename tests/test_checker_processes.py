@@ -105,6 +105,7 @@ async def count_what_is_not_up(folder: Path) -> int:
             return await Monitor.exclude(status="up").count()
 
 
+@pytest.mark.long(seconds=65)
 @pytest.mark.production("on SQLite one process checks")
 def test_a_checker_that_is_killed_delays_its_checks_and_nobody_checks_twice(tmp_path: Path) -> None:
     installation, site = Installation(tmp_path), LoggingSite()

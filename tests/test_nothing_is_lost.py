@@ -95,6 +95,7 @@ def read_attempts(installation: Installation) -> dict[tuple[str, str], tuple[str
     return asyncio.run(read_rows())
 
 
+@pytest.mark.long(seconds=30)
 class TestKilled:
     """`kill -9` in the middle of translating 20 articles into 5 locales."""
 

@@ -278,6 +278,7 @@ async def list_to_tell() -> list[tuple[str, UUID, datetime]]:
     )
 
 
+@pytest.mark.long(seconds=60)
 async def test_after_a_month_of_outages_uptime_and_incidents_are_the_truth(tmp_path: Path) -> None:
     async with temporary_backends(tmp_path):
         world = World(tmp_path)

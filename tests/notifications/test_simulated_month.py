@@ -195,6 +195,7 @@ async def told_to(channel: NotificationChannel) -> list[tuple[datetime, list[tup
     return sorted(sent.values())
 
 
+@pytest.mark.long(seconds=80)
 async def test_after_a_month_each_channel_was_told_what_it_wanted_and_when(
     addressee: Addressee, monkeypatch: pytest.MonkeyPatch
 ) -> None:
