@@ -43,14 +43,14 @@ $(VENV)/.installed: constraints.txt pyproject.toml
 	@touch $@
 
 # constraints-dev.txt has all of constraints.txt. uv, itself from there, takes a tenth of pip's time; pip stands in
-# where uv finds nothing, since pip has settings that uv does not read.
+# where uv finds nothing, since pip has settings that uv does not read. It knows no overrides: it installs what is listed.
 $(VENV)/.installed-dev: constraints-dev.txt constraints.txt pyproject.toml
 	@echo "Installing into $(VENV) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@sed -n '/^uv==/,/^[^ ]/{/^uv==/p;/^ /p}' constraints-dev.txt > $(VENV)/uv.txt
 	@$(BIN)/python -m pip install --quiet --require-hashes -r $(VENV)/uv.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r constraints-dev.txt \
-	    || $(BIN)/python -m pip install --quiet --require-hashes -r constraints-dev.txt
+	    || $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r constraints-dev.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $(VENV)/.installed $@
 
