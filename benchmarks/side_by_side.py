@@ -129,8 +129,6 @@ def measure(options: argparse.Namespace) -> None:
         parts["healthchecks"] = (partial(measure_healthchecks, folder=options.healthchecks),)
     if options.uptime_kuma:
         parts["uptime_kuma"] = (partial(measure_uptime_kuma, folder=options.uptime_kuma),)
-    scenarios, facts = _measure(parts, quick=options.quick)
-    minutes = (time.monotonic() - began_at) / 60
     command = (
         "make bench"
         + " QUICK=1" * options.quick
@@ -138,13 +136,18 @@ def measure(options: argparse.Namespace) -> None:
         + " UPTIME_KUMA=…" * bool(options.uptime_kuma)
     )
     machine = describe_machine()
+    scenarios: dict[str, Scenario] = {}
+    facts: list[str] = []
+    try:
+        _measure(parts, scenarios, facts, quick=options.quick)
+    finally:  # a part that fails loses no other
+        written = {key: scenario.to_json() for key, scenario in scenarios.items()}
+        stored = {"command": command, "machine": machine, "scenarios": written, "facts": facts}
+        RESULTS.write_text(json.dumps(stored, indent=1))
+    minutes = (time.monotonic() - began_at) / 60
     print("\n" + write_block(command, machine, scenarios, facts))
     _print_verdicts(scenarios)
     print(f"\n{minutes:.0f} minutes; every round is in {RESULTS.relative_to(ROOT)}")
-    written = {key: scenario.to_json() for key, scenario in scenarios.items()}
-    RESULTS.write_text(
-        json.dumps({"command": command, "machine": machine, "scenarios": written, "facts": facts}, indent=1)
-    )
     if not options.quick and set(options.only) == set(PARTS):
         write_page()
 
@@ -170,9 +173,9 @@ def describe_machine() -> str:
     return f"{cores} cores ({model}), {memory_gib:.0f} GiB, Linux {platform.release()}, {python}"
 
 
-def _measure(parts: Mapping[str, Part], *, quick: bool) -> tuple[dict[str, Scenario], list[str]]:
-    scenarios: dict[str, Scenario] = {}
-    facts: list[str] = []
+def _measure(
+    parts: Mapping[str, Part], scenarios: dict[str, Scenario], facts: list[str], *, quick: bool
+) -> None:
     with open_bench(QUICK if quick else FULL) as bench:
         for part, measurements in parts.items():
             for measurement in measurements:
@@ -184,7 +187,6 @@ def _measure(parts: Mapping[str, Part], *, quick: bool) -> tuple[dict[str, Scena
                         scenarios[finding.key] = finding
                 name = getattr(measurement, "__name__", part)
                 print(f"{name}: {time.monotonic() - began_at:.0f} s", file=sys.stderr, flush=True)
-    return scenarios, facts
 
 
 def _print_verdicts(scenarios: dict[str, Scenario]) -> None:
