@@ -39,9 +39,7 @@ EAST = timezone(timedelta(hours=5, minutes=30))
 
 @pytest.fixture
 async def backends(tmp_path: Path) -> AsyncIterator[Backends]:
-    async with temporary_backends(
-        tmp_path, model_modules=GARDEN, tasks=(), database_timeout_seconds=1
-    ) as opened:
+    async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=()) as opened:
         yield opened
 
 
