@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -130,11 +130,12 @@ def running(program: Program, *, listens: bool = True) -> Iterator[Server]:
         yield Server(program.name, process.pid, port, seconds, cpu_seconds(process.pid))
     finally:
         process.send_signal(signal.SIGTERM)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(STOP_TIMEOUT_SECONDS)
-        except subprocess.TimeoutExpired:
+        # Node.js may be the child of a Python process that tells it nothing.
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        process.wait()
 
 
 def _wait_for_port(process: subprocess.Popen[bytes], log_path: Path) -> int:
