@@ -5,14 +5,17 @@ from urllib.parse import unquote_to_bytes
 
 from monitoring.contract.strict_json import REPLACEMENT
 
+PERCENT_SIGN = ord("%")
 BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
 def decode_percent(encoded: bytes) -> str:
     """Decode one piece of text; raises ValueError."""
+    if PERCENT_SIGN not in encoded:
+        return encoded.decode("utf-8")
     if BAD_ESCAPE.search(encoded):
         raise ValueError("bad percent-encoding")
-    return (unquote_to_bytes(encoded) if b"%" in encoded else encoded).decode("utf-8")
+    return unquote_to_bytes(encoded).decode("utf-8")
 
 
 def parse_pairs(encoded: bytes, max_pairs: int) -> list[tuple[str, str]]:
