@@ -72,25 +72,21 @@ def _count_checks(database: Path) -> int:
 @contextmanager
 def _running_uptime_kuma(bench: Bench, folder: Path, url: str) -> Iterator[tuple[Server, Path]]:
     """Start it once to make its tables, and again with monitors. Yield it and its database."""
-    data = bench.make_folder()
+    data, port = bench.make_folder(), find_free_port()
     database = data / "kuma.db"
-
-    def program_on(port: int) -> Program:
-        environment = {
-            "NODE_ENV": "production",
-            "DATA_DIR": f"{data}/",
-            "UPTIME_KUMA_DB_TYPE": "sqlite",
-            "UPTIME_KUMA_HOST": "127.0.0.1",
-            "UPTIME_KUMA_PORT": str(port),
-        }
-        return Program("Uptime Kuma", ("node", "server/server.js"), environment, folder)
-
-    port = find_free_port()
-    with running(program_on(port), listens=False):
+    environment = {
+        "NODE_ENV": "production",
+        "DATA_DIR": f"{data}/",
+        "UPTIME_KUMA_DB_TYPE": "sqlite",
+        "UPTIME_KUMA_HOST": "127.0.0.1",
+        "UPTIME_KUMA_PORT": str(port),
+    }
+    program = Program("Uptime Kuma", ("node", "server/server.js"), environment, folder)
+    with running(program, listens=False):
         wait_for_port(port)  # it listens while it migrates, and writes the key of its tokens last
         _wait_for(database, "SELECT count(*) FROM setting WHERE key = 'jwtSecret'", 1)
     _furnish(database, url)
-    with running(program_on(find_free_port()), listens=False) as server:  # the port may be somebody's by now
+    with running(program, listens=False) as server:
         _wait_for(database, COUNT_STARTED, MONITORS)
         yield server, database
 
