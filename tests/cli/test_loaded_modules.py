@@ -11,6 +11,7 @@ DATABASE = {"tortoise", "monitoring.backends.database"}
 STORAGE = {"obstore"}
 SELDOM = {"nh3", "zxcvbn_rs_py", "tortoise.migrations.executor"}
 TOKENS = {"jwt", "cryptography.x509"}
+SENDING = {"aiodns", "monitoring.outbound.client"}
 
 
 def modules_after(importing: str) -> set[str]:
@@ -26,7 +27,9 @@ def modules_after(importing: str) -> set[str]:
             "monitoring.cli.processes", SERVING | ARTICLES | DATABASE | STORAGE | SELDOM, id="a parent"
         ),
         pytest.param("monitoring.cli.checking", SERVING | ARTICLES | STORAGE | SELDOM, id="a checker"),
-        pytest.param("monitoring.cli.working", SERVING | STORAGE | SELDOM | TOKENS | {"yaml"}, id="a worker"),
+        pytest.param(
+            "monitoring.cli.working", SERVING | STORAGE | SELDOM | TOKENS | SENDING | {"yaml"}, id="a worker"
+        ),
         pytest.param("monitoring.asgi", {"monitoring.worker"} | STORAGE | SELDOM, id="a process that serves"),
     ],
 )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # Modules that children share the memory of.
 PRELOADED = "monitoring.cli.preloaded"
 MARKDOWN = "monitoring.articles.translation.markdown_source"
+SENDING = "monitoring.outbound.client"
 
 log = logging.getLogger(__name__)
 
@@ -127,7 +128,7 @@ def worker(
         [(threads,)] * processes,
         name="worker",
         finishing_seconds=settings.shutdown_timeout_seconds,
-        preload=[PRELOADED, "monitoring.cli.working", MARKDOWN],
+        preload=[PRELOADED, "monitoring.cli.working", MARKDOWN, SENDING],
     )
     _supervise(settings, supervisor, _demand_what_tasks_need)
 
