@@ -9,7 +9,10 @@ SERVING = {"uvicorn", "connexion", "jsonschema_rs", "monitoring.app"}
 ARTICLES = {"monitoring.articles", "markdown_it"}
 DATABASE = {"tortoise", "monitoring.backends.database"}
 STORAGE = {"obstore"}
-SELDOM = {"nh3", "zxcvbn_rs_py", "tortoise.migrations.executor"}
+SELDOM = {
+    *("nh3", "zxcvbn_rs_py", "tortoise.migrations.executor"),
+    *("multiprocessing", "http.server", "werkzeug.serving", "werkzeug.test", "cryptography.x509"),
+}
 TOKENS = {"jwt", "cryptography.x509"}
 SENDING = {"aiodns", "monitoring.outbound.client"}
 

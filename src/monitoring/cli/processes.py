@@ -18,7 +18,6 @@ from monitoring.cli.failing import fail
 from monitoring.cli.listening import base_url_of, listening
 from monitoring.cli.loading import loading
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
-from monitoring.cli.supervising import Supervisor
 from monitoring.contract.document import published_document
 from monitoring.contract.shared_listener import Share
 from monitoring.logs import configure_logging
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
     from multiprocessing.connection import Connection
+
+    from monitoring.cli.supervising import Supervisor
 
 # Modules that children share the memory of.
 PRELOADED = "monitoring.cli.preloaded"
@@ -83,6 +84,8 @@ def serve(
         demand_working_backends(settings)
         _end_as_told(serve_alone(settings, _log_listening))
         return
+    from monitoring.cli.supervising import Supervisor  # noqa: PLC0415 - a single process makes no others
+
     with listening(settings) as listener:
         supervisor = Supervisor(
             _serve_as_child,
@@ -123,6 +126,8 @@ def worker(
         with serve_metrics(settings):
             work(settings, threads)
         return
+    from monitoring.cli.supervising import Supervisor  # noqa: PLC0415 - a single process makes no others
+
     supervisor = Supervisor(
         _work_as_child,
         [(threads,)] * processes,
@@ -155,6 +160,8 @@ def checker(
         with serve_metrics(settings):
             check(settings)
         return
+    from monitoring.cli.supervising import Supervisor  # noqa: PLC0415 - a single process makes no others
+
     supervisor = Supervisor(
         _check_as_child,
         [()] * processes,
