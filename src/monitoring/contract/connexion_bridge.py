@@ -39,7 +39,7 @@ from monitoring.contract.security import SecurityHandler, header_of
 from monitoring.deferred_modules import deferred
 
 # Here Werkzeug is loaded first, too: its server, and its client for tests, do nothing here.
-with deferred("httpx", "requests", "starlette.testclient", "werkzeug.serving", "werkzeug.test"):
+with deferred("httpx", "requests", "starlette.testclient", "werkzeug.serving", "werkzeug.test", "yaml"):
     from connexion.middleware import main as connexion_main
     from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
     from connexion.middleware.lifespan import LifespanMiddleware

@@ -19,7 +19,7 @@ from monitoring.settings.private_keys import read_private_key
 
 # Here the Redis client is loaded first. Of what it can do with several servers we use nothing: 1.3 MiB.
 with deferred(
-    *("redis.cluster", "redis.sentinel", "redis.keyspace_notifications"),
+    *("redis.cluster", "redis.commands.cluster", "redis.sentinel", "redis.keyspace_notifications"),
     *("redis.asyncio.cluster", "redis.asyncio.sentinel", "redis.asyncio.keyspace_notifications"),
 ):
     from redis import ConnectionPool, RedisError
