@@ -218,7 +218,7 @@ class Settings(BaseSettings):
     dns_servers: values.Names = _setting(
         "Name servers, address or address:port; without them the system's", ()
     )
-    ca_file: Path | None = _setting(
+    ca_file: values.AuthoritiesFile = _setting(
         "PEM file of the certificate authorities to trust; without it the usual ones", None
     )
     smtp_url: values.MailServerUrl = _setting(
