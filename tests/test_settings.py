@@ -72,6 +72,10 @@ class TestLists:
         environment.setenv("LOCALES", "PT-br, zh-hant-TW,es-419")
         assert read_settings().locales == ("pt-BR", "zh-Hant-TW", "es-419")
 
+    def test_a_name_server_may_have_a_port(self, environment: pytest.MonkeyPatch) -> None:
+        environment.setenv("DNS_SERVERS", "10.0.0.53,10.0.0.53:5353,fd00::53,[fd00::53]:5353")
+        assert len(read_settings().dns_servers) == 4
+
     def test_an_address_is_a_network_of_one(self, environment: pytest.MonkeyPatch) -> None:
         environment.setenv("TRUSTED_PROXIES", "10.0.0.0/8,192.0.2.7,fd00::/8")
         assert read_settings().trusted_proxies == ("10.0.0.0/8", "192.0.2.7/32", "fd00::/8")
@@ -142,6 +146,9 @@ class TestProblems:
             ("SMTP_URL", "smtps://mail.example.com?tls=none"),
             ("SMTP_URL", "smtp://user:password@mail.example.com?tls=none"),
             ("SMTP_URL", "smtp://mail example.com"),
+            ("DNS_SERVERS", "dns.example.com"),
+            ("DNS_SERVERS", "10.0.0.53:domain"),
+            ("DNS_SERVERS", "10.0.0.0/8"),
             ("CA_FILE", "/nowhere/authorities.pem"),
             ("CA_FILE", __file__),  # which has no certificate
             ("EMAIL_FROM", "monitoring"),

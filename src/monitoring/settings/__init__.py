@@ -215,7 +215,7 @@ class Settings(BaseSettings):
     allowed_networks: values.Networks = _setting(
         "Networks that may be reached although they are not public, such as 10.0.0.0/8", ()
     )
-    dns_servers: values.Names = _setting(
+    dns_servers: values.NameServers = _setting(
         "Name servers, address or address:port; without them the system's", ()
     )
     ca_file: values.AuthoritiesFile = _setting(

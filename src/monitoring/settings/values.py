@@ -180,6 +180,19 @@ def _check_networks(networks: tuple[str, ...]) -> tuple[str, ...]:
         raise ValueError("each must be an IP address or a network, such as 10.0.0.0/8") from None
 
 
+def _demand_name_servers(servers: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a server now that the resolver would refuse when it is opened."""
+    try:
+        for server in servers:
+            is_ipv6_alone = server.count(":") > 1 and not server.startswith("[")
+            place = urlsplit(f"//[{server}]" if is_ipv6_alone else f"//{server}")
+            ipaddress.ip_address(f"{place.hostname}{place.path}")
+            place.port  # noqa: B018 - reading it is what checks it
+    except ValueError:
+        raise ValueError("each must be an IP address, or address:port, such as 10.0.0.53:5353") from None
+    return servers
+
+
 def _check_base_url(url: str) -> str:
     if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", url):
         raise ValueError("must be an http:// or https:// URL without query and fragment")
@@ -256,6 +269,7 @@ UnreadSecrets = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(lambd
 UnreadSecret = Annotated[SecretStr | None, BeforeValidator(lambda _: None)]
 Locales = Annotated[Names, AfterValidator(_check_locales)]
 Networks = Annotated[Names, AfterValidator(_check_networks)]
+NameServers = Annotated[Names, AfterValidator(_demand_name_servers)]
 Plans = Annotated[Mapping[str, int], NoDecode, BeforeValidator(_read_plans)]
 Glossaries = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_read_glossaries)]
 ReferenceUrls = Annotated[Names, AfterValidator(lambda urls: tuple(map(_check_base_url, urls)))]
