@@ -13,7 +13,6 @@ document, which tests/contract/test_connexion_assumptions.py checks one by one:
   requests that were routed to none.
 - `RoutingMiddleware`: its router mounts one router of Starlette's, whose routes wrap objects with an
   `operation_id`.
-- `ROUTING_CONTEXT`: where in `scope["extensions"]` the operation's name is left.
 - `SecurityOperation`: `verification_fn` is what `verify_security` of its factory makes of a function for each
   alternative of the operation.
 - `API`, `apis`, `options`: what `add_api` keeps of a document for `_build_middleware_stack`. A
@@ -27,7 +26,7 @@ document, which tests/contract/test_connexion_assumptions.py checks one by one:
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -40,7 +39,7 @@ from monitoring.deferred_modules import deferred
 
 with deferred("httpx", "requests", "starlette.testclient"):
     from connexion.middleware import main as connexion_main
-    from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
+    from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
     from connexion.middleware.lifespan import LifespanMiddleware
     from connexion.middleware.routing import RoutingMiddleware
     from connexion.middleware.security import SecurityAPI, SecurityMiddleware, SecurityOperation
@@ -56,9 +55,10 @@ Layer = Callable[[ASGIApp], ASGIApp]
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 JudgePath = Callable[[bytes], None]
 MakeEndpoint = Callable[[str, Callable[..., Any]], ASGIApp]
+_OPERATION_ID = "operation_id"  # where in `scope["state"]` it is
 _PERCENT = ord("%")  # looked up as bytes, it would take ten times as long
 
-_Route = tuple[Mapping[str, str], ASGIApp]  # what the scope is told of an operation, and what serves it
+_Route = tuple[str, ASGIApp]  # an operation's id, and what serves it
 
 
 class ConnexionApp(connexion_main.ConnexionMiddleware):
@@ -105,12 +105,10 @@ class ConnexionApp(connexion_main.ConnexionMiddleware):
 
 def operation_id_of(scope: Scope) -> str:
     """Return the document's id of the operation that a request was routed to; empty if it reached none."""
-    context = scope["extensions"].get(ROUTING_CONTEXT)
-    full_name: str | None = context and context.get("operation_id")
-    return _id_in(full_name) if full_name else ""
+    operation_id: str = scope["state"].get(_OPERATION_ID, "")
+    return operation_id
 
 
-@cache  # there are as many as operations
 def _id_in(full_name: str) -> str:
     return full_name.rpartition(".")[2]
 
@@ -174,13 +172,12 @@ class StrictRouting(RoutingMiddleware):
         route = self._literal.get((scope["method"], scope["path"])) or self._find_templated(scope)
         if route is None:
             return super().__call__(scope, receive, send)
-        scope["extensions"][ROUTING_CONTEXT], serve = route
+        scope["state"][_OPERATION_ID], serve = route
         return serve(scope, receive, send)
 
     def _index(self, route: Route) -> None:
         full_name = vars(route.app)["operation_id"]
-        context = {"api_base_path": "", "operation_id": full_name}
-        found = context, _what_serves(full_name, self.app)
+        found = _id_in(full_name), _what_serves(full_name, self.app)
         for method in route.methods or ():
             if route.param_convertors:
                 self._templated[method].append((route.path_regex, found))
