@@ -37,7 +37,10 @@ def test_routing_leaves_the_operation_in_the_scope(path: str, operation_id: str)
 
     async def send(_: Message) -> None: ...
 
-    asyncio.run(build_bakery()(scope, receive, send))
+    async def route() -> None:
+        await build_bakery()(scope, receive, send)
+
+    asyncio.run(route())
     assert operation_id_of(scope) == operation_id
 
 
@@ -54,7 +57,7 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
     assert stack is not None
     names = [type(part).__name__ for part in stack]
     assert names == [
-        "_Lifespan",
+        "LifespanMiddleware",
         "Witness",
         "AnswerHeaders",
         "ProblemAnswers",

@@ -4,10 +4,10 @@ Stock Connexion validates too slowly and answers some hostile requests with 500 
 its innermost part and refine what is around it. That takes names and habits of Connexion 3.3 that it does not
 document, which tests/contract/test_connexion_assumptions.py checks one by one:
 
-- `ConnexionMiddleware._build_middleware_stack` returns the outermost part and the list of all, and
-  `middleware_stack` says whether it was built. Arguments for `add_api` that Connexion does not know are
-  passed on to every part, the innermost first.
-- `LifespanMiddleware`: `router` serves the lifespan, `next_app` the rest.
+- `ConnexionMiddleware._build_middleware_stack` returns the outermost part and the list of all. `app` is that
+  part, and `middleware_stack` says whether it was built. `__call__` puts itself into the scope as `app`.
+  Arguments for `add_api` that Connexion does not know are passed on to every part, the innermost first.
+- `LifespanMiddleware` serves the lifespan, and passes on the rest.
 - `RoutedMiddleware`, `RoutedAPI`: for each operation of the document, `make_operation` returns what serves
   it. A part finds its operations under `apis[""]`, by the name that the resolver gave them, and passes on
   requests that were routed to none.
@@ -83,7 +83,7 @@ class ConnexionApp(connexion_main.ConnexionMiddleware):
         `security_handlers` has one for each kind of scheme.
         """
         stack: list[Any] = [  # which Connexion types as applications
-            _Lifespan,  # outermost: the others serve HTTP only
+            LifespanMiddleware,  # outermost: the others serve HTTP only
             *layers,
             partial(StrictRouting, judge_encoded_path=judge_encoded_path),
             Security,
@@ -101,6 +101,13 @@ class ConnexionApp(connexion_main.ConnexionMiddleware):
         self.apis.append(connexion_main.API(specification, base_path="", **options))
         # Built now: a document that cannot be served stops the start, not the first request.
         self.app, self.middleware_stack = self._build_middleware_stack()
+        _, self.serve_http, *_ = self.middleware_stack
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve requests and the lifespan."""
+        scope["app"] = self
+        part = self.serve_http if scope["type"] == "http" else self.app
+        await part(scope, receive, send)
 
 
 def operation_id_of(scope: Scope) -> str:
@@ -132,13 +139,6 @@ class _HandlerResolver(Resolver):
     def resolve_operation_id(self, operation: AbstractOperation) -> str:
         """Return the function's full name, which Connexion from then on calls the operation's id."""
         return self._locate_handler(operation.operation_id)
-
-
-class _Lifespan(LifespanMiddleware):
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:  # type: ignore[override]
-        """Serve the lifespan, and pass on requests."""
-        part: ASGIApp = self.router if scope["type"] == "lifespan" else self.next_app
-        return part(scope, receive, send)
 
 
 class StrictRouting(RoutingMiddleware):
