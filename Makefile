@@ -9,9 +9,9 @@ ROLE ?= full key
 BACKENDS ?= embedded
 BIN = $(VENV)/bin
 REPORTS = build/contract
-# Many tests wait for processes, servers and browsers, so three workers for two cores are quicker. Fuzzing never waits.
+# Tests wait for processes, servers and browsers, and a fuzzer for its service: three workers for two cores are quicker.
 SHARED_OUT = $(BIN)/pytest -n $$(((3 * $$(getconf _NPROCESSORS_ONLN) + 1) / 2)) --dist=worksteal
-CONTRACT = $(BIN)/pytest -n auto --dist=worksteal contract-tests
+CONTRACT = $(SHARED_OUT) contract-tests
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
 # Modules are compiled once, whatever the caller's environment says: pytest compiles its tests for 6 s of CPU a worker.

@@ -13,7 +13,8 @@ import pytest
 from articles.desk import deliver, make_submission, read_page
 from intercepted_messages import intercept_messages
 from monitoring.articles.models import Article, Translation
-from monitoring.articles.service import NEVER, receive_submission
+from monitoring.articles.queueing import NEVER
+from monitoring.articles.service import receive_submission
 from monitoring.articles.sweeping import queue_missing_locales, sweep
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import Backends, open_backends

@@ -9,7 +9,8 @@ import pytest
 import chosen_backends
 from articles.desk import LOCALES, deliver, make_submission, read_page, states, translate, translation_of
 from monitoring.articles.models import Article, Translation, TranslationStatus
-from monitoring.articles.service import find_article, list_articles, receive_submission, retry_failed
+from monitoring.articles.queueing import retry_failed
+from monitoring.articles.service import find_article, list_articles, receive_submission
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import StorageUnavailable
 

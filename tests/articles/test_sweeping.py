@@ -9,7 +9,7 @@ from intercepted_messages import intercept_messages
 from monitoring.articles import sweeping
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Article, TranslationStatus
-from monitoring.articles.service import NEVER, retry_failed
+from monitoring.articles.queueing import NEVER, retry_failed
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.backends.current import current_backends
 from temporary_backends import temporary_backends

@@ -26,9 +26,9 @@ from monitoring.articles import claims
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.models import Translation, TranslationMemory
+from monitoring.articles.queueing import retry_failed
 from monitoring.articles.refusals import find_refusals
 from monitoring.articles.representations import represent_state
-from monitoring.articles.service import retry_failed
 from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.engines import (

@@ -20,6 +20,7 @@ import pytest
 import chosen_backends
 from articles.desk import make_submission, translate
 from backends.recorded_statements import Statement, recorded_statements
+from monitoring.articles import queueing
 from monitoring.articles import service as articles
 from monitoring.articles.backlog import measure_translations
 from monitoring.articles.claims import claim_translation
@@ -389,8 +390,8 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "measure notifications": measure_notifications,
     "measure how late checks are": measure_lateness,
     "measure incidents": measure_incidents,
-    "retry what failed of an article": lambda: articles.retry_failed(UUID(int=500)),
-    "retry what failed": articles.retry_failed,
+    "retry what failed of an article": lambda: queueing.retry_failed(UUID(int=500)),
+    "retry what failed": queueing.retry_failed,
     "translate an article again": lambda: retranslate(Choice(UUID(int=700)), forgets_memory=True),
     "unpublish an article": lambda: withdraw_article(UUID(int=600), PublicationStatus.UNPUBLISHED, PUBLISHER),
     "delete an article": lambda: withdraw_article(UUID(int=601), PublicationStatus.DELETED, PUBLISHER),

@@ -17,8 +17,8 @@ from monitoring.articles.memory import (
     remember_segments,
 )
 from monitoring.articles.models import Article, Translation
+from monitoring.articles.queueing import NEVER, queue_again
 from monitoring.articles.refusals import find_refusals, forget_refusals
-from monitoring.articles.service import NEVER, queue_again
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.codes import accepted
 from monitoring.audit.actions import Action

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.articles.models import Article, PublicationStatus, SiteFiles, TranslationStatus
-from monitoring.articles.service import NEVER, page_through_articles
+from monitoring.articles.queueing import NEVER
+from monitoring.articles.service import page_through_articles
 from monitoring.articles.storage import (
     SOURCE_LOCALE,
     find_missing_locales,

@@ -10,7 +10,8 @@ from uuid import UUID
 
 from monitoring.articles.memory import forget_article, recall_corrections, recall_segments
 from monitoring.articles.models import OPEN_STATUSES, Article, Translation, TranslationStatus
-from monitoring.articles.service import ARTICLES_A_PAGE, NEVER, queue_again
+from monitoring.articles.queueing import NEVER, queue_again
+from monitoring.articles.service import ARTICLES_A_PAGE
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.backends.current import current_backends

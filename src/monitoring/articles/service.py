@@ -19,17 +19,11 @@ from monitoring.articles.intake import (
     choose_folder,
     find_taken_folders,
     insert_articles,
-    insert_translations,
     make_article,
     take_in_by_the_round,
 )
-from monitoring.articles.models import (
-    Article,
-    Happening,
-    PublicationStatus,
-    Translation,
-    TranslationStatus,
-)
+from monitoring.articles.models import Article, Happening, PublicationStatus, Translation
+from monitoring.articles.queueing import queue_translations
 from monitoring.articles.rules import (
     KINDS,
     WITHDRAWALS,
@@ -61,15 +55,11 @@ from monitoring.backends.pages import read_page
 from monitoring.logs import log_article
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Sequence
+    from collections.abc import AsyncIterator, Collection
 
     from tortoise.backends.base.client import BaseDBAsyncClient
-    from tortoise.queryset import QuerySet
 
     from monitoring.backends.pages import Page
-
-# As if the last message had been sent at the beginning of time: the next sweep finds the article.
-NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 # A single statement over all articles would one day exceed the time limit of a statement.
 ARTICLES_A_PAGE = 200
@@ -236,31 +226,6 @@ async def _revise(article: Article, submission: Submission, now: datetime) -> No
         await note_revision(article, Happening.PUBLISHED, now)
 
 
-async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:
-    """Queue every locale that is missing or behind the article's revision, within the caller's transaction.
-
-    Returns whether there was any. A worker that is translating an earlier revision loses its claim, and with
-    it the right to store its work. Locales that are no longer configured stay as they are.
-    """
-    rows = Translation.filter(article_id=article.id, locale__in=locales)
-    known = {row.locale for row in await rows.only("locale")}
-    missing = [locale for locale in locales if locale not in known]
-    if missing:
-        connection = current_backends().database.context.db()
-        await insert_translations(connection, [article.id], missing, revision=article.revision, due_at=now)
-    count_behind = await rows.exclude(revision=article.revision).update(
-        revision=article.revision,
-        status=TranslationStatus.QUEUED,
-        attempts=0,
-        due_at=now,
-        claim=None,
-        reason=None,
-        untranslated_segments=0,
-        translated_at=None,
-    )
-    return bool(missing or count_behind)
-
-
 async def find_article(article_id: UUID) -> Article | None:
     """Return an article with its translations, or None if there is none or it was deleted."""
     known = Article.exclude(status=PublicationStatus.DELETED)
@@ -292,25 +257,3 @@ async def page_through_articles() -> AsyncIterator[dict[UUID, int]]:
     while revisions := dict(await articles.filter(id__gt=last_id).values_list("id", "revision")):
         yield revisions
         *_, last_id = revisions
-
-
-async def retry_failed(article_id: UUID | None = None, locale: str | None = None) -> int:
-    """Queue failed translations again with a full number of attempts. Returns how many there were.
-
-    The sweep of any process that works on this database then sends messages for them.
-    """
-    failed = Translation.filter(status=TranslationStatus.FAILED)
-    if article_id:
-        failed = failed.filter(article_id=article_id)
-    if locale:
-        failed = failed.filter(locale=locale)
-    async with transaction():
-        await Article.filter(id__in=Subquery(failed.values("article_id"))).update(nudged_at=NEVER)
-        return await queue_again(failed)
-
-
-async def queue_again(rows: QuerySet[Translation]) -> int:
-    """Queue translations with a full number of attempts, whoever is translating them. Returns how many."""
-    return await rows.update(
-        status=TranslationStatus.QUEUED, attempts=0, reason=None, due_at=datetime.now(UTC), claim=None
-    )

@@ -10,8 +10,9 @@ from tortoise.expressions import Subquery
 
 from monitoring.articles.claims import is_due
 from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
+from monitoring.articles.queueing import NEVER, queue_translations
 from monitoring.articles.rules import WORKER_STOPPED
-from monitoring.articles.service import NEVER, page_through_articles, queue_translations
+from monitoring.articles.service import page_through_articles
 from monitoring.articles.submissions import read_tags
 from monitoring.articles.tasks import translate_article
 from monitoring.backends.current import current_backends

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import typer
 
-from monitoring.articles import restoring, service
+from monitoring.articles import queueing, restoring, service
 from monitoring.articles.chosen_engine import make_engine
 from monitoring.articles.corrections import BrokenCodes, UnknownSegment, correct, list_segments
 from monitoring.articles.models import PublicationStatus, TranslationStatus
@@ -98,7 +98,7 @@ def retry_failed(
     """Queue failed translations again. A running service takes them within seconds."""
     if article_id and run_command(service.find_article(article_id)) is None:
         _fail_to_find(article_id)
-    show_row({"queued": run_command(service.retry_failed(article_id, locale))}, as_json=as_json)
+    show_row({"queued": run_command(queueing.retry_failed(article_id, locale))}, as_json=as_json)
 
 
 @app.command("retranslate")

@@ -15,9 +15,10 @@ from monitoring.app.marks import EVERYWHERE, Shown, Source
 from monitoring.app.routing import for_members
 from monitoring.articles.history import list_history
 from monitoring.articles.models import PublicationStatus, TranslationStatus
+from monitoring.articles.queueing import retry_failed
 from monitoring.articles.refusals import count_refusals
 from monitoring.articles.retranslation import FINISHED, Choice, retranslate
-from monitoring.articles.service import find_article, list_articles, retry_failed
+from monitoring.articles.service import find_article, list_articles
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
 from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.article import read_article as read_article_source
