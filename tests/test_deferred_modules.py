@@ -32,3 +32,14 @@ def test_a_module_that_is_loaded_already_is_not_replaced() -> None:
     with deferred("colorsys"):
         assert import_module("colorsys") is loaded
     assert import_module("colorsys") is loaded
+
+
+def test_a_library_may_make_subclasses_of_it_and_ask_for_instances() -> None:
+    with deferred("colorsys"):
+        from colorsys import rgb_to_hsv  # noqa: PLC0415
+
+    class Subclass(rgb_to_hsv):  # type: ignore[misc, valid-type]  # what a library would take for a class
+        pass
+
+    assert not isinstance("red", rgb_to_hsv | Subclass)
+    assert "colorsys" not in sys.modules

@@ -142,6 +142,8 @@ class TestProblems:
             ("SMTP_URL", "smtps://mail.example.com?tls=none"),
             ("SMTP_URL", "smtp://user:password@mail.example.com?tls=none"),
             ("SMTP_URL", "smtp://mail example.com"),
+            ("CA_FILE", "/nowhere/authorities.pem"),
+            ("CA_FILE", __file__),  # which has no certificate
             ("EMAIL_FROM", "monitoring"),
             ("EMAIL_FROM", "a@example.com, b@example.com"),
             ("EMAIL_FROM", "Monitoring <monitoring@example.com>\nBcc: eve@example.net"),

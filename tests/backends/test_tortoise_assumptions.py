@@ -23,6 +23,7 @@ from tortoise.backends.sqlite.client import SqliteClient, SqliteTransactionConte
 from tortoise.migrations.executor import MigrationExecutor
 from tortoise.migrations.recorder import MigrationRecorder
 from tortoise.models import Model
+from tortoise.validators import InvalidDomainName, validate_domain_name
 
 from backends.garden_models import Bed
 from monitoring.backends.tortoise_bridge import Model as OurModel
@@ -67,6 +68,20 @@ class TestModels:
         )
         told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert told.stdout == "False\n"
+
+    def test_are_loaded_without_compiling_the_pattern_of_domain_names(self) -> None:
+        code = (
+            "import re; compiled = []; compile = re.compile;"
+            "re.compile = lambda pattern, flags=0: compiled.append(str(pattern)) or compile(pattern, flags);"
+            "import monitoring.backends.database; print(any('\\uffff' in pattern for pattern in compiled))"
+        )
+        told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert told.stdout == "False\n"
+
+    def test_can_be_validated_by_domain_names_nevertheless(self) -> None:
+        validate_domain_name("bücher.example.com")
+        with pytest.raises(InvalidDomainName):
+            validate_domain_name("two words.example.com")
 
     def test_are_made_as_construct_makes_them(self) -> None:
         row = Bed.construct(name="south")

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from monitoring.cli.failing import fail
-from monitoring.cli.supervising import say_ready
+from monitoring.cli.lifeline import say_ready
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -9,8 +9,14 @@ SERVING = {"uvicorn", "connexion", "jsonschema_rs", "monitoring.app"}
 ARTICLES = {"monitoring.articles", "markdown_it"}
 DATABASE = {"tortoise", "monitoring.backends.database"}
 STORAGE = {"obstore"}
-SELDOM = {"nh3", "zxcvbn_rs_py", "tortoise.migrations.executor"}
+SELDOM = {
+    *("nh3", "zxcvbn_rs_py", "tortoise.migrations.executor"),
+    *("multiprocessing", "http.server", "werkzeug.serving", "werkzeug.test", "cryptography.x509"),
+    *("argparse", "typer.completion", "redis.commands.cluster"),
+    "cryptography.hazmat.primitives.serialization.ssh",
+}
 TOKENS = {"jwt", "cryptography.x509"}
+SENDING = {"aiodns", "monitoring.outbound.client"}
 
 
 def modules_after(importing: str) -> set[str]:
@@ -26,8 +32,14 @@ def modules_after(importing: str) -> set[str]:
             "monitoring.cli.processes", SERVING | ARTICLES | DATABASE | STORAGE | SELDOM, id="a parent"
         ),
         pytest.param("monitoring.cli.checking", SERVING | ARTICLES | STORAGE | SELDOM, id="a checker"),
-        pytest.param("monitoring.cli.working", SERVING | STORAGE | SELDOM | TOKENS | {"yaml"}, id="a worker"),
-        pytest.param("monitoring.asgi", {"monitoring.worker"} | STORAGE | SELDOM, id="a process that serves"),
+        pytest.param(
+            "monitoring.cli.working", SERVING | STORAGE | SELDOM | TOKENS | SENDING | {"yaml"}, id="a worker"
+        ),
+        pytest.param(
+            "monitoring.asgi",
+            {"monitoring.worker", "yaml", "configparser"} | STORAGE | SELDOM,
+            id="a process that serves",
+        ),
     ],
 )
 def test_a_process_loads_nothing_that_it_does_not_use_at_once(module: str, unused: set[str]) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import uvloop
 from uvicorn import Config
 
+from monitoring.cli.lifeline import say_ready
 from monitoring.cli.stopping import Stop, run_until_stopped
-from monitoring.cli.supervising import say_ready
 from monitoring.contract.shared_listener import Share, SharedListener
 from monitoring.contract.uvicorn_bridge import WebServer
 

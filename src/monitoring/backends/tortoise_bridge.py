@@ -6,6 +6,8 @@ tests/backends/test_tortoise_assumptions.py checks each of them:
 - `ModelMeta.__new__` reads no source of a model that has `_no_comments`. That saves a fourteenth of what
   loading costs. Tortoise's own model lacks it, and is made without a source if `inspect.getsource` finds
   none. That saves a twentieth.
+- `tortoise.validators` compiles a pattern for domain names when it is loaded, and only searches with it. No
+  column of ours is validated so. Compiling it later, if ever, saves a twentieth.
 - `Model._saved_in_db` says whether `save` inserts or updates; `_await_when_save` has values still to come.
 - `tortoise.context._current_context` is the context variable from which models learn their database.
 - `MigrationExecutor._schema_editor` makes what makes tables. The table `tortoise_migrations` has the names of
@@ -15,7 +17,9 @@ tests/backends/test_tortoise_assumptions.py checks each of them:
 from __future__ import annotations
 
 import inspect
+import re
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -44,7 +48,24 @@ def _hiding_classes() -> Iterator[None]:
         inspect.getsource = find
 
 
-with _hiding_classes():
+@contextmanager
+def _leaving_domain_names() -> Iterator[None]:
+    """Compile a pattern with nearly all characters when somebody searches with it."""
+    compile_now = re.compile
+
+    def compile_unless_vast(pattern: Any, flags: Any = 0) -> Any:  # noqa: ANN401 - whatever has a pattern
+        if isinstance(pattern, str) and "\uffff" in pattern:
+            return SimpleNamespace(search=lambda text: re.search(pattern, text, flags))
+        return compile_now(pattern, flags)
+
+    re.compile = compile_unless_vast
+    try:
+        yield
+    finally:
+        re.compile = compile_now
+
+
+with _hiding_classes(), _leaving_domain_names():
     from tortoise import context as tortoise_context
     from tortoise.models import Model as TortoiseModel
     from tortoise.models import ModelMeta

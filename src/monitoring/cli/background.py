@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from monitoring.backends.assembly import open_backends
 from monitoring.backends.readiness import open_signs_of_life
+from monitoring.cli.lifeline import say_ready
 from monitoring.cli.stopping import Stop, run_until_stopped
-from monitoring.cli.supervising import say_ready
 from monitoring.tracing import sending_traces
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from monitoring.cli.failing import fail
 from monitoring.cli.listening import base_url_of, listening
 from monitoring.cli.loading import loading
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
-from monitoring.cli.supervising import Supervisor
 from monitoring.contract.document import published_document
 from monitoring.contract.shared_listener import Share
 from monitoring.logs import configure_logging
@@ -30,9 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
 
+    from monitoring.cli.supervising import Supervisor
+
 # Modules that children share the memory of.
 PRELOADED = "monitoring.cli.preloaded"
 MARKDOWN = "monitoring.articles.translation.markdown_source"
+SENDING = "monitoring.outbound.client"
 
 log = logging.getLogger(__name__)
 
@@ -82,6 +84,8 @@ def serve(
         demand_working_backends(settings)
         _end_as_told(serve_alone(settings, _log_listening))
         return
+    from monitoring.cli.supervising import Supervisor  # noqa: PLC0415 - a single process makes no others
+
     with listening(settings) as listener:
         supervisor = Supervisor(
             _serve_as_child,
@@ -122,12 +126,14 @@ def worker(
         with serve_metrics(settings):
             work(settings, threads)
         return
+    from monitoring.cli.supervising import Supervisor  # noqa: PLC0415 - a single process makes no others
+
     supervisor = Supervisor(
         _work_as_child,
         [(threads,)] * processes,
         name="worker",
         finishing_seconds=settings.shutdown_timeout_seconds,
-        preload=[PRELOADED, "monitoring.cli.working", MARKDOWN],
+        preload=[PRELOADED, "monitoring.cli.working", MARKDOWN, SENDING],
     )
     _supervise(settings, supervisor, _demand_what_tasks_need)
 
@@ -154,6 +160,8 @@ def checker(
         with serve_metrics(settings):
             check(settings)
         return
+    from monitoring.cli.supervising import Supervisor  # noqa: PLC0415 - a single process makes no others
+
     supervisor = Supervisor(
         _check_as_child,
         [()] * processes,

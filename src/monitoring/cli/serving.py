@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitoring.backends.assembly import open_storage_of
+from monitoring.cli.lifeline import say_ready
 from monitoring.cli.listening import base_url_of
 from monitoring.cli.metrics_port import serve_metrics
 from monitoring.cli.migrating import demand_migrated_database
 from monitoring.cli.stopping import Stop, run_until_stopped
-from monitoring.cli.supervising import say_ready
 from monitoring.cli.web_server import configure_server
 from monitoring.contract.shared_listener import Share, SharedListener
 from monitoring.contract.uvicorn_bridge import WebServer

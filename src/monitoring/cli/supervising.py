@@ -35,12 +35,6 @@ log = logging.getLogger(__name__)
 _forking = multiprocessing.get_context("forkserver")
 
 
-def say_ready(lifeline: Connection) -> None:
-    """Tell the parent that this child does its work now."""
-    with suppress(OSError):  # a parent that is gone is noticed elsewhere
-        lifeline.send_bytes(b"ready")
-
-
 class Supervisor:
     """Keeps children at work until it is stopped. They are called `name-0`, `name-1` and so on.
 

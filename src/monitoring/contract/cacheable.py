@@ -7,12 +7,9 @@ from functools import lru_cache
 from hashlib import sha256
 
 from starlette.requests import Request
+from werkzeug.http import parse_accept_header
 
 from monitoring.contract.replies import NOT_MODIFIED, Reply
-from monitoring.deferred_modules import deferred
-
-with deferred("werkzeug.serving", "werkzeug.test"):  # its server, and a client for tests
-    from werkzeug.http import parse_accept_header
 
 CACHE_CONTROL = "public, max-age=300"
 

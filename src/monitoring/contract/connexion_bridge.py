@@ -17,8 +17,8 @@ document, which tests/contract/test_connexion_assumptions.py checks one by one:
   alternative of the operation.
 - `API`, `apis`, `options`: what `add_api` keeps of a document for `_build_middleware_stack`. A
   `Specification` validates by `_validate_spec` what it is made of.
-- `httpx` is used to ask another server about a token, `requests` to load a document from a URL, and
-  Starlette's test client by tests: each only when it is called.
+- `httpx` is used to ask another server about a token, `requests` to load a document from a URL, PyYAML to
+  load one from a file, and Starlette's test client by tests: each only when it is called.
 - Security handlers are made without arguments and asked for a function by `get_fn`. The factory keeps them
   as `security_handlers`.
 """
@@ -37,7 +37,8 @@ from monitoring.contract.document import Node
 from monitoring.contract.security import SecurityHandler, header_of
 from monitoring.deferred_modules import deferred
 
-with deferred("httpx", "requests", "starlette.testclient"):
+# Here Werkzeug is loaded first, too. Its server, and its client for tests, do nothing in this service.
+with deferred("httpx", "requests", "starlette.testclient", "werkzeug.serving", "werkzeug.test", "yaml"):
     from connexion.middleware import main as connexion_main
     from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
     from connexion.middleware.lifespan import LifespanMiddleware

@@ -10,7 +10,6 @@ import asyncio
 import logging
 import time
 from mmap import mmap
-from multiprocessing.reduction import DupFd
 from os import dup
 from select import POLLIN, poll
 from tempfile import TemporaryFile
@@ -46,6 +45,8 @@ class Share:
             return [Share(dup(file.fileno()), seat) for seat in range(processes)]
 
     def __reduce__(self) -> tuple[Any, ...]:
+        from multiprocessing.reduction import DupFd  # noqa: PLC0415 - a single process shares none
+
         return _reopen, (DupFd(self._descriptor), self._seat)
 
     def tell(self, connections: int) -> None:

@@ -46,7 +46,7 @@ from monitoring.contract.slow_clients import Watch
 from monitoring.deferred_modules import deferred
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
 
-with deferred("uvicorn.main"):
+with deferred("configparser", "uvicorn.main"):
     from uvicorn.config import Config
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
     from uvicorn.server import Server

@@ -7,7 +7,12 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from monitoring.deferred_modules import deferred
+
+# Settings come from the environment. Reading them from arguments would need half a megabyte.
+with deferred("argparse", "pydantic_settings.sources.providers.cli"):
+    from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from monitoring.settings import values
 from monitoring.settings.values import RateLimitPolicy
@@ -213,7 +218,7 @@ class Settings(BaseSettings):
     dns_servers: values.Names = _setting(
         "Name servers, address or address:port; without them the system's", ()
     )
-    ca_file: Path | None = _setting(
+    ca_file: values.AuthoritiesFile = _setting(
         "PEM file of the certificate authorities to trust; without it the usual ones", None
     )
     smtp_url: values.MailServerUrl = _setting(

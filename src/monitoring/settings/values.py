@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import parse_qsl, urlsplit
 
@@ -19,7 +21,7 @@ from monitoring.settings.private_keys import read_private_key
 
 # Here the Redis client is loaded first. Of what it can do with several servers we use nothing: 1.3 MiB.
 with deferred(
-    *("redis.cluster", "redis.sentinel", "redis.keyspace_notifications"),
+    *("redis.cluster", "redis.commands.cluster", "redis.sentinel", "redis.keyspace_notifications"),
     *("redis.asyncio.cluster", "redis.asyncio.sentinel", "redis.asyncio.keyspace_notifications"),
 ):
     from redis import ConnectionPool, RedisError
@@ -129,6 +131,16 @@ def _demand_redis_options(secret: SecretStr | None) -> SecretStr | None:
     except (RedisError, TypeError, ValueError):
         raise ValueError("has an option that the Redis client does not take") from None
     return secret
+
+
+def _demand_authorities(file: Path | None) -> Path | None:
+    """Refuse a file now that would make every request over https fail."""
+    try:
+        if file:
+            ssl.create_default_context(cafile=file)
+    except OSError:  # ssl.SSLError among them
+        raise ValueError("must be a PEM file of certificate authorities") from None
+    return file
 
 
 def _demand_mail_server(secret: SecretStr | None) -> SecretStr | None:
@@ -259,6 +271,7 @@ DatabaseUrl = Annotated[
 RedisUrl = Annotated[
     SecretStr | None, _demand_url("redis://", "rediss://", "unix://"), AfterValidator(_demand_redis_options)
 ]
+AuthoritiesFile = Annotated[Path | None, AfterValidator(_demand_authorities)]
 MailServerUrl = Annotated[SecretStr | None, AfterValidator(_demand_mail_server)]
 Sender = Annotated[str | None, AfterValidator(_demand_sender)]
 StorageUrl = Annotated[SecretStr | None, _demand_url("file:///", "memory:///", "s3://", "gs://", "az://")]
