@@ -236,8 +236,9 @@ def record_age(gauge: Gauge, since: datetime | None, now: datetime) -> None:
 
 def record_answer(operation: str, status: int, duration_seconds: float) -> None:
     """Count an answer."""
-    _answers_of(operation, status).inc()
-    _answer_seconds_of(operation).observe(duration_seconds)
+    answers, seconds = _answers_of(operation, status)
+    answers.inc()
+    seconds.observe(duration_seconds)
 
 
 def record_check(outcome: str, delay_seconds: float, duration_seconds: float) -> None:
@@ -254,13 +255,8 @@ def _checks_of(outcome: str) -> Counter:
 
 
 @cache
-def _answers_of(operation: str, status: int) -> Counter:
-    return ANSWERS.labels(operation, status)
-
-
-@cache
-def _answer_seconds_of(operation: str) -> Histogram:
-    return ANSWER_SECONDS.labels(operation)
+def _answers_of(operation: str, status: int) -> tuple[Counter, Histogram]:
+    return ANSWERS.labels(operation, status), ANSWER_SECONDS.labels(operation)
 
 
 set_first_values()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from monitoring.contract.application import ContractApp, Readiness, always_ready, build_contract_app
 from monitoring.contract.document import Document, Node, load_document
@@ -51,10 +51,5 @@ def build_bakery(document: Document | None = None, readiness: Readiness = always
 def build_closed_bakery(answer: ASGIApp) -> ContractApp:
     """Build a bakery that starts and stops like any other, and leaves its requests to somebody else."""
     bakery = build_bakery()
-    lifespan: ASGIApp = bakery.app
-
-    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-        await (lifespan if scope["type"] == "lifespan" else answer)(scope, receive, send)
-
-    bakery.app = serve
+    bakery.serve_http = answer
     return bakery

@@ -1,5 +1,6 @@
 """Undocumented facts about Connexion 3.3 that the contract relies on: an upgrade fails here first."""
 
+import asyncio
 import inspect
 import subprocess
 import sys
@@ -7,16 +8,17 @@ from importlib.metadata import version
 
 import pytest
 from connexion.exceptions import InvalidSpecification
-from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
+from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
 from connexion.middleware.main import ConnexionMiddleware
 from connexion.middleware.routing import RoutingMiddleware
 from connexion.middleware.security import SecurityMiddleware, SecurityOperation
 from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
 from connexion.spec import OpenAPISpecification, Specification
 from starlette.convertors import StringConvertor
+from starlette.types import Message
 
 from bakery.service import bakery_document, build_bakery
-from monitoring.contract.connexion_bridge import Endpoints
+from monitoring.contract.connexion_bridge import Endpoints, operation_id_of
 from monitoring.contract.endpoint import Endpoint
 from monitoring.contract.skeleton import make_skeleton
 
@@ -25,8 +27,21 @@ def test_the_version_is_the_one_these_assumptions_were_read_from() -> None:
     assert version("connexion").startswith("3.3.")
 
 
-def test_routing_leaves_the_operation_in_the_scope_under_this_name() -> None:
-    assert ROUTING_CONTEXT == "connexion_routing"
+@pytest.mark.parametrize(("path", "operation_id"), [("/health", "get_health"), ("/unknown", "")])
+def test_routing_leaves_the_operation_in_the_scope(path: str, operation_id: str) -> None:
+    about = {"method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": []}
+    scope = {"type": "http", "state": {}, **about}
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(_: Message) -> None: ...
+
+    async def route() -> None:
+        await build_bakery()(scope, receive, send)
+
+    asyncio.run(route())
+    assert operation_id_of(scope) == operation_id
 
 
 def test_routed_parts_take_these_arguments() -> None:
@@ -42,7 +57,7 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
     assert stack is not None
     names = [type(part).__name__ for part in stack]
     assert names == [
-        "_Lifespan",
+        "LifespanMiddleware",
         "Witness",
         "AnswerHeaders",
         "ProblemAnswers",

@@ -112,6 +112,15 @@ class TestProtocol:
         assert app is protocol.app
         assert not hasattr(RequestResponseCycle, "__slots__")
 
+    async def test_keeps_the_task_of_a_request_until_it_is_done(self) -> None:
+        protocol = new_protocol(Transport())
+        assert protocol.tasks is protocol.server_state.tasks
+        protocol.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        (task,) = protocol.tasks
+        assert "RequestResponseCycle.run_asgi" in repr(task.get_coro())
+        await asyncio.wait([task])
+        assert protocol.tasks == set()
+
     @pytest.mark.parametrize("callback", ["on_headers_complete", "on_body", "on_message_complete"])
     def test_asks_whether_to_upgrade_before_it_serves(self, callback: str) -> None:
         source = inspect.getsource(getattr(HttpToolsProtocol, callback))

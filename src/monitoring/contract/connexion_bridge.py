@@ -4,16 +4,15 @@ Stock Connexion validates too slowly and answers some hostile requests with 500 
 its innermost part and refine what is around it. That takes names and habits of Connexion 3.3 that it does not
 document, which tests/contract/test_connexion_assumptions.py checks one by one:
 
-- `ConnexionMiddleware._build_middleware_stack` returns the outermost part and the list of all, and
-  `middleware_stack` says whether it was built. Arguments for `add_api` that Connexion does not know are
-  passed on to every part, the innermost first.
-- `LifespanMiddleware`: `router` serves the lifespan, `next_app` the rest.
+- `ConnexionMiddleware._build_middleware_stack` returns the outermost part and the list of all. `app` is that
+  part, and `middleware_stack` says whether it was built. `__call__` puts itself into the scope as `app`.
+  Arguments for `add_api` that Connexion does not know are passed on to every part, the innermost first.
+- `LifespanMiddleware` serves the lifespan, and passes on the rest.
 - `RoutedMiddleware`, `RoutedAPI`: for each operation of the document, `make_operation` returns what serves
   it. A part finds its operations under `apis[""]`, by the name that the resolver gave them, and passes on
   requests that were routed to none.
 - `RoutingMiddleware`: its router mounts one router of Starlette's, whose routes wrap objects with an
   `operation_id`.
-- `ROUTING_CONTEXT`: where in `scope["extensions"]` the operation's name is left.
 - `SecurityOperation`: `verification_fn` is what `verify_security` of its factory makes of a function for each
   alternative of the operation.
 - `API`, `apis`, `options`: what `add_api` keeps of a document for `_build_middleware_stack`. A
@@ -27,7 +26,7 @@ document, which tests/contract/test_connexion_assumptions.py checks one by one:
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -41,7 +40,7 @@ from monitoring.deferred_modules import deferred
 # Here Werkzeug is loaded first, too. Its server, and its client for tests, do nothing in this service.
 with deferred("httpx", "requests", "starlette.testclient", "werkzeug.serving", "werkzeug.test", "yaml"):
     from connexion.middleware import main as connexion_main
-    from connexion.middleware.abstract import ROUTING_CONTEXT, RoutedAPI, RoutedMiddleware
+    from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
     from connexion.middleware.lifespan import LifespanMiddleware
     from connexion.middleware.routing import RoutingMiddleware
     from connexion.middleware.security import SecurityAPI, SecurityMiddleware, SecurityOperation
@@ -57,9 +56,10 @@ Layer = Callable[[ASGIApp], ASGIApp]
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 JudgePath = Callable[[bytes], None]
 MakeEndpoint = Callable[[str, Callable[..., Any]], ASGIApp]
+_OPERATION_ID = "operation_id"  # where in `scope["state"]` it is
 _PERCENT = ord("%")  # looked up as bytes, it would take ten times as long
 
-_Route = tuple[Mapping[str, str], ASGIApp]  # what the scope is told of an operation, and what serves it
+_Route = tuple[str, ASGIApp]  # an operation's id, and what serves it
 
 
 class ConnexionApp(connexion_main.ConnexionMiddleware):
@@ -84,7 +84,7 @@ class ConnexionApp(connexion_main.ConnexionMiddleware):
         `security_handlers` has one for each kind of scheme.
         """
         stack: list[Any] = [  # which Connexion types as applications
-            _Lifespan,  # outermost: the others serve HTTP only
+            LifespanMiddleware,  # outermost: the others serve HTTP only
             *layers,
             partial(StrictRouting, judge_encoded_path=judge_encoded_path),
             Security,
@@ -102,16 +102,21 @@ class ConnexionApp(connexion_main.ConnexionMiddleware):
         self.apis.append(connexion_main.API(specification, base_path="", **options))
         # Built now: a document that cannot be served stops the start, not the first request.
         self.app, self.middleware_stack = self._build_middleware_stack()
+        _, self.serve_http, *_ = self.middleware_stack
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve requests and the lifespan."""
+        scope["app"] = self
+        part = self.serve_http if scope["type"] == "http" else self.app
+        await part(scope, receive, send)
 
 
 def operation_id_of(scope: Scope) -> str:
     """Return the document's id of the operation that a request was routed to; empty if it reached none."""
-    context = scope["extensions"].get(ROUTING_CONTEXT)
-    full_name: str | None = context and context.get("operation_id")
-    return _id_in(full_name) if full_name else ""
+    operation_id: str = scope["state"].get(_OPERATION_ID, "")
+    return operation_id
 
 
-@cache  # there are as many as operations
 def _id_in(full_name: str) -> str:
     return full_name.rpartition(".")[2]
 
@@ -135,13 +140,6 @@ class _HandlerResolver(Resolver):
     def resolve_operation_id(self, operation: AbstractOperation) -> str:
         """Return the function's full name, which Connexion from then on calls the operation's id."""
         return self._locate_handler(operation.operation_id)
-
-
-class _Lifespan(LifespanMiddleware):
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:  # type: ignore[override]
-        """Serve the lifespan, and pass on requests."""
-        part: ASGIApp = self.router if scope["type"] == "lifespan" else self.next_app
-        return part(scope, receive, send)
 
 
 class StrictRouting(RoutingMiddleware):
@@ -175,13 +173,12 @@ class StrictRouting(RoutingMiddleware):
         route = self._literal.get((scope["method"], scope["path"])) or self._find_templated(scope)
         if route is None:
             return super().__call__(scope, receive, send)
-        scope["extensions"][ROUTING_CONTEXT], serve = route
+        scope["state"][_OPERATION_ID], serve = route
         return serve(scope, receive, send)
 
     def _index(self, route: Route) -> None:
         full_name = vars(route.app)["operation_id"]
-        context = {"api_base_path": "", "operation_id": full_name}
-        found = context, _what_serves(full_name, self.app)
+        found = _id_in(full_name), _what_serves(full_name, self.app)
         for method in route.methods or ():
             if route.param_convertors:
                 self._templated[method].append((route.path_regex, found))

@@ -72,7 +72,9 @@ class Reply:
         headers = [(b"content-type", self.media_type.encode())] if self.media_type else []
         if self.status not in (NO_CONTENT, NOT_MODIFIED):
             headers.append((b"content-length", b"%d" % len(payload)))
-        return headers + raw_headers_of(self.headers) if self.headers else headers
+        for name, value in self.headers.items():
+            headers.append((_raw_name(name), value.encode("latin-1")))
+        return headers
 
 
 def raw_headers_of(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

@@ -29,7 +29,6 @@ class TracedRequests:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope.setdefault("extensions", {})  # here, so that routing notes the operation where we find it
         method = scope["method"] if scope["method"].lower() in METHODS else "_OTHER"
         attributes = {
             "http.request.method": method,

@@ -6,12 +6,13 @@ pipelined requests without bound, and handles signals itself. Changing that take
 it does not document, which tests/contract/test_uvicorn_assumptions.py checks one by one:
 
 - `HttpToolsProtocol`: `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`;
-  httptools calls `data_received` and `on_...`. `on_headers_complete` makes a `RequestResponseCycle`, keeps
-  it as `cycle` and hands it to `_start_asgi_task`, unless `_should_upgrade` says yes; if another one is
-  being answered, it waits in `pipeline`. `on_response_complete` is called after each answer: it counts in
-  `server_state.total_requests`, takes the next of the `pipeline`, or keeps a timer for `timeout_keep_alive`
-  seconds as `timeout_keep_alive_task`, which calls `timeout_keep_alive_handler` and ends with the connection.
-  Headers that come later are appended to `headers`.
+  httptools calls `data_received` and `on_...`. `on_headers_complete` makes a `RequestResponseCycle`, keeps it
+  as `cycle` and hands it to `_start_asgi_task`, unless `_should_upgrade` says yes; if another one is being
+  answered, it waits in `pipeline`. `_start_asgi_task` makes a task of its `run_asgi`, which is among `tasks`
+  until it is done: the server waits for those. `on_response_complete` is called after each answer: it counts
+  in `server_state.total_requests`, takes the next of the `pipeline`, or keeps a timer for
+  `timeout_keep_alive` seconds as `timeout_keep_alive_task`, which calls `timeout_keep_alive_handler` and ends
+  with the connection. Headers that come later are appended to `headers`.
 - `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` it
   closes the connection after the answer. It writes to its `transport`, and begins with `default_headers`,
   unless it is `disconnected`; if `flow.write_paused`, it waits. `send` sets `response_started`, and makes
@@ -69,6 +70,7 @@ _HOST = re.compile(rb"(\[[0-9A-Za-z:.]*\]|[0-9A-Za-z._~%!$&'()*+,;=-]*)(:[0-9]*)
 
 _FRAMING = {b"connection", b"content-length", b"transfer-encoding"}
 _CONTROL_CHARACTERS = bytes({*range(0x20), 0x7F} - {ord("\t")})  # RFC 9110 §5.5
+_WITHOUT_CONTROLS = bytes.maketrans(_CONTROL_CHARACTERS, b"?" * len(_CONTROL_CHARACTERS))
 
 
 def configure_server(  # noqa: PLR0913 - all that uvicorn is told
@@ -310,7 +312,10 @@ class ContractProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         cycle.__class__ = WholeAnswers  # `on_headers_complete` has made it, and has no setting for its class
-        super()._start_asgi_task(cycle, app)
+        # `create_task` would first write a name with a number.
+        task = asyncio.Task(cycle.run_asgi(app), loop=self.loop, name="request")
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
 
     def _has_one_host(self) -> bool:
         host = None
@@ -413,12 +418,13 @@ class WholeAnswers(RequestResponseCycle):
         fields = [*self.default_headers, *start["headers"]]
         if [field for field in fields if field[0] in _FRAMING] != [(b"content-length", b"%d" % len(body))]:
             return False
-        head = b"\r\n".join(map(b": ".join, fields))
-        # The ends of lines are two control characters each. With any other, uvicorn refuses the answer.
-        if len(head) - len(head.translate(None, _CONTROL_CHARACTERS)) != 2 * (len(fields) - 1):
+        lines = list(map(b": ".join, fields))
+        text = b"".join(lines)
+        if text.translate(_WITHOUT_CONTROLS) != text:  # uvicorn refuses such an answer
             return False
         self.response_started = self.response_complete = True
         self.waiting_for_100_continue = False
+        head = b"\r\n".join(lines)
         self.transport.write(b"".join((_status_line(start["status"]), head, b"\r\n\r\n", body)))
         self.message_event.set()
         self.on_response()

@@ -32,7 +32,6 @@ class Witness:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; a request that nobody answered is not counted."""
         began = perf_counter()
-        scope.setdefault("extensions", {})  # here, so that routing notes the operation where we find it
         try:
             await self._app(scope, receive, send)
         finally:
