@@ -153,8 +153,10 @@ async def _let_check(bench: Bench, server: Server, database: str, count: int) ->
     await execute(database, "VACUUM watches", "TRUNCATE checks")
     since = (await fetch(database, "SELECT now() AS now"))[0]["now"]
     async with connecting(database) as connection:
-        began_at, before = time.perf_counter(), (server.cpu_seconds(), cpu_seconds(postgres))
-        await connection.execute("UPDATE watches SET due_at = now(), claim = NULL")
+        async with connection.transaction():
+            await connection.execute("UPDATE watches SET due_at = now(), claim = NULL")
+            # They are due after the commit. What making them due costs is no part of a check.
+            began_at, before = time.perf_counter(), (server.cpu_seconds(), cpu_seconds(postgres))
         while await connection.fetchval(COUNT_CHECKED, since) < count:
             if time.perf_counter() - began_at > TIMEOUT_SECONDS:
                 raise RuntimeError(f"{server.name} did not check everything")

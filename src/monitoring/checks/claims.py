@@ -56,12 +56,12 @@ _Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int]"
 # With `SKIP LOCKED`, claims made at the same time do not wait for each other. On SQLite they take turns.
 _CLAIM_ON_POSTGRES = f"""
     WITH due AS (
-        SELECT monitor_id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+        SELECT id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
     )
     UPDATE watches
     SET claim = $3, due_at = $1 + make_interval(secs => monitors.timeout_seconds + $4)
-    FROM due JOIN monitors ON monitors.id = due.monitor_id
-    WHERE watches.monitor_id = due.monitor_id
+    FROM monitors
+    WHERE watches.id = ANY(ARRAY(SELECT id FROM due)) AND monitors.id = watches.monitor_id
     RETURNING {", ".join(f"watches.{name}" for name in _OF_WATCH)},
               {", ".join(f"monitors.{name}" for name in _OF_MONITOR)}
 """  # noqa: S608 - names of our own
