@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -27,7 +28,7 @@ from real_servers import find_free_port, running_postgres
 from temporary_backends import ENCRYPTION_KEY, make_settings, temporary_backends
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
     from real_servers import PostgresServer
@@ -41,6 +42,18 @@ EAST = timezone(timedelta(hours=5, minutes=30))
 async def backends(tmp_path: Path) -> AsyncIterator[Backends]:
     async with temporary_backends(tmp_path, model_modules=GARDEN, tasks=()) as opened:
         yield opened
+
+
+def replace_in_this_thread(
+    patching: pytest.MonkeyPatch, name: str, replacement: Callable[[TransactionWrapper], Awaitable[None]]
+) -> None:
+    """Replace a method of transactions. In other threads, services of earlier tests begin some, too."""
+    here, original = threading.get_ident(), getattr(TransactionWrapper, name)
+
+    async def choose(transaction: TransactionWrapper) -> None:
+        await (replacement if threading.get_ident() == here else original)(transaction)
+
+    patching.setattr(TransactionWrapper, name, choose)
 
 
 @pytest.mark.usefixtures("backends")
@@ -104,7 +117,7 @@ class TestTransaction:
         for number in range(20):  # to use every connection of the pool
             has_begun, may_go_on = asyncio.Event(), asyncio.Event()
             with monkeypatch.context() as patched:
-                patched.setattr(TransactionWrapper, "begin", begin_slowly)
+                replace_in_this_thread(patched, "begin", begin_slowly)
                 task = asyncio.create_task(create())
                 await has_begun.wait()
                 task.cancel()
@@ -135,7 +148,7 @@ class TestTransaction:
                 await Bed.filter(name="south").delete()
                 raise
 
-        monkeypatch.setattr(TransactionWrapper, "commit", commit_and_cancel)
+        replace_in_this_thread(monkeypatch, "commit", commit_and_cancel)
         working = asyncio.create_task(create_and_tidy_up())
         with pytest.raises(asyncio.CancelledError):
             await working
@@ -157,7 +170,7 @@ class TestTransaction:
             async with transaction():
                 await Bed.create(name="south")
 
-        monkeypatch.setattr(TransactionWrapper, "commit", commit_slowly)
+        replace_in_this_thread(monkeypatch, "commit", commit_slowly)
         working = asyncio.create_task(create())
         await is_ending.wait()
         for _ in range(2):
