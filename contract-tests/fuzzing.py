@@ -135,14 +135,12 @@ def fuzz(
     trouble: str = "",
 ) -> None:
     """Fail with everything Schemathesis has to say if it has anything to say; `options` are its own."""
-    is_part = is_sample(role, trouble)
-    examples = EXAMPLES // 4 if trouble or is_part else EXAMPLES  # trouble leaves less to find
     phases = ["examples", "coverage", "fuzzing", "stateful"]
-    if is_part:
+    if is_sample(role, trouble):
         phases.remove("coverage")
     if is_refused_everything(role, trouble) and not IS_WHOLE:
         phases.remove("stateful")  # no answer has a link to follow
-    effort = ["--max-examples", str(examples), "--phases", ",".join(phases)]
+    effort = ["--max-examples", str(count_examples(role, trouble)), "--phases", ",".join(phases)]
     if chosen_backends.is_production() and trouble != "low limits" and not IS_WHOLE:
         effort += ["--mode", "positive"]  # what the schemas refuse reaches no backend
     title = f"{chosen_backends.kind()}-{trouble or role.name}".replace(" ", "-")
@@ -170,6 +168,14 @@ def fuzz(
         chosen = chosen_backends.kind()
         serve = f"make contract-serve ROLE={role.name!r} PORT={service.port} BACKENDS={chosen}"
         pytest.fail(f"{fuzzing.stdout}{fuzzing.stderr}\nServes the curl lines again: {serve}", pytrace=False)
+
+
+def count_examples(role: Role, trouble: str) -> int:
+    """Return how many requests a run makes up for each operation."""
+    if trouble or is_sample(role, trouble):
+        return EXAMPLES // 4  # trouble leaves less to find
+    # What chance finds in a schema, it finds on one kind of backends or the other.
+    return EXAMPLES // 2 if chosen_backends.is_production() and not IS_WHOLE else EXAMPLES
 
 
 def is_sample(role: Role, trouble: str) -> bool:
