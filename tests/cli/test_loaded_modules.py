@@ -15,7 +15,7 @@ SELDOM = {
     *("argparse", "typer.completion", "redis.commands.cluster"),
     "cryptography.hazmat.primitives.serialization.ssh",
 }
-TOKENS = {"jwt", "cryptography.x509"}
+TOKENS = {"jwt"}
 SENDING = {"aiodns", "monitoring.outbound.client"}
 
 

@@ -72,8 +72,7 @@ class Reply:
         headers = [(b"content-type", self.media_type.encode())] if self.media_type else []
         if self.status not in (NO_CONTENT, NOT_MODIFIED):
             headers.append((b"content-length", b"%d" % len(payload)))
-        for name, value in self.headers.items():
-            headers.append((_raw_name(name), value.encode("latin-1")))
+        headers.extend(raw_headers_of(self.headers))
         return headers
 
 
