@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,8 @@ async def wait_for_rain(plant_id: str) -> None:
     try:
         await it_rains.wait()
     except asyncio.CancelledError:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(0.5)  # longer than the queue's threads take to end
         received.put_nowait((plant_id, current_backends(), "cancelled"))
         raise
     received.put_nowait((plant_id, current_backends(), "watered"))
@@ -218,7 +221,19 @@ class TestStopping:
         await asyncio.sleep(0)
         stopping.cancel()
         await asyncio.wait([stopping])
-        assert (await _next_received())[2] == "cancelled"
+        assert received.get_nowait()[2] == "cancelled"
+
+    async def test_a_loop_that_closes_waits_for_them_too(self, backends: Backends) -> None:
+        others = asyncio.all_tasks()
+        backends.start_worker()
+        await wait_for_rain.send("rose")
+        await _next_received()
+        stopping = asyncio.create_task(backends.stop_worker(finishing_seconds=600))
+        await asyncio.sleep(0)
+        for each in (*(asyncio.all_tasks() - others - {stopping}), stopping):
+            each.cancel()
+        await asyncio.wait([stopping])
+        assert received.get_nowait()[2] == "cancelled"
 
     @pytest.mark.production("the queue within the process ends with its worker")
     async def test_messages_not_begun_wait_for_the_next_worker(self, backends: Backends) -> None:

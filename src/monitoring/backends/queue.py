@@ -177,10 +177,8 @@ class _Worker:
             return False
         running = self._loop.create_task(_process(task, args, trace), context=self._context.copy())
         self._in_flight.add(running)
-        try:
-            await asyncio.wait([running])
-        finally:
-            self._in_flight.discard(running)
+        running.add_done_callback(self._in_flight.discard)  # no sooner, even if a closing loop cancels us
+        await asyncio.wait([running])
         if running.cancelled():
             return not self._is_stopping
         try:
