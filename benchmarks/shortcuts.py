@@ -85,7 +85,7 @@ async def answering() -> AsyncIterator[tuple[Work, Mapping[str, Callable[[], Non
         idle.append((reader, writer))
 
     def use(cycle: type[RequestResponseCycle]) -> Callable[[], None]:
-        return lambda: setattr(uvicorn_bridge, "WholeAnswers", cycle)
+        return lambda: uvicorn_bridge._hand_over.__globals__.update(RequestResponseCycle=cycle)  # noqa: SLF001
 
     ways = {
         "written at once": use(uvicorn_bridge.WholeAnswers),

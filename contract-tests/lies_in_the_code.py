@@ -295,7 +295,7 @@ IN_THE_CODE = [
     ),
     Lie(
         "A header is sent twice",
-        (Seam("contract.AnswerHeaders.__call__", with_a_header_sent_twice),),
+        (Seam("contract.Witness.__call__", with_a_header_sent_twice),),
         f"{SAYS}[-not_found]",
         "a header is sent twice",
     ),

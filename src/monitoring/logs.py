@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pythonjsonlogger.json import JsonFormatter
 
-from monitoring.contract.middleware import RequestIdFilter
+from monitoring.contract.request_ids import RequestIdFilter
 from monitoring.tracing import current_trace_id
 
 if TYPE_CHECKING:

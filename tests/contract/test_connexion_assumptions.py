@@ -59,7 +59,6 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
     assert names == [
         "LifespanMiddleware",
         "Witness",
-        "AnswerHeaders",
         "ProblemAnswers",
         "StrictRouting",
         "Security",

@@ -17,26 +17,41 @@ VALUES = st.recursive(
     max_leaves=12,
 )
 
+COMPACT = (",", ":")
+SPACED = (", ", " : ")
+SEPARATORS = st.sampled_from([COMPACT, SPACED])
+
 
 class TestEveryValue:
-    @given(value=VALUES, is_ascii=st.booleans())
-    def test_is_read_as_it_was_written(self, value: object, is_ascii: bool) -> None:  # noqa: FBT001 - Hypothesis
-        read = parse_json(json.dumps(value, ensure_ascii=is_ascii).encode())
+    @given(value=VALUES, is_ascii=st.booleans(), separators=SEPARATORS)
+    def test_is_read_as_it_was_written(
+        self,
+        value: object,
+        is_ascii: bool,  # noqa: FBT001 - Hypothesis
+        separators: tuple[str, str],
+    ) -> None:
+        read = parse_json(json.dumps(value, ensure_ascii=is_ascii, separators=separators).encode())
         assert repr(read) == repr(value)
 
 
 class TestANameGivenTwice:
-    @given(name=TEXTS, first=VALUES, second=VALUES, is_ascii=st.booleans())
+    @given(name=TEXTS, first=VALUES, second=VALUES, is_ascii=st.booleans(), separators=SEPARATORS)
     def test_is_unfit_whatever_it_names(
         self,
         name: str,
         first: object,
         second: object,
         is_ascii: bool,  # noqa: FBT001
+        separators: tuple[str, str],
     ) -> None:
-        written, one, two = (json.dumps(each, ensure_ascii=is_ascii) for each in (name, first, second))
+        comma, colon = separators
+        written, one, two = (
+            json.dumps(each, ensure_ascii=is_ascii, separators=separators) for each in (name, first, second)
+        )
         with pytest.raises(UnfitJsonError, match="repeated") as caught:
-            parse_json(f'[{{"other": {two}, {written} : {one}, {written}:{two}}}]'.encode())
+            parse_json(
+                f'[{{"other"{colon}{two}{comma}{written}{colon}{one}{comma}{written}:{two}}}]'.encode()
+            )
         assert caught.value.path == (name,)
 
     @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ class TestProtocol:
         assert hasattr(protocol.parser, "get_method")
         assert isinstance(protocol.logger, logging.Logger)
 
-    async def test_hands_over_a_new_cycle_of_a_class_that_may_be_refined(
+    async def test_hands_over_a_new_cycle_of_the_class_that_its_module_names(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         handed_over: list[object] = []
@@ -110,7 +110,11 @@ class TestProtocol:
         cycle, app = handed_over
         assert type(cycle) is RequestResponseCycle
         assert app is protocol.app
-        assert not hasattr(RequestResponseCycle, "__slots__")
+        hand_over = HttpToolsProtocol.on_headers_complete
+        assert "RequestResponseCycle" in hand_over.__code__.co_names
+        assert not hand_over.__code__.co_freevars
+        assert hand_over.__defaults__ is None
+        assert hand_over.__globals__["RequestResponseCycle"] is RequestResponseCycle
 
     async def test_keeps_the_task_of_a_request_until_it_is_done(self) -> None:
         protocol = new_protocol(Transport())

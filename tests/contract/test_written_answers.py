@@ -19,6 +19,7 @@ ANSWER = published_document().operations["get_monitor"].responses["200"]["conten
 MONITOR: dict[str, Any] = ANSWER["examples"]["storefront"]["value"]
 WRITTEN = orjson.dumps(MONITOR)
 LIST = {"$ref": "#/components/schemas/MonitorList"}
+ITEM = {"$ref": "#/components/schemas/Monitor"}
 
 
 class CountingValidation(Validation):
@@ -113,6 +114,21 @@ class TestWrittenList:
 def test_an_item_of_a_list_is_known_as_an_answer_of_its_own(validation: CountingValidation) -> None:
     AnswerBody(LIST, published_document(), validation).check(page([WRITTEN]))
     before = validation.judged
-    alone = AnswerBody({"$ref": "#/components/schemas/Monitor"}, published_document(), validation)
+    alone = AnswerBody(ITEM, published_document(), validation)
     alone.check(Reply(WRITTEN))
     assert validation.judged == before
+
+
+class TestFieldThatTheDocumentDoesNotName:
+    @pytest.mark.parametrize("schema", [ITEM, published_document().follow(ITEM)])
+    def test_is_allowed_and_hides_no_fault_of_another(self, validation: Validation, schema: Any) -> None:
+        check = validation.response_check(schema)
+        check(MONITOR | {"colour": "blue"})
+        with pytest.raises(BrokenPromise, match="body url"):
+            check(MONITOR | {"colour": "blue", "url": 1})
+
+    def test_is_refused_by_a_schema_that_is_closed(self, validation: Validation) -> None:
+        check = validation.response_check({"properties": {"a": {}}, "additionalProperties": {"type": "null"}})
+        check({"a": 1, "b": None})
+        with pytest.raises(BrokenPromise, match="body b"):
+            check({"a": 1, "b": 1})

@@ -32,7 +32,6 @@ from monitoring.app.pages import (
 from monitoring.app.rendering import ROOT, Pages
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
-from monitoring.contract.middleware import AnswerHeaders
 from monitoring.contract.problems import Problem
 from monitoring.contract.witness import Witness
 
@@ -84,7 +83,7 @@ class App:
         routes = [route for subject in SUBJECTS for route in subject.ROUTES]
         router = Router([*routes, *self._own_routes()], redirect_slashes=False)
         errors = ErrorPages(router, self.receive, catalogue)
-        self._app: ASGIApp = Witness(AnswerHeaders(errors), otherwise=NAME)
+        self._app: ASGIApp = Witness(errors, otherwise=NAME)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request for a page."""

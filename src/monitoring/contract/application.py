@@ -12,7 +12,6 @@ from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.connexion_bridge import ConnexionApp, Lifespan
 from monitoring.contract.document import Document, DocumentError
 from monitoring.contract.endpoint import Endpoint, Handler
-from monitoring.contract.middleware import AnswerHeaders
 from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
 from monitoring.contract.replies import Reply
 from monitoring.contract.routing import judge_encoded_path
@@ -95,7 +94,6 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
         max_body_bytes,
         layers=[
             Witness,
-            AnswerHeaders,
             partial(ProblemAnswers, replies=replies),
         ],
         lifespan=lifespan,

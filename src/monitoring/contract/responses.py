@@ -5,7 +5,7 @@ from monitoring.contract.replies import JSON, Reply
 from monitoring.contract.validation import BrokenPromise, Validation
 from monitoring.contract.written_answers import AnswerBody
 
-# `AnswerHeaders` puts them on every answer.
+# `Witness` puts them on every answer.
 ALWAYS_SENT = {"X-Content-Type-Options", "X-Request-Id"}
 
 

@@ -6,13 +6,14 @@ pipelined requests without bound, and handles signals itself. Changing that take
 it does not document, which tests/contract/test_uvicorn_assumptions.py checks one by one:
 
 - `HttpToolsProtocol`: `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`;
-  httptools calls `data_received` and `on_...`. `on_headers_complete` makes a `RequestResponseCycle`, keeps it
-  as `cycle` and hands it to `_start_asgi_task`, unless `_should_upgrade` says yes; if another one is being
-  answered, it waits in `pipeline`. `_start_asgi_task` makes a task of its `run_asgi`, which is among `tasks`
-  until it is done: the server waits for those. `on_response_complete` is called after each answer: it counts
-  in `server_state.total_requests`, takes the next of the `pipeline`, or keeps a timer for
-  `timeout_keep_alive` seconds as `timeout_keep_alive_task`, which calls `timeout_keep_alive_handler` and ends
-  with the connection. Headers that come later are appended to `headers`.
+  httptools calls `data_received` and `on_...`. `on_headers_complete` makes a `RequestResponseCycle`, which it
+  finds under that name among its globals, keeps it as `cycle` and hands it to `_start_asgi_task`, unless
+  `_should_upgrade` says yes; if another one is being answered, it waits in `pipeline`. `_start_asgi_task`
+  makes a task of its `run_asgi`, which is among `tasks` until it is done: the server waits for those.
+  `on_response_complete` is called after each answer: it counts in `server_state.total_requests`, takes the
+  next of the `pipeline`, or keeps a timer for `timeout_keep_alive` seconds as `timeout_keep_alive_task`,
+  which calls `timeout_keep_alive_handler` and ends with the connection. Headers that come later are appended
+  to `headers`.
 - `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` it
   closes the connection after the answer. It writes to its `transport`, and begins with `default_headers`,
   unless it is `disconnected`; if `flow.write_paused`, it waits. `send` sets `response_started`, and makes
@@ -36,6 +37,7 @@ import uuid
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from http import HTTPStatus
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import httptools
@@ -48,6 +50,7 @@ from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
 
 with deferred("configparser", "uvicorn.main"):
     from uvicorn.config import Config
+    from uvicorn.protocols.http import httptools_impl
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
     from uvicorn.server import Server
 
@@ -255,7 +258,7 @@ class ContractProtocol(HttpToolsProtocol):
             raise httptools.HttpParserError("the request head is too large")
         if not self._has_one_host():
             raise httptools.HttpParserError("not one Host (RFC 9112 §3.2)")
-        HttpToolsProtocol.on_headers_complete(self)
+        _hand_over(self)
         self.headers = []  # headers that come after the body are trailers
         self.sending.restart(self.loop.time())
 
@@ -311,7 +314,6 @@ class ContractProtocol(HttpToolsProtocol):
         return b""
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        cycle.__class__ = WholeAnswers  # `on_headers_complete` has made it, and has no setting for its class
         # `create_task` would first write a name with a number.
         task = asyncio.Task(cycle.run_asgi(app), loop=self.loop, name="request")
         task.add_done_callback(self.tasks.discard)
@@ -445,3 +447,10 @@ class WholeAnswers(RequestResponseCycle):
 
 
 _send = RequestResponseCycle.send  # `super()` and a method more would cost what all of `WholeAnswers` does
+
+# uvicorn's `on_headers_complete`, making cycles of our class: it has no setting for that. To change the class
+# of a cycle afterwards would cost as much as validating a request, since its attributes would move.
+_hand_over = FunctionType(
+    HttpToolsProtocol.on_headers_complete.__code__,
+    vars(httptools_impl) | {"RequestResponseCycle": WholeAnswers},
+)

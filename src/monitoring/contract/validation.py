@@ -111,11 +111,11 @@ class Validation:
 
     def response_check(self, schema: Node) -> Check:
         """Return a check that raises BrokenPromise; its text is for the log and holds no values."""
-        rule = self._rule_of(schema)
+        rule, closed = self._rule_of(schema), self._rule_of(self._closed(schema))
 
         def check(value: Json) -> None:
             try:
-                if not rule.is_valid(value):
+                if not closed.is_valid(value) and not rule.is_valid(value):
                     rule.validator.validate(value)
             # Any other error means that JSON cannot carry the value.
             except (ValueError, TypeError) as error:
@@ -148,6 +148,14 @@ class Validation:
             known.add(written)  # never what was refused
 
         return check
+
+    def _closed(self, schema: Node) -> Node:
+        """Return a schema that takes nothing more than this one, and no fields but those it names.
+
+        Nearly all answers fit it, and it is judged faster: a field is looked up once, be it required or not.
+        """
+        followed = self._document.follow(schema) if schema.keys() == {"$ref"} else schema
+        return {"additionalProperties": False, **followed} if "properties" in followed else schema
 
     def _rule_of(self, schema: Node) -> Rule:
         """Return the rule of a schema. Operations share schemas, and so their rules."""

@@ -1,18 +1,21 @@
-"""Sees every answer of the application: counts it, and writes the access log when that is on.
+"""Sees every answer of the application: puts headers on it, counts it, and writes the access log if asked to.
 
 Malformed HTTP never gets here: `uvicorn_bridge` answers and counts it, and it is not in the access log.
 """
 
 import logging
+from collections.abc import Awaitable
 from time import perf_counter
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from monitoring.contract.connexion_bridge import operation_id_of
-from monitoring.contract.replies import notes_of
+from monitoring.contract.replies import notes_of, raw_headers_of
+from monitoring.contract.request_ids import choose_request_id
 from monitoring.metrics import NO_OPERATION, record_answer
 
 MAX_PATH_CHARACTERS = 200
+_NOSNIFF = b"x-content-type-options", b"nosniff"
 
 access_log = logging.getLogger("monitoring.access")
 if not access_log.level:  # off until the settings ask for it, whatever level other loggers have
@@ -22,7 +25,8 @@ if not access_log.level:  # off until the settings ask for it, whatever level ot
 class Witness:
     """The outermost layer, so that it measures how long the caller waits, unless they wished to.
 
-    `otherwise` is the operation of requests that reached none.
+    `X-Request-Id`, `nosniff` and every header added on the way are on every answer, problems included. Layers
+    inside are told the answer's status. `otherwise` is the operation of requests that reached none.
     """
 
     def __init__(self, app: ASGIApp, otherwise: str = NO_OPERATION) -> None:
@@ -32,10 +36,20 @@ class Witness:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; a request that nobody answered is not counted."""
         began = perf_counter()
+        notes = notes_of(scope)
+        notes.request_id = choose_request_id(scope)
+
+        def send_with_headers(message: Message) -> Awaitable[None]:  # no coroutine of its own
+            if message["type"] == "http.response.start":
+                notes.status = message["status"]
+                added = raw_headers_of(notes.headers) if notes.headers else ()
+                request_id_field = b"x-request-id", notes.request_id.encode()
+                message["headers"] = [*message.get("headers", ()), *added, request_id_field, _NOSNIFF]
+            return send(message)
+
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, send_with_headers)
         finally:
-            notes = notes_of(scope)
             if notes.status:
                 seconds = perf_counter() - began - notes.held_seconds
                 _note(scope, operation_id_of(scope) or self._otherwise, notes.status, seconds)
