@@ -49,7 +49,8 @@ def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnin
     """
     if time_left is None:
         return warnings
-    reached = next((days for days in CERTIFICATE_DAYS if time_left <= timedelta(days=days)), None)
+    days_left = time_left / timedelta(days=1)
+    reached = next((days for days in CERTIFICATE_DAYS if days_left <= days), None)
     return warnings._replace(certificate_told_days=reached)
 
 
