@@ -94,8 +94,7 @@ def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenari
             name: _httpx_loop(database, checked) if "httpx" in name else _checker(bench, database, checked)
             for name, database in databases.items()
         }
-        if scheme == "https" and IMAGE_PYTHON.exists():
-            programs["service"] = _as_in_the_image(programs["service"])
+        programs["service"] = _as_in_the_image(programs["service"], scheme)
         servers = {
             name: stack.enter_context(running(program, listens=False)) for name, program in programs.items()
         }
@@ -142,7 +141,7 @@ def checking_service(
     count = round(bench.effort.seconds * CHECKS_A_SECOND_OF_EFFORT)
     database = bench.backends.postgres.create("checked_by_service")
     asyncio.run(_furnish(database, checked.url(scheme), count))
-    with running(_checker(bench, database, checked), listens=False) as server:
+    with running(_as_in_the_image(_checker(bench, database, checked), scheme), listens=False) as server:
         yield server, lambda: _let_check(bench, server, database, count)
     bench.backends.postgres.drop_database(database)
 
@@ -213,7 +212,10 @@ def _checker(bench: Bench, database: str, checked: Checked) -> Program:
     )
 
 
-def _as_in_the_image(program: Program) -> Program:
+def _as_in_the_image(program: Program, scheme: str) -> Program:
+    """Return the program with the image's OpenSSL, if it uses any and the image could be unpacked."""
+    if scheme == "http" or not IMAGE_PYTHON.exists():
+        return program
     return replace(program, environment={**program.environment, **AS_IN_THE_IMAGE}).under(IMAGE_PYTHON)
 
 
