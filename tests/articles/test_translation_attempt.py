@@ -5,7 +5,7 @@ import logging
 import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from unittest.mock import Mock
+from unittest.mock import DEFAULT, Mock
 
 import pytest
 
@@ -167,6 +167,15 @@ class TestTranslation:
         monkeypatch.setattr("monitoring.articles.engine_runner.read_article", read)
         await translate(await deliver())
         read.assert_called_once()
+
+    async def test_of_one_locale_fails_alone_if_the_article_can_be_read_again(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        read = Mock(wraps=read_article, side_effect=[RuntimeError("a bug"), DEFAULT])
+        monkeypatch.setattr("monitoring.articles.engine_runner.read_article", read)
+        article = await deliver()
+        await translate(article)
+        assert sorted((await states(article)).values()) == ["queued", "translated"]
 
     async def test_asked_for_twice_is_done_once(self) -> None:
         article, engine = await deliver(), ObedientEngine()

@@ -61,15 +61,17 @@ class SharedReading:
 
     def __init__(self, runner: EngineRunner) -> None:
         self._runner = runner
+        self._one_reader = asyncio.Lock()
         self._revision: int | None = None
-        self._reading: asyncio.Task[SourceArticle] | None = None
+        self._source: SourceArticle | None = None
 
     async def read(self, article: Article) -> SourceArticle:
         """Read the article's revision, and note which segments it has."""
-        if self._reading is None or self._revision != article.revision:
-            self._revision = article.revision
-            self._reading = asyncio.create_task(self._read(article))
-        return await asyncio.shield(self._reading)
+        async with self._one_reader:
+            if self._source is None or self._revision != article.revision:
+                self._source = await self._read(article)
+                self._revision = article.revision
+            return self._source
 
     async def _read(self, article: Article) -> SourceArticle:
         source = await self._runner.read(article.payload)
