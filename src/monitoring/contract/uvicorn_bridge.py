@@ -24,8 +24,6 @@ it does not document, which tests/contract/test_uvicorn_assumptions.py checks on
   `on_tick` ten times a second until it returns true. Then it closes `servers`. Without sockets to listen on,
   `startup` leaves `servers` empty. A protocol is made of `config`, `server_state` and `lifespan.state`, and
   is among `server_state.connections` while it is connected.
-- `uvicorn.main` is its command, with a library for commands. Its package only passes on what that module
-  has: from then on `uvicorn.Server` can be called, and not be inherited from.
 """
 
 from __future__ import annotations
@@ -41,18 +39,15 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import httptools
+from uvicorn.config import Config
+from uvicorn.protocols.http import httptools_impl
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import Server
 
 from monitoring.contract.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
 from monitoring.contract.joined_writes import JoinedWrites
 from monitoring.contract.slow_clients import Watch
-from monitoring.deferred_modules import deferred
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
-
-with deferred("configparser", "uvicorn.main"):
-    from uvicorn.config import Config
-    from uvicorn.protocols.http import httptools_impl
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
-    from uvicorn.server import Server
 
 if TYPE_CHECKING:
     import socket
