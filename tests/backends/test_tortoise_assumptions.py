@@ -23,7 +23,7 @@ from tortoise.migrations.recorder import MigrationRecorder
 from tortoise.models import Model
 
 from backends.garden_models import Bed
-from monitoring.backends.tortoise_bridge import columns_of, field_of, make_row, note_saved, table_of
+from monitoring.backends.tortoise_bridge import columns_of, field_of, note_saved, table_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,11 +45,6 @@ class TestModels:
     def test_tell_their_table_and_their_columns(self) -> None:
         assert (table_of(Bed), columns_of(Bed)) == ("beds", ["id", "name", "free_places"])
         assert field_of(Bed, "name").required
-
-    def test_are_made_as_construct_makes_them(self) -> None:
-        row = Bed.construct(name="south")
-        values = {name: value for name, value in vars(row).items() if name != "_await_when_save"}
-        assert vars(make_row(Bed, {}, values)) == vars(row)
 
     def test_know_that_they_are_saved(self) -> None:
         row = Bed(name="south")

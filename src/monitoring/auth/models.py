@@ -23,8 +23,6 @@ class Team(Model):
     plan = fields.CharField(max_length=40)
     max_monitors = fields.IntField()
     monitors_count = fields.IntField(default=0)
-    # False only while no maintenance window is to come. Changed by those who lock the team.
-    may_have_maintenance = fields.BooleanField(default=True, db_default=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
     class Meta:

@@ -3,7 +3,7 @@
 tests/backends/test_tortoise_assumptions.py checks each of them:
 
 - `Model._meta` has `db_table`, `fields_map`, and in `fields_db_projection` the columns that are stored.
-- `Model._saved_in_db` says whether `save` inserts or updates; `_await_when_save` has values still to come.
+- `Model._saved_in_db` says whether `save` inserts or updates.
 - `tortoise.context._current_context` is the context variable from which models learn their database.
 - `MigrationExecutor._schema_editor` makes what makes tables. The table `tortoise_migrations` has the names of
   the migrations that were applied.
@@ -12,20 +12,18 @@ tests/backends/test_tortoise_assumptions.py checks each of them:
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tortoise import context as tortoise_context
 from tortoise.models import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from tortoise.backends.base.client import BaseDBAsyncClient
     from tortoise.context import TortoiseContext
     from tortoise.fields.base import Field
     from tortoise.migrations.executor import MigrationExecutor
-
-Row = TypeVar("Row", bound=Model)
 
 
 @contextmanager
@@ -71,14 +69,6 @@ def columns_of(model: type[Model]) -> list[str]:
 def field_of(model: type[Model], name: str) -> Field[Any]:
     """Return the field of this name."""
     return model._meta.fields_map[name]  # noqa: SLF001
-
-
-def make_row(model: type[Row], defaults: Mapping[str, Any], values: Mapping[str, Any]) -> Row:
-    """Make a row with these attributes, none of which is checked."""
-    row = model.__new__(model)
-    vars(row).update(defaults, _await_when_save={})
-    vars(row).update(values)
-    return row
 
 
 def note_saved(row: Model) -> None:
