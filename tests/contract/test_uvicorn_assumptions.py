@@ -90,33 +90,6 @@ class TestProtocol:
         assert hasattr(protocol.parser, "get_method")
         assert isinstance(protocol.logger, logging.Logger)
 
-    async def test_hands_over_a_new_cycle_of_the_class_that_its_module_names(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        handed_over: list[object] = []
-        monkeypatch.setattr(
-            HttpToolsProtocol, "_start_asgi_task", lambda _, cycle, app: handed_over.extend((cycle, app))
-        )
-        protocol = new_protocol(Transport())
-        protocol.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        cycle, app = handed_over
-        assert type(cycle) is RequestResponseCycle
-        assert app is protocol.app
-        hand_over = HttpToolsProtocol.on_headers_complete
-        assert "RequestResponseCycle" in hand_over.__code__.co_names
-        assert not hand_over.__code__.co_freevars
-        assert hand_over.__defaults__ is None
-        assert hand_over.__globals__["RequestResponseCycle"] is RequestResponseCycle
-
-    async def test_keeps_the_task_of_a_request_until_it_is_done(self) -> None:
-        protocol = new_protocol(Transport())
-        assert protocol.tasks is protocol.server_state.tasks
-        protocol.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        (task,) = protocol.tasks
-        assert "RequestResponseCycle.run_asgi" in repr(task.get_coro())
-        await asyncio.wait([task])
-        assert protocol.tasks == set()
-
     @pytest.mark.parametrize("callback", ["on_headers_complete", "on_body", "on_message_complete"])
     def test_asks_whether_to_upgrade_before_it_serves(self, callback: str) -> None:
         source = inspect.getsource(getattr(HttpToolsProtocol, callback))
@@ -151,14 +124,6 @@ class TestProtocol:
 
 
 class TestCycle:
-    async def test_has_started_but_written_nothing_when_it_refuses_a_header(self) -> None:
-        cycle = new_cycle(transport := Transport())
-        with pytest.raises(RuntimeError):
-            await cycle.send(start((b"content-length", b"2"), (b"x-first", b"1\r\nx-second: 2")))
-        assert cycle.response_started
-        assert cycle.chunked_encoding is False
-        assert transport.written == b""
-
     async def test_closes_the_connection_after_the_answer_if_it_is_not_to_be_kept(self) -> None:
         cycle = new_cycle(transport := Transport())
         cycle.keep_alive = False
@@ -166,30 +131,6 @@ class TestCycle:
         assert b"connection: close" in transport.written
         await cycle.send({"type": "http.response.body", "body": b""})
         assert transport.is_closed
-
-    async def test_writes_to_what_is_its_transport_at_that_moment(self) -> None:
-        cycle = new_cycle(first := Transport())
-        cycle.transport = second = Transport()
-        await cycle.send(start((b"content-length", b"2")))
-        await cycle.send({"type": "http.response.body", "body": b"ok"})
-        assert not first.written
-        assert second.written.endswith(b"\r\n\r\nok")
-
-    async def test_refuses_a_body_before_the_head(self) -> None:
-        cycle = new_cycle(transport := Transport())
-        with pytest.raises(RuntimeError):
-            await cycle.send({"type": "http.response.body", "body": b"ok"})
-        assert not cycle.response_started
-        assert transport.written == b""
-
-    async def test_answers_500_by_itself_while_nothing_has_started(self) -> None:
-        async def break_down(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001
-            raise RuntimeError("before the head")
-
-        cycle = new_cycle(transport := Transport())
-        await cycle.run_asgi(break_down)  # type: ignore[arg-type]
-        assert transport.written.startswith(b"HTTP/1.1 500 ")
-        assert "await self.send(" in inspect.getsource(RequestResponseCycle.send_500_response)
 
 
 class TestServer:
