@@ -152,19 +152,5 @@ class TestServer:
         assert server.servers[0].sockets[0].getsockname()[1]
         await server.shutdown()
 
-    async def test_listens_nowhere_without_sockets_and_counts_the_connections_it_is_given(self) -> None:
-        config = Config(say_nothing, lifespan="off", log_config=None)
-        config.load()
-        server = Server(config)
-        server.lifespan = config.lifespan_class(config)
-        await server.startup([])
-        assert server.servers == []
-        protocol: Any = config.http_protocol_class
-        protocol = protocol(config=config, server_state=server.server_state, app_state=server.lifespan.state)
-        protocol.connection_made(Transport())
-        assert server.server_state.connections == {protocol}
-        protocol.connection_lost(None)
-        assert server.server_state.connections == set()
-
     def test_logs_what_it_cuts_off_under_this_name(self) -> None:
         assert logger.name == "uvicorn.error"

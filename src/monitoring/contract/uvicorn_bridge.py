@@ -13,9 +13,7 @@ checks one by one:
 - `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` it
   closes the connection after the answer.
 - `Server`: `serve` enters `capture_signals`, awaits `startup`, which sets `started` and `servers`, and calls
-  `on_tick` ten times a second until it returns true. Then it closes `servers`. Without sockets to listen on,
-  `startup` leaves `servers` empty. A protocol is made of `config`, `server_state` and `lifespan.state`, and
-  is among `server_state.connections` while it is connected.
+  `on_tick` ten times a second until it returns true. Then it closes `servers`.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ import re
 import uuid
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httptools
 from uvicorn.config import Config
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from monitoring.contract.catalogue import Catalogue
-    from monitoring.contract.shared_listener import SharedListener
 
 ServerConfig = Config
 
@@ -86,7 +83,8 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
 class WebServer(Server):
     """Calls `announce` when it accepts requests, and ends when `is_stopped` says so.
 
-    It listens on the address of the configuration, or accepts what a shared listener leaves to it.
+    It listens on the address of the configuration, or on a socket that it shares with other processes. The
+    kernel's queue belongs to all of them, so a connection that waits is never lost with one of them.
     """
 
     def __init__(
@@ -94,17 +92,17 @@ class WebServer(Server):
         config: ServerConfig,
         is_stopped: Callable[[], bool],
         announce: Callable[[socket.socket], None],
-        shared: SharedListener | None = None,
+        listener: socket.socket | None = None,
     ) -> None:
         super().__init__(config)
         self._is_stopped = is_stopped
         self._announce = announce
-        self._shared = shared
+        self._listener = listener
 
     async def serve_until_stopped(self) -> None:
         """Serve, and end what is under way."""
         try:
-            await self.serve([] if self._shared else None)
+            await self.serve([self._listener] if self._listener else None)
         except asyncio.CancelledError:
             # The second request to stop cuts requests off on purpose: no word of each of them.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
@@ -113,24 +111,12 @@ class WebServer(Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and announce the socket."""
         await super().startup(sockets)
-        if self._shared:
-            self._shared.start(self._make_protocol, lambda: len(self.server_state.connections))
-            self.servers = [self._shared]  # type: ignore[list-item]  # it has what is called
         if self.started:
             self._announce(self.servers[0].sockets[0])
 
     async def on_tick(self, counter: int) -> bool:
         """Say whether it is time to end."""
-        if self._shared:
-            self._shared.tell()
         return await super().on_tick(counter) or self._is_stopped()
-
-    def _make_protocol(self) -> asyncio.Protocol:
-        protocol: Any = self.config.http_protocol_class
-        made: asyncio.Protocol = protocol(
-            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
-        )
-        return made
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
