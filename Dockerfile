@@ -12,9 +12,7 @@ RUN pip --python /opt/monitoring/bin/python install --require-hashes --only-bina
 COPY pyproject.toml README.md LICENSE arazzo.yaml openapi.yaml ./
 COPY docs/guides docs/guides
 COPY src src
-# The second command keeps what the document says beside the bytecode. The service's user may not write there.
-RUN pip --python /opt/monitoring/bin/python install --no-deps . \
-    && /opt/monitoring/bin/python -c 'from monitoring.contract.document import load_document; load_document()'
+RUN pip --python /opt/monitoring/bin/python install --no-deps .
 
 FROM python:3.13-slim-bookworm AS with-apertium
 RUN groupadd --gid 10001 monitoring \

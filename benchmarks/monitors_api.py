@@ -89,9 +89,6 @@ def running_cast(
     databases = {
         name: postgres.copy_database(f"monitors_{number}", "monitors") for number, name in enumerate(wanted)
     }
-    for name in databases.keys() - {"service"}:  # a column that only the service reads
-        drop = "ALTER TABLE monitors DROP COLUMN written_configuration"
-        asyncio.run(execute(databases[name], drop, "VACUUM FULL ANALYZE monitors"))
     with ExitStack() as stack:
         servers = {
             name: stack.enter_context(running(start(databases[name], redis.new_database())))

@@ -7,7 +7,6 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import orjson
 from tortoise.expressions import F
 
 from catchers import DELIVER, JOURNEYS, PUBLISHED, SAYS, TOKENS
@@ -378,7 +377,7 @@ IN_THE_CODE = [
                 lying(
                     answered=lambda page: replace(
                         page,
-                        continues_after=page.continues_after and UUID(orjson.loads(page.monitors[0])["id"]),
+                        continues_after=page.continues_after and page.monitors[0]["id"],
                     )
                 ),
             ),

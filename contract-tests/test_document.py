@@ -330,7 +330,7 @@ class TestErrors:
             for part in (Parameters, RequestBody, Responses):
                 part(operation, DOCUMENT, validation)
         rules = validation.rules.values()
-        assert len([(rule.validator, rule.closed.validator) for rule in rules]) > len(OPERATIONS)
+        assert len([rule.validator for rule in rules]) > len(OPERATIONS)
 
     @pytest.mark.parametrize(("name", "example", "schema"), error_examples())
     def test_an_error_example_is_what_its_schema_allows(self, name: str, example: Node, schema: Node) -> None:

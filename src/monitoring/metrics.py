@@ -12,11 +12,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
-from monitoring.deferred_modules import deferred
-
-# Many a process serves no metrics itself, and does without Python's HTTP servers.
-with deferred("prometheus_client.exposition"):
-    from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

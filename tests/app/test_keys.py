@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
+from tortoise.models import Model
 
 from app.visitor import Visitor, read_forms, read_text
 from monitoring.app.key_form import SCOPE_WORDS
@@ -16,7 +17,6 @@ from monitoring.app.sentences import DECLINED, NOTICES, REFUSALS
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import list_keys, revoke_key
 from monitoring.backends.database_clients.configuration import MODEL_MODULES
-from monitoring.backends.tortoise_bridge import Model
 
 if TYPE_CHECKING:
     import httpx

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import cycle, islice
@@ -10,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-import redis
 
 from cast import Player, form_team
 from monitoring.auth.models import ApiKey
-from monitoring.auth.service import find_living_key, revoke_key
-from monitoring.auth.tokens import verify_token
-from monitoring.backends.remembered import REMEMBERED_SECONDS
-from real_servers import find_free_port, running_redis
+from monitoring.auth.service import revoke_key
+from real_servers import running_redis
 from running_service import RunningService, running_service
 from service_process import Installation
 
@@ -25,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from monitoring.backends.counters import Mark
 
 MONITORS = "/api/monitors"
 
@@ -104,67 +99,10 @@ class TestRevokedKey:
                 assert is_revoked(list_monitors(other, alice), other)
                 assert is_revoked(list_monitors(one, alice), one)
 
-    @pytest.mark.production("only Redis forgets")
-    @pytest.mark.parametrize("is_flushed_before", [True, False])
-    def test_is_refused_by_all_although_redis_loses_all_it_knew(
-        self, start: Callable[..., list[RunningService]], *, is_flushed_before: bool
-    ) -> None:
-        with running_redis() as redis_server, redis.Redis.from_url(redis_server.url) as client:
-            one, other = start(redis_url=redis_server.url)
-            with Player(one, form_team(one)) as alice:
-                assert [list_monitors(service, alice).status_code for service in (one, other)] == [200, 200]
-                if is_flushed_before:
-                    client.flushall()
-                one.run(revoke_key(alice.client_id))
-                if not is_flushed_before:
-                    client.flushall()
-                assert is_revoked(list_monitors(other, alice), other)
-                assert is_revoked(list_monitors(one, alice), one)
-
-    @pytest.mark.production("only Redis is replaced by one that knows less")
-    def test_is_refused_by_all_although_redis_forgets_that_it_was_told(
-        self, start: Callable[..., list[RunningService]]
-    ) -> None:
-        with running_redis() as redis_server, redis.Redis.from_url(redis_server.url) as client:
-            services = start(redis_url=redis_server.url)
-            with Player(services[0], form_team(services[0])) as alice:
-                assert [list_monitors(service, alice).status_code for service in services] == [200, 200]
-                before = client.dump("monitoring:mark")
-                services[0].run(revoke_key(alice.client_id))
-                client.restore("monitoring:mark", 0, before, replace=True)
-                client.client_kill_filter(_type="normal", skipme=True)
-                assert all(is_revoked(list_monitors(service, alice), service) for service in services)
-
-    @pytest.mark.embedded("a command can have the file of the database alone")
-    def test_is_refused_by_all_although_the_command_knows_no_redis_and_returns_at_once(
-        self, start: Callable[..., list[RunningService]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        with running_redis() as redis_server:
-            services = start(redis_url=redis_server.url)
-            for service in services:  # nothing is too old to be remembered
-                monkeypatch.setattr(service.app.backends.remembered, "_clock", lambda: 1000.0)
-            with Player(services[0], form_team(services[0])) as alice:
-                assert [list_monitors(service, alice).status_code for service in services] == [200, 200]
-                command_line = Installation(tmp_path)
-                assert not command_line.environment.get("REDIS_URL")
-                command_line.run("keys", "revoke", alice.client_id)
-                assert all(is_revoked(list_monitors(service, alice), service) for service in services)
-
-    @pytest.mark.production("only with Redis anything is remembered")
-    @pytest.mark.parametrize("has_redis", [True, False])
-    def test_is_refused_by_all_when_who_revokes_it_cannot_reach_redis(
-        self, start: Callable[..., list[RunningService]], tmp_path: Path, *, has_redis: bool
-    ) -> None:
-        services = start()
-        command_line = Installation(tmp_path)
-        command_line.environment["REDIS_URL"] = f"redis://127.0.0.1:{find_free_port()}/0" if has_redis else ""
-        with Player(services[0], form_team(services[0])) as alice, ThreadPoolExecutor(1) as operator:
-            revoking = operator.submit(command_line.run, "keys", "revoke", alice.client_id)
-            while not revoking.done():  # until it returns, the key may be remembered again
-                for service in services:
-                    list_monitors(service, alice)
-            revoking.result()
-            assert all(is_revoked(list_monitors(service, alice), service) for service in services)
+    def test_is_refused_although_it_was_revoked_by_hand(self, service: RunningService, alice: Player) -> None:
+        assert list_monitors(service, alice).status_code == 200
+        service.run(revoke_by_hand(alice.client_id))
+        assert is_revoked(list_monitors(service, alice), service)
 
 
 class TestRevokedToken:
@@ -188,41 +126,6 @@ class TestRevokedToken:
                 redis_server.stop()
                 revoke_token(services[0], alice)
                 assert all(is_invalid(list_monitors(service, alice), service) for service in services)
-
-    @pytest.mark.production("only with Redis anything is remembered")
-    def test_costs_no_query_while_nobody_revokes(
-        self, start: Callable[..., list[RunningService]], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        service, _ = start()
-        monkeypatch.setattr(service.app.backends.remembered, "_clock", lambda: 1000.0)
-        with Player(service, form_team(service)) as alice:
-            assert list_monitors(service, alice).status_code == 200
-            monkeypatch.setattr("monitoring.auth.service._READ_LIVING_KEY", "no SQL at all")
-            assert list_monitors(service, alice).status_code == 200
-
-
-@pytest.mark.production("nothing is remembered on SQLite")
-class TestLivingKey:
-    def test_is_remembered_for_two_seconds_even_if_it_is_revoked_by_hand(
-        self, service: RunningService, alice: Player, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        now = 1000.0
-        monkeypatch.setattr(service.app.backends.remembered, "_clock", lambda: now)
-
-        token = alice.headers["Authorization"].removeprefix("Bearer ")
-        claims = verify_token(service.settings, token)
-
-        def is_living(mark: Mark | None) -> bool:
-            return service.run(find_living_key(claims, mark)) is not None
-
-        assert is_living((1, b"a mark"))
-        service.run(revoke_by_hand(alice.client_id))
-        now += REMEMBERED_SECONDS - 0.001
-        assert is_living((1, b"a mark"))
-        assert not is_living((1, b"another mark"))
-        assert not is_living(None)
-        now += 0.001
-        assert not is_living((1, b"a mark"))
 
 
 @pytest.mark.production("only Redis counts for several processes")

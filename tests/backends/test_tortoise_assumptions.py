@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 from contextvars import ContextVar
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import asyncpg  # type: ignore[import-untyped]
 import pytest
-from tortoise import context, fields
+from tortoise import context
 from tortoise.backends.asyncpg.client import AsyncpgDBClient, TransactionWrapper
 from tortoise.backends.base.client import (
     ConnectionWrapper,
@@ -23,11 +21,9 @@ from tortoise.backends.sqlite.client import SqliteClient, SqliteTransactionConte
 from tortoise.migrations.executor import MigrationExecutor
 from tortoise.migrations.recorder import MigrationRecorder
 from tortoise.models import Model
-from tortoise.validators import InvalidDomainName, validate_domain_name
 
 from backends.garden_models import Bed
-from monitoring.backends.tortoise_bridge import Model as OurModel
-from monitoring.backends.tortoise_bridge import columns_of, field_of, make_row, note_saved, table_of
+from monitoring.backends.tortoise_bridge import columns_of, field_of, note_saved, table_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -49,47 +45,6 @@ class TestModels:
     def test_tell_their_table_and_their_columns(self) -> None:
         assert (table_of(Bed), columns_of(Bed)) == ("beds", ["id", "name", "free_places"])
         assert field_of(Bed, "name").required
-
-    def test_of_ours_are_made_without_reading_their_source(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        read: list[object] = []
-        monkeypatch.setattr(inspect, "getsource", read.append)
-
-        class Shed(OurModel):
-            name = fields.CharField(40, primary_key=True)
-
-        assert not read
-        assert columns_of(Shed) == ["name"]
-
-    @pytest.mark.parametrize(
-        "code",
-        [
-            pytest.param(
-                "import inspect; read = []; find = inspect.getsource;"
-                "inspect.getsource = lambda whose: read.append(whose) or find(whose);"
-                "import monitoring.backends.database, tortoise.models; print(tortoise.models.Model in read)",
-                id="reading the source of Tortoise's own",
-            ),
-            pytest.param(
-                "import re; compiled = []; compile = re.compile;"
-                "re.compile = lambda text, flags=0: compiled.append(str(text)) or compile(text, flags);"
-                "import monitoring.backends.database; print(any('\\uffff' in text for text in compiled))",
-                id="compiling the pattern of domain names",
-            ),
-        ],
-    )
-    def test_are_loaded_without(self, code: str) -> None:
-        told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert told.stdout == "False\n"
-
-    def test_can_be_validated_by_domain_names_nevertheless(self) -> None:
-        validate_domain_name("bücher.example.com")
-        with pytest.raises(InvalidDomainName):
-            validate_domain_name("two words.example.com")
-
-    def test_are_made_as_construct_makes_them(self) -> None:
-        row = Bed.construct(name="south")
-        values = {name: value for name, value in vars(row).items() if name != "_await_when_save"}
-        assert vars(make_row(Bed, {}, values)) == vars(row)
 
     def test_know_that_they_are_saved(self) -> None:
         row = Bed(name="south")

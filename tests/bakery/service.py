@@ -5,9 +5,15 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from monitoring.contract.application import ContractApp, Readiness, always_ready, build_contract_app
+from monitoring.contract.application import (
+    ContractApp,
+    Readiness,
+    always_ready,
+    build_contract_app,
+    log_refusal,
+)
 from monitoring.contract.document import Document, Node, load_document
-from monitoring.contract.problems import Problem
+from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
 from monitoring.contract.security import SecurityHandler
 
 MAX_BODY_BYTES = 200_000
@@ -51,5 +57,6 @@ def build_bakery(document: Document | None = None, readiness: Readiness = always
 def build_closed_bakery(answer: ASGIApp) -> ContractApp:
     """Build a bakery that starts and stops like any other, and leaves its requests to somebody else."""
     bakery = build_bakery()
-    bakery.serve_http = answer
+    replies = ProblemReplies(bakery.document, bakery.catalogue, {}, log_refusal)
+    bakery.serve_http = ProblemAnswers(answer, replies=replies)
     return bakery

@@ -11,9 +11,6 @@ DATABASE = {"tortoise", "monitoring.backends.database"}
 STORAGE = {"obstore"}
 SELDOM = {
     *("nh3", "zxcvbn_rs_py", "tortoise.migrations.executor"),
-    *("multiprocessing", "http.server", "werkzeug.serving", "werkzeug.test", "cryptography.x509"),
-    *("argparse", "typer.completion", "redis.commands.cluster"),
-    "cryptography.hazmat.primitives.serialization.ssh",
 }
 TOKENS = {"jwt"}
 SENDING = {"aiodns", "monitoring.outbound.client"}
@@ -37,7 +34,7 @@ def modules_after(importing: str) -> set[str]:
         ),
         pytest.param(
             "monitoring.asgi",
-            {"monitoring.worker", "yaml", "configparser"} | STORAGE | SELDOM,
+            {"monitoring.worker"} | STORAGE | SELDOM,
             id="a process that serves",
         ),
     ],

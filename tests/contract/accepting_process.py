@@ -10,7 +10,6 @@ from uvicorn import Config
 
 from monitoring.cli.lifeline import say_ready
 from monitoring.cli.stopping import Stop, run_until_stopped
-from monitoring.contract.shared_listener import Share, SharedListener
 from monitoring.contract.uvicorn_bridge import WebServer
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 
-def answer_process_id(lifeline: Connection, listener: socket, share: Share) -> None:
+def answer_process_id(lifeline: Connection, listener: socket) -> None:
     """Answer every request with the id of this process, until the parent stops it."""
 
     async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
@@ -29,7 +28,6 @@ def answer_process_id(lifeline: Connection, listener: socket, share: Share) -> N
 
     async def work(stop: Stop) -> None:
         config = Config(answer, http="httptools", lifespan="off", log_config=None)
-        shared = SharedListener(listener, share)
-        await WebServer(config, stop.is_set, lambda _: say_ready(lifeline), shared).serve_until_stopped()
+        await WebServer(config, stop.is_set, lambda _: say_ready(lifeline), listener).serve_until_stopped()
 
     run_until_stopped(work, 5, lifeline=lifeline, loop_factory=uvloop.new_event_loop)

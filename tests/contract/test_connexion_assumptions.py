@@ -2,8 +2,6 @@
 
 import asyncio
 import inspect
-import subprocess
-import sys
 from importlib.metadata import version
 
 import pytest
@@ -137,12 +135,6 @@ def test_a_specification_is_validated_by_one_method() -> None:
     with pytest.raises(InvalidSpecification):
         OpenAPISpecification(skeleton)
     assert "self._validate_spec(raw_spec)" in inspect.getsource(Specification.__init__)
-
-
-def test_the_service_loads_no_http_client_for_connexion() -> None:
-    code = "import sys, monitoring.contract.connexion_bridge; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {"httpx", "httpx2", "requests", "starlette.testclient"} & set(loaded.stdout.split()) == set()
 
 
 def test_a_dict_is_loaded_without_jinja_and_left_as_it_was() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import subprocess
-import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -75,12 +73,6 @@ def start(*headers: tuple[bytes, bytes]) -> ASGISendEvent:
     return {"type": "http.response.start", "status": 200, "headers": list(headers)}
 
 
-def test_the_service_loads_no_command_of_uvicorn() -> None:
-    code = "import sys, monitoring.contract.uvicorn_bridge; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {"uvicorn.main", "click"} & set(loaded.stdout.split()) == set()
-
-
 def test_the_version_is_the_one_these_assumptions_were_read_from() -> None:
     assert version("uvicorn").startswith("0.54.")
 
@@ -97,33 +89,6 @@ class TestProtocol:
         assert protocol.transport is transport
         assert hasattr(protocol.parser, "get_method")
         assert isinstance(protocol.logger, logging.Logger)
-
-    async def test_hands_over_a_new_cycle_of_the_class_that_its_module_names(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        handed_over: list[object] = []
-        monkeypatch.setattr(
-            HttpToolsProtocol, "_start_asgi_task", lambda _, cycle, app: handed_over.extend((cycle, app))
-        )
-        protocol = new_protocol(Transport())
-        protocol.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        cycle, app = handed_over
-        assert type(cycle) is RequestResponseCycle
-        assert app is protocol.app
-        hand_over = HttpToolsProtocol.on_headers_complete
-        assert "RequestResponseCycle" in hand_over.__code__.co_names
-        assert not hand_over.__code__.co_freevars
-        assert hand_over.__defaults__ is None
-        assert hand_over.__globals__["RequestResponseCycle"] is RequestResponseCycle
-
-    async def test_keeps_the_task_of_a_request_until_it_is_done(self) -> None:
-        protocol = new_protocol(Transport())
-        assert protocol.tasks is protocol.server_state.tasks
-        protocol.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        (task,) = protocol.tasks
-        assert "RequestResponseCycle.run_asgi" in repr(task.get_coro())
-        await asyncio.wait([task])
-        assert protocol.tasks == set()
 
     @pytest.mark.parametrize("callback", ["on_headers_complete", "on_body", "on_message_complete"])
     def test_asks_whether_to_upgrade_before_it_serves(self, callback: str) -> None:
@@ -159,14 +124,6 @@ class TestProtocol:
 
 
 class TestCycle:
-    async def test_has_started_but_written_nothing_when_it_refuses_a_header(self) -> None:
-        cycle = new_cycle(transport := Transport())
-        with pytest.raises(RuntimeError):
-            await cycle.send(start((b"content-length", b"2"), (b"x-first", b"1\r\nx-second: 2")))
-        assert cycle.response_started
-        assert cycle.chunked_encoding is False
-        assert transport.written == b""
-
     async def test_closes_the_connection_after_the_answer_if_it_is_not_to_be_kept(self) -> None:
         cycle = new_cycle(transport := Transport())
         cycle.keep_alive = False
@@ -174,30 +131,6 @@ class TestCycle:
         assert b"connection: close" in transport.written
         await cycle.send({"type": "http.response.body", "body": b""})
         assert transport.is_closed
-
-    async def test_writes_to_what_is_its_transport_at_that_moment(self) -> None:
-        cycle = new_cycle(first := Transport())
-        cycle.transport = second = Transport()
-        await cycle.send(start((b"content-length", b"2")))
-        await cycle.send({"type": "http.response.body", "body": b"ok"})
-        assert not first.written
-        assert second.written.endswith(b"\r\n\r\nok")
-
-    async def test_refuses_a_body_before_the_head(self) -> None:
-        cycle = new_cycle(transport := Transport())
-        with pytest.raises(RuntimeError):
-            await cycle.send({"type": "http.response.body", "body": b"ok"})
-        assert not cycle.response_started
-        assert transport.written == b""
-
-    async def test_answers_500_by_itself_while_nothing_has_started(self) -> None:
-        async def break_down(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001
-            raise RuntimeError("before the head")
-
-        cycle = new_cycle(transport := Transport())
-        await cycle.run_asgi(break_down)  # type: ignore[arg-type]
-        assert transport.written.startswith(b"HTTP/1.1 500 ")
-        assert "await self.send(" in inspect.getsource(RequestResponseCycle.send_500_response)
 
 
 class TestServer:
@@ -218,20 +151,6 @@ class TestServer:
         assert server.started
         assert server.servers[0].sockets[0].getsockname()[1]
         await server.shutdown()
-
-    async def test_listens_nowhere_without_sockets_and_counts_the_connections_it_is_given(self) -> None:
-        config = Config(say_nothing, lifespan="off", log_config=None)
-        config.load()
-        server = Server(config)
-        server.lifespan = config.lifespan_class(config)
-        await server.startup([])
-        assert server.servers == []
-        protocol: Any = config.http_protocol_class
-        protocol = protocol(config=config, server_state=server.server_state, app_state=server.lifespan.state)
-        protocol.connection_made(Transport())
-        assert server.server_state.connections == {protocol}
-        protocol.connection_lost(None)
-        assert server.server_state.connections == set()
 
     def test_logs_what_it_cuts_off_under_this_name(self) -> None:
         assert logger.name == "uvicorn.error"

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-import orjson
 import pytest
 
-from monitoring.monitors.reading import WrittenMonitor, read_monitor
 from monitors.conversations import MONITORS, create, is_problem, path_of, read
 
 if TYPE_CHECKING:
@@ -15,7 +12,6 @@ if TYPE_CHECKING:
 
     from cast import Player
     from monitoring.contract.catalogue import Catalogue
-    from running_service import RunningService
 
 
 class TestGetMonitor:
@@ -45,30 +41,6 @@ class TestGetMonitor:
         assert is_problem(nobodys, catalogue, "monitor_not_found")
         assert is_problem(alices, catalogue, "monitor_not_found")
         assert nobodys.headers.keys() == alices.headers.keys()
-
-    def test_of_several_that_are_read_together_each_is_for_its_team(
-        self, service: RunningService, alice: Player, charlie: Player
-    ) -> None:
-        monitors = [(player, create(player)) for player in (alice, charlie) * 3]
-
-        async def read_all(*asked: tuple[Player, Player]) -> list[object]:
-            return await asyncio.gather(
-                *(
-                    read_monitor(reader.team_id, UUID(monitor["id"]))
-                    for reader, owner in asked
-                    for player, monitor in monitors
-                    if player is owner
-                ),
-                return_exceptions=True,
-            )
-
-        found = service.run(read_all((alice, alice), (charlie, alice), (charlie, charlie), (alice, alice)))
-        of_alice, of_charlie = (
-            [orjson.dumps(monitor).decode() for player, monitor in monitors if player is owner]
-            for owner in (alice, charlie)
-        )
-        written = [each.written if isinstance(each, WrittenMonitor) else repr(each) for each in found]
-        assert written == [*of_alice, *["Problem('monitor_not_found')"] * 3, *of_charlie, *of_alice]
 
     @pytest.mark.parametrize("monitor_id", ["1", "null", "019a9c3e5b7a7c1e9d423f8b6a1e2c70", "%7B%7D"])
     def test_of_an_id_that_is_none_is_the_same_404(

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.reading import row_of
 from monitoring.monitors.representations import represent_monitor
 from monitoring.monitors.service import get_monitor
 from monitors.conversations import MONITORS, create, is_problem, list_ids, path_of
@@ -78,7 +79,7 @@ class TestPages:
             await Monitor.filter(id=monitor_id).update(status_changed_at=checked_at, status="degraded")
 
         async def represent(monitor_id: UUID) -> dict[str, Any]:
-            return represent_monitor(await get_monitor(alice.team_id, monitor_id), None)
+            return represent_monitor(row_of(await get_monitor(alice.team_id, monitor_id), None))
 
         for paused in (False, True):
             service.run(move(create(alice, paused=paused)["id"]))

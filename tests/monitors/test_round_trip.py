@@ -27,10 +27,12 @@ class TestRoundTrip:
         monitor = create(alice, **fields)
         try:
             assert monitor.items() >= as_shown(configuration_with(**fields)).items()
-            # Whether the database or orjson writes it:
             page = {"monitors": [monitor], "next_cursor": None}
             assert alice.get(path_of(monitor)).content == orjson.dumps(monitor)
             assert alice.get(MONITORS).content == orjson.dumps(page)
+            assert alice.patch(path_of(monitor), json={"name": monitor["name"]}).content == orjson.dumps(
+                monitor
+            )
             assert list(monitor["request_headers"]) == list(fields.get("request_headers", {}))
         finally:
             alice.delete(path_of(monitor))

@@ -11,6 +11,7 @@ from monitoring.auth.service import create_team
 from monitoring.checks.requests import request_check
 from monitoring.incidents.models import Incident
 from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.monitors.reading import row_of
 from monitoring.monitors.representations import represent_monitor
 from monitoring.monitors.service import create_monitor, delete_monitor, get_monitor, update_monitor
 from monitoring.monitors.watch import CHANGE_DELAY
@@ -58,7 +59,7 @@ class TestCreation:
         monitor = await create_monitor(team.id, {"url": URL, "paused": True})
         watch = (await get_monitor(team.id, monitor.id)).watch
         assert (watch.due_at, monitor.status) == (None, "paused")
-        assert represent_monitor(monitor, None)["next_check_at"] is None
+        assert represent_monitor(row_of(monitor, None))["next_check_at"] is None
         assert await _states(monitor) == ["paused"]
 
 

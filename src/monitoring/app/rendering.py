@@ -15,9 +15,7 @@ from monitoring.app.zones import writing_in
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
-
-    from markupsafe import Markup
+    from collections.abc import Mapping
 
     from monitoring.settings import Settings
 
@@ -42,9 +40,6 @@ PAGE_HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-# A row of a list has 1.5 KB.
-MAX_PARTS = 2000
-
 _MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
@@ -60,7 +55,6 @@ class Pages:
     def __init__(self, settings: Settings) -> None:
         self._prefix = urlsplit(settings.base_url).path
         self._assets = {asset.name: asset.read_bytes() for asset in (files(__package__) / "assets").iterdir()}
-        self._parts: dict[Hashable, Markup] = {}
         self._environment = Environment(
             loader=PackageLoader(__package__),
             autoescape=True,
@@ -75,7 +69,6 @@ class Pages:
             "base_url": settings.base_url,
             "max_password_characters": MAX_PASSWORD_CHARACTERS,
             "min_password_characters": MIN_PASSWORD_CHARACTERS,
-            "recall": self.recall,
             "reference": f"{self._prefix}/docs",
             "url": self.locate,
         }
@@ -88,15 +81,6 @@ class Pages:
     def locate_asset(self, name: str) -> str:
         """Return the address of an asset, which changes with the asset's content."""
         return self.locate(f"/assets/{name}", v=_version_of(self._assets[name]))
-
-    def recall(self, key: Hashable, macro: Callable[..., Markup], *arguments: object) -> Markup:
-        """Write a part of a page by a macro, or recall it. The key has all that decides how it reads."""
-        written = self._parts.get(key)
-        if written is None:
-            if len(self._parts) >= MAX_PARTS:
-                self._parts.clear()
-            written = self._parts[key] = macro(*arguments)
-        return written
 
     def render(self, template: str, status: int, context: Mapping[str, Any]) -> Response:
         """Render a page, its times in the zone of the visit."""

@@ -26,7 +26,7 @@ from monitoring.backends.errors import (
     TransactionConflict,
 )
 from monitoring.backends.fields import uuid7_text
-from monitoring.backends.inserts import insert_together, new_row
+from monitoring.backends.inserts import insert_together
 from monitoring.backends.rowsets import nested_rowset, pack
 from monitoring.backends.statements import spell
 
@@ -138,8 +138,7 @@ def _select_taken(identities: int, folders: int) -> str:
 def make_article(submission: Submission, taken_folders: Collection[str], now: datetime) -> Article:
     """Make a new article, in its best folder that is still free if it is published."""
     is_published = submission.status is PublicationStatus.PUBLISHED
-    return new_row(
-        Article,
+    return Article(
         identity=submission.identity,
         slug=(
             choose_folder(submission, taken_folders) if is_published else private_folder(submission.identity)

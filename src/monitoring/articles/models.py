@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from tortoise import fields
+from tortoise.models import Model
 
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
-from monitoring.backends.tortoise_bridge import Model
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from monitoring.audit.filters import EVERYTHING
 from monitoring.audit.models import MAX_CHARACTERS, AuditEntry
-from monitoring.backends.inserts import new_row
 from monitoring.backends.pages import Page, read_page
 
 if TYPE_CHECKING:
@@ -63,8 +62,7 @@ def make_entry(  # noqa: PLR0913, PLR0917 - as above
     changes: Sequence[Change] = (),
 ) -> AuditEntry:
     """Make the row of an action, for those who insert it in one statement with the rows of the act."""
-    return new_row(
-        AuditEntry,
+    return AuditEntry(
         team_id=team_id,
         happened_at=datetime.now(UTC),
         actor=actor.name[:MAX_CHARACTERS],

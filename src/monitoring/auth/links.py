@@ -22,14 +22,14 @@ HS256 = "HS256"  # RFC 7518 §3.2
 
 def sign_link(purpose: str, claims: Mapping[str, str], expires_at: datetime) -> str:
     """Write the token of a link. The same arguments make the same token, so that attempts are equal."""
-    from monitoring.auth.pyjwt import jwt  # noqa: PLC0415 - most processes never write or read a link
+    import jwt  # noqa: PLC0415 - most processes never write or read a link
 
     return jwt.encode({**claims, "aud": purpose, "exp": expires_at}, _derive_keys()[0], HS256)
 
 
 def read_link(purpose: str, token: str) -> dict[str, str] | None:
     """Return the claims of a link that was signed for this purpose and has not expired, or else None."""
-    from monitoring.auth.pyjwt import jwt  # noqa: PLC0415 - as above
+    import jwt  # noqa: PLC0415 - as above
 
     if len(token) > MAX_LINK_CHARACTERS:
         return None

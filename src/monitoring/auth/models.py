@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tortoise import fields
+from tortoise.models import Model
 
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
-from monitoring.backends.tortoise_bridge import Model
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,8 +23,6 @@ class Team(Model):
     plan = fields.CharField(max_length=40)
     max_monitors = fields.IntField()
     monitors_count = fields.IntField(default=0)
-    # False only while no maintenance window is to come. Changed by those who lock the team.
-    may_have_maintenance = fields.BooleanField(default=True, db_default=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
     class Meta:

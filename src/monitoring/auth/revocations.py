@@ -35,7 +35,6 @@ async def revoke_token(client: ApiKey, token: str) -> None:
     await RevokedToken.bulk_create(
         [RevokedToken(token_id=claims.token_id, expires_at=ends_at)], ignore_conflicts=True
     )
-    await backends.remembered.forget_everywhere()
 
 
 async def find_active_token(team_id: UUID, token: str) -> TokenClaims | None:

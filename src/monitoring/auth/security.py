@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from monitoring.auth.tokens import TokenClaims
-    from monitoring.backends.counters import Mark
     from monitoring.contract.document import Node
 
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*)")  # RFC 6750 §2.1
@@ -35,7 +34,7 @@ class BearerSecurity(SecurityHandler):
         """Return the caller. The operation's `x-required-scope` names the scope: http schemes list none."""
         backends, claims = current_backends(), _read_token(request)
         allowance = await backends.counters.hit(backends.settings.rate_limit_api, claims.client_id)
-        caller = await _find_caller(request, claims, allowance.mark)
+        caller = await _find_caller(request, claims)
         demand_allowance(request, allowance)
         scope = operation_of(request).get("x-required-scope")
         if scope and scope not in caller.scopes:
@@ -87,10 +86,10 @@ def _read_token(request: Request) -> TokenClaims:
         raise Problem("token_invalid") from None
 
 
-async def _find_caller(request: Request, claims: TokenClaims, mark: Mark | None = None) -> Caller:
+async def _find_caller(request: Request, claims: TokenClaims) -> Caller:
     """Demand that the token's key still lives, and that the token was not revoked."""
     try:
-        key = await find_living_key(claims, mark)
+        key = await find_living_key(claims)
     except InvalidTokenError:
         raise Problem("token_invalid") from None
     if key is None:

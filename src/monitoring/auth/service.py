@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING
 
 import orjson
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
     from monitoring.audit.actors import Actor
     from monitoring.auth.tokens import TokenClaims
-    from monitoring.backends.counters import Mark
 
 # "Last used" is exact to the hour, which saves a write with every request.
 LAST_USED_GRAIN = timedelta(hours=1)
@@ -158,9 +156,7 @@ async def revoke_key(
         living = ApiKey.filter(id=key.id, revoked_at=None)
         if await living.update(revoked_at=datetime.now(UTC)):
             await record(key.team_id, by, Action.KEY_REVOKED, key.name, key.client_id)
-        key = await find_key(client_id, team_id)
-    await current_backends().remembered.forget_everywhere()
-    return key
+        return await find_key(client_id, team_id)
 
 
 async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
@@ -177,18 +173,11 @@ async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
     return await ApiKey.get_or_none(client_id=client_id, revoked_at=None)
 
 
-async def find_living_key(claims: TokenClaims, mark: Mark | None = None) -> LivingKey | None:
+async def find_living_key(claims: TokenClaims) -> LivingKey | None:
     """Return the key of a token unless it is revoked, and note that it was used. Called with every request.
 
-    Raises `InvalidTokenError` if the token itself was revoked. `mark` comes from the request's own hit. With
-    it, the key may be remembered until any key or token is revoked.
+    Raises `InvalidTokenError` if the token itself was revoked.
     """
-    read = partial(_read_living_key, claims)
-    name = f"{claims.client_id} {claims.token_id}"
-    return await current_backends().remembered.recall_or_read(name, mark, read)
-
-
-async def _read_living_key(claims: TokenClaims) -> LivingKey | None:
     connection = current_backends().database.context.db()
     rows = await connection.execute_query_dict(
         spell(connection, _READ_LIVING_KEY), [claims.client_id, claims.token_id]

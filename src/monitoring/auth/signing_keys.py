@@ -16,8 +16,8 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey, generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from jwt.algorithms import OKPAlgorithm, RSAAlgorithm
 
-from monitoring.auth.pyjwt import OKPAlgorithm, RSAAlgorithm
 from monitoring.settings.private_keys import PrivateKey, read_private_key
 
 if TYPE_CHECKING:

@@ -11,7 +11,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from monitoring.auth.pyjwt import base64url_decode, base64url_encode, jwt
+import jwt
+from jwt.utils import base64url_decode, base64url_encode
+
 from monitoring.auth.signing_keys import HS256, SigningKey, read_signing_keys
 
 if TYPE_CHECKING:

@@ -11,9 +11,7 @@ from monitoring.backends.current import _current, current_backends
 from monitoring.backends.database import Database, open_database
 from monitoring.backends.database_clients.configuration import MODEL_MODULES
 from monitoring.backends.queue import TaskQueue
-from monitoring.backends.remembered import Remembered
 from monitoring.backends.rounds import Rounds
-from monitoring.backends.statements import is_postgres
 from monitoring.backends.tasks import Task, find_tasks
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ class Backends:
     database: Database
     blog_storage: BlogStorage | None
     counters: Counters
-    remembered: Remembered
     queue: TaskQueue
     rounds: Rounds
 
@@ -89,8 +86,6 @@ async def open_backends(
             # A transaction that puts holds a connection meanwhile; the other half is for all others.
             blog_storage=open_storage_of(settings, max(1, settings.database_pool_max_connections // 2)),
             counters=counters,
-            # SQLite is quick to read, and a command that has only its file could tell nobody of a change.
-            remembered=Remembered(counters, remembers=is_postgres(database.context.db())),
             queue=queue,
             rounds=rounds,
         )

@@ -1,7 +1,4 @@
-"""Rate-limit windows, shared through Redis. While Redis is away every process counts for itself.
-
-The same round trip brings what all processes must know at once: a mark, which `announce` changes.
-"""
+"""Rate-limit windows, shared through Redis. While Redis is away every process counts for itself."""
 
 from __future__ import annotations
 
@@ -11,60 +8,44 @@ from collections import OrderedDict, defaultdict
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
-import redis.asyncio
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from monitoring.backends.outage import Outage
 from monitoring.backends.redis_address import address_of
-from monitoring.backends.redis_script import RedisScript
 from monitoring.settings import RateLimitPolicy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from pydantic import SecretStr
-    from redis.asyncio.connection import AbstractConnection
 
-__all__ = ["Allowance", "Counters", "Mark", "RateLimitPolicy", "open_counters"]
+__all__ = ["Allowance", "Counters", "RateLimitPolicy", "open_counters"]
 
 TIMEOUT_SECONDS = 0.25
+MAX_CONNECTIONS = 50
 MAX_WINDOWS = 100_000
 
-_MARK = "monitoring:mark"
-
-# Count, start the window at the first hit, and return what is left of it and the mark: one atomic round trip.
-# If Redis lost everything, the mark too, it makes a mark that there has never been.
+# Count, start the window at the first hit, and return what is left of it: one atomic round trip.
 _HIT = """
 local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-local mark = redis.call('GET', KEYS[2])
-if not mark then
-  mark = table.concat(redis.call('TIME'), '.')
-  redis.call('SET', KEYS[2], mark)
-end
-return redis.status_reply(table.concat({count, redis.call('PTTL', KEYS[1]), mark}, ' '))
+return {count, redis.call('PTTL', KEYS[1])}
 """
-
-# The mark that Redis returned, and the number of the connection: Redis may lose its data with a connection.
-Mark = tuple[int, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a policy still allows after this hit. `reset_seconds` is rounded up: never too early.
-
-    Nothing was announced between two hits with the same mark. The mark is None without Redis.
-    """
+    """What a policy still allows after this hit. `reset_seconds` is rounded up: never too early."""
 
     policy: RateLimitPolicy
     allowed: bool
     remaining: int
     reset_seconds: int
-    mark: Mark | None
 
     def headers(self) -> dict[str, str]:
         """Write `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers)."""
@@ -86,60 +67,52 @@ class Counters:
         self._outage = Outage(
             f"Redis{place} is away: rate limits count in each process for itself", clock=clock
         )
-        self._connections = 0
-        self._client = redis_url and redis.asyncio.Redis.from_url(
-            redis_url.get_secret_value(),
-            socket_connect_timeout=TIMEOUT_SECONDS,
-            socket_timeout=TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-            redis_connect_func=self._begin_connection,
-        )
-        self._script = self._client and RedisScript(self._client, _HIT, TIMEOUT_SECONDS)
+        self._client = redis_url and _make_client(redis_url.get_secret_value())
+        self._script = self._client and self._client.register_script(_HIT)
 
     async def hit(self, policy: RateLimitPolicy, key: str) -> Allowance:
         """Count one request under the key and say whether it is still within the policy."""
-        count, reset_seconds, mark = await self._count(policy, key)
+        count, reset_seconds = await self._count(policy, key)
         return Allowance(
             policy=policy,
             allowed=count <= policy.limit,
             remaining=max(0, policy.limit - count),
             # Rounding can make the rest of a window a hair longer than the window.
             reset_seconds=max(1, min(policy.window_seconds, math.ceil(reset_seconds))),
-            mark=mark,
         )
-
-    async def announce(self) -> bool:
-        """Change the mark of every hit from now on, in all processes. False if there is no Redis to tell."""
-        if not self._client:
-            return False
-        try:
-            await self._client.set(_MARK, uuid4().hex)
-        except (RedisError, OSError):
-            return False
-        return True
 
     async def close(self) -> None:
         """Hang up."""
-        if self._script and self._client:
-            await self._script.close()
+        if self._client:
             await self._client.aclose()
 
-    async def _count(self, policy: RateLimitPolicy, key: str) -> tuple[int, float, Mark | None]:
+    async def _count(self, policy: RateLimitPolicy, key: str) -> tuple[int, float]:
         if self._script and self._outage.may_try():
-            keys = [f"monitoring:rate:{policy.name}:{key}", _MARK]
+            keys = [f"monitoring:rate:{policy.name}:{key}"]
             try:
-                answer = await self._script.run(keys, policy.window_seconds * 1000)
+                count, ttl_ms = await self._script(keys=keys, args=[policy.window_seconds * 1000])
             except (RedisError, OSError) as error:
                 self._outage.begin(error)
             else:
                 self._outage.end()
-                count, ttl_ms, mark = answer.split(b" ", 2)
-                return int(count), int(ttl_ms) / 1000, (self._connections, mark)
-        return *self._memory.hit(policy, key), None
+                return count, ttl_ms / 1000
+        return self._memory.hit(policy, key)
 
-    async def _begin_connection(self, connection: AbstractConnection) -> None:
-        self._connections += 1
-        await connection.on_connect()
+
+def _make_client(redis_url: str) -> Redis:
+    """Make a client that waits briefly for a connection and for an answer.
+
+    It asks once more if Redis has hung up, since an idle connection may have ended long ago.
+    """
+    pool = BlockingConnectionPool.from_url(
+        redis_url,
+        max_connections=MAX_CONNECTIONS,
+        timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
+        socket_timeout=TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
+    )
+    return Redis.from_pool(pool)
 
 
 class _MemoryWindows:

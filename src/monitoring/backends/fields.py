@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
@@ -12,7 +13,11 @@ from tortoise import fields
 from tortoise.fields.base import Field
 from uuid_utils.compat import uuid7 as generate_uuid7
 
+from monitoring.backends.tortoise_bridge import columns_of, field_of
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
     from tortoise.models import Model
 
 Moment = TypeVar("Moment", datetime, datetime | None)
@@ -42,6 +47,22 @@ def read_id(found: UUID | str) -> UUID:
 def read_moment(found: Any) -> Any:  # noqa: ANN401
     """Return a moment that a statement of our own found, or None. SQLite keeps moments as text."""
     return datetime.fromisoformat(found) if isinstance(found, str) else found
+
+
+def read_columns(model: type[Model], names: Collection[str], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a statement of our own found in columns of a model, as rows of the model have it."""
+    readers = _readers_of(model)
+    return {
+        name: found[name] if found[name] is None or name not in readers else readers[name](found[name])
+        for name in names
+    }
+
+
+@cache
+def _readers_of(model: type[Model]) -> Mapping[str, Callable[[Any], Any]]:
+    """Return what reads the columns in which a database keeps something else than Python has."""
+    types = {name: type(field_of(model, name)) for name in columns_of(model)}
+    return {name: _READERS[type_] for name, type_ in types.items() if type_ in _READERS}
 
 
 class UtcDatetimeField(fields.DatetimeField[Moment]):
@@ -83,3 +104,11 @@ class JsonTextField(Field[Json]):
     def to_db_value(self, value: Any, instance: type[Model] | Model) -> str | None:  # noqa: ANN401, ARG002
         """Write the text. Integers beyond 64 bits are refused with `TypeError`."""
         return None if value is None else orjson.dumps(value).decode()
+
+
+_READERS: Mapping[type[Field[Any]], Callable[[Any], Any]] = {
+    fields.UUIDField: read_id,
+    fields.BooleanField: bool,
+    UtcDatetimeField: read_moment,
+    JsonTextField: orjson.loads,
+}

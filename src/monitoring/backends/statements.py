@@ -6,8 +6,6 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tortoise.backends.base.client import TransactionalDBClient
-
 if TYPE_CHECKING:
     from tortoise.backends.base.client import BaseDBAsyncClient
 
@@ -20,11 +18,6 @@ _PLACEHOLDER = re.compile(r"\$(\d+)")
 def is_postgres(connection: BaseDBAsyncClient) -> bool:
     """Say which of the two dialects a connection speaks."""
     return connection.capabilities.dialect == "postgres"
-
-
-def is_in_transaction(connection: BaseDBAsyncClient) -> bool:
-    """Say whether a connection is in a transaction, whose statements nobody else can share."""
-    return isinstance(connection, TransactionalDBClient)
 
 
 def spell(connection: BaseDBAsyncClient, sql: str) -> str:

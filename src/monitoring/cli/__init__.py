@@ -7,9 +7,8 @@ from importlib import import_module
 from typing import Any
 
 from monitoring.cli.loading import loading
-from monitoring.deferred_modules import deferred
 
-with loading(), deferred("difflib", "typer.completion"):  # for wrong commands, and for shells
+with loading():
     import typer
     from typer.core import TyperGroup
 

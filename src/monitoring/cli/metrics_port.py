@@ -10,21 +10,18 @@ from functools import lru_cache
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from monitoring.deferred_modules import deferred
-from monitoring.settings import SettingsError
+from prometheus_client import (
+    REGISTRY,
+    CollectorRegistry,
+    Metric,
+    PlatformCollector,
+    ProcessCollector,
+    start_http_server,
+)
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.registry import Collector
 
-# As in `monitoring.metrics`, which is loaded later.
-with deferred("prometheus_client.exposition"):
-    from prometheus_client import (
-        REGISTRY,
-        CollectorRegistry,
-        Metric,
-        PlatformCollector,
-        ProcessCollector,
-        start_http_server,
-    )
-    from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
-    from prometheus_client.registry import Collector
+from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

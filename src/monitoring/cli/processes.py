@@ -19,7 +19,6 @@ from monitoring.cli.listening import base_url_of, listening
 from monitoring.cli.loading import loading
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.contract.document import published_document
-from monitoring.contract.shared_listener import Share
 from monitoring.logs import configure_logging
 from monitoring.settings import CheckerSettings, MigrationSettings, Settings, WorkerSettings, read_settings
 from monitoring.tracing import demand_packages
@@ -89,7 +88,7 @@ def serve(
     with listening(settings) as listener:
         supervisor = Supervisor(
             _serve_as_child,
-            [(listener, share) for share in Share.for_each_of(workers)],
+            [(listener,)] * workers,
             name="api",
             finishing_seconds=settings.drain_seconds + settings.shutdown_timeout_seconds,
             preload=[PRELOADED, "monitoring.cli.preloaded_for_serving"],
@@ -180,12 +179,12 @@ def migrate() -> None:
     migrate_now(read_settings(MigrationSettings))
 
 
-def _serve_as_child(lifeline: Connection, listener: socket.socket, share: Share) -> None:
+def _serve_as_child(lifeline: Connection, listener: socket.socket) -> None:
     from monitoring.cli.serving import serve_with_others  # noqa: PLC0415
 
     settings = read_settings()
     configure_logging(settings)
-    serve_with_others(settings, lifeline, listener, share)
+    serve_with_others(settings, lifeline, listener)
 
 
 def _work_as_child(lifeline: Connection, threads: int) -> None:

@@ -11,7 +11,6 @@ from monitoring.cli.metrics_port import serve_metrics
 from monitoring.cli.migrating import demand_migrated_database
 from monitoring.cli.stopping import Stop, run_until_stopped
 from monitoring.cli.web_server import configure_server
-from monitoring.contract.shared_listener import Share, SharedListener
 from monitoring.contract.uvicorn_bridge import WebServer
 from monitoring.tracing import sending_traces
 
@@ -56,15 +55,12 @@ def serve_alone(settings: Settings, announce: Callable[[str], None]) -> int | No
         )
 
 
-def serve_with_others(
-    settings: Settings, lifeline: Connection, listener: socket.socket, share: Share
-) -> None:
+def serve_with_others(settings: Settings, lifeline: Connection, listener: socket.socket) -> None:
     """Serve as one of several processes on a socket, until the parent stops it."""
 
     async def work(stop: Stop) -> None:
         service.is_stopping = stop.is_requested
-        shared = SharedListener(listener, share)
-        server = WebServer(config, stop.is_set, lambda _: say_ready(lifeline), shared)
+        server = WebServer(config, stop.is_set, lambda _: say_ready(lifeline), listener)
         await server.serve_until_stopped()
 
     with sending_traces(settings):

@@ -17,8 +17,6 @@ document, which tests/contract/test_connexion_assumptions.py checks one by one:
   alternative of the operation.
 - `API`, `apis`, `options`: what `add_api` keeps of a document for `_build_middleware_stack`. A
   `Specification` validates by `_validate_spec` what it is made of.
-- `httpx` is used to ask another server about a token, `requests` to load a document from a URL, PyYAML to
-  load one from a file, and Starlette's test client by tests: each only when it is called.
 - Security handlers are made without arguments and asked for a function by `get_fn`. The factory keeps them
   as `security_handlers`.
 """
@@ -29,25 +27,21 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from connexion.middleware import main as connexion_main
+from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
+from connexion.middleware.lifespan import LifespanMiddleware
+from connexion.middleware.routing import RoutingMiddleware
+from connexion.middleware.security import SecurityAPI, SecurityMiddleware, SecurityOperation
+from connexion.operations.abstract import AbstractOperation
+from connexion.resolver import Resolver
+from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
+from connexion.spec import OpenAPISpecification
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.document import Node
 from monitoring.contract.security import SecurityHandler, header_of
-from monitoring.deferred_modules import deferred
-
-# Here Werkzeug is loaded first, too. Its server, and its client for tests, do nothing in this service.
-with deferred("httpx", "requests", "starlette.testclient", "werkzeug.serving", "werkzeug.test", "yaml"):
-    from connexion.middleware import main as connexion_main
-    from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
-    from connexion.middleware.lifespan import LifespanMiddleware
-    from connexion.middleware.routing import RoutingMiddleware
-    from connexion.middleware.security import SecurityAPI, SecurityMiddleware, SecurityOperation
-    from connexion.operations.abstract import AbstractOperation
-    from connexion.resolver import Resolver
-    from connexion.security import AbstractSecurityHandler, SecurityHandlerFactory
-    from connexion.spec import OpenAPISpecification
 
 if TYPE_CHECKING:
     import re

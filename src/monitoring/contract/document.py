@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from monitoring.contract.document_cache import read_through_cache
 from monitoring.contract.openapi_30 import derive_openapi_30
 
 Json: TypeAlias = Any  # what JSON can say: spelt out, it would need a cast at every step
@@ -37,11 +36,11 @@ class Operation:
 
 
 class Document:
-    """An OpenAPI 3.1 document; `yaml_bytes` are its very bytes, and `root` is what they say, if known."""
+    """An OpenAPI 3.1 document; `yaml_bytes` are its very bytes, and `root` is what they say."""
 
-    def __init__(self, yaml_bytes: bytes, root: Node | None = None) -> None:
+    def __init__(self, yaml_bytes: bytes) -> None:
         self.yaml_bytes = yaml_bytes
-        self.root: Node = _read_yaml(yaml_bytes) if root is None else root
+        self.root: Node = _read_yaml(yaml_bytes)
         self.operations: Mapping[str, Operation] = self._index_operations()
 
     @cached_property
@@ -106,11 +105,7 @@ class Document:
 
 def load_document(path: Path | None = None) -> Document:
     """Load a document; without a path, the one that is published: `openapi.yaml`."""
-    if path:
-        return Document(path.read_bytes())
-    published = _published_path("openapi.yaml")
-    yaml_bytes = published.read_bytes()
-    return Document(yaml_bytes, read_through_cache(published, yaml_bytes, _read_yaml))
+    return Document((path or _published_path("openapi.yaml")).read_bytes())
 
 
 @cache
@@ -131,7 +126,7 @@ def _published_path(name: str) -> Path:
 
 
 def _read_yaml(yaml_bytes: bytes) -> Json:
-    from monitoring.contract.yaml_reading import read_yaml  # noqa: PLC0415 - a process seldom reads any
+    from monitoring.contract.yaml_reading import read_yaml  # noqa: PLC0415 - a worker reads none
 
     return read_yaml(yaml_bytes)
 

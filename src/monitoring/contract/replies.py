@@ -1,6 +1,6 @@
 """What a handler returns, and what is noted about the answer on its way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
@@ -20,27 +20,11 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenList:
-    """A JSON object whose first field is a list of values that are already written, each by itself."""
-
-    name: str
-    items: Sequence[bytes]
-    others: Mapping[str, Json]
-
-    def payload(self) -> bytes:
-        """Write the object."""
-        others = b"".join(
-            b",%b:%b" % (orjson.dumps(name), orjson.dumps(value)) for name, value in self.others.items()
-        )
-        return b"{%b:[%b]%b}" % (orjson.dumps(self.name), b",".join(self.items), others)
-
-
-@dataclass(slots=True)  # `frozen` would treble what it takes to make one
 class Reply:
-    """A status, headers and a body, which nobody changes once it is made.
+    """A status, headers and a body.
 
     The body is a JSON value. Under another `media_type` it is bytes or text, sent as they are. Bytes under
-    `application/json` are JSON that is already written, and so are the items of a `WrittenList`.
+    `application/json` are JSON that is already written.
     """
 
     body: Json
@@ -55,14 +39,12 @@ class Reply:
 
     def json_value(self) -> Json:
         """Return the body as the value its JSON says."""
-        return orjson.loads(self.payload()) if isinstance(self.body, bytes | WrittenList) else self.body
+        return orjson.loads(self.body) if isinstance(self.body, bytes) else self.body
 
     def payload(self) -> bytes:
         """Return the body as the bytes on the wire."""
         if isinstance(self.body, bytes):
             return self.body
-        if isinstance(self.body, WrittenList):
-            return self.body.payload()
         if self.media_type != JSON and isinstance(self.body, str):
             return self.body.encode()
         return orjson.dumps(self.body)

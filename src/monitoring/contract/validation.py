@@ -8,13 +8,11 @@ import jsonschema_rs
 import orjson
 from jsonschema_rs import Draft202012Validator, RegexOptions, Registry, ValidationError
 
-from monitoring.contract.checked_texts import CheckedTexts
 from monitoring.contract.document import Document, Json, Node
 from monitoring.contract.schemas import DOCUMENT_URI, with_absolute_references
 from monitoring.contract.sentences import Sentences
 
 Check = Callable[[Json], None]
-WrittenCheck = Callable[[bytes], None]
 
 
 class BrokenPromise(Exception):  # noqa: N818 - named after what it means for the caller
@@ -24,27 +22,9 @@ class BrokenPromise(Exception):  # noqa: N818 - named after what it means for th
 class Rule:
     """A schema, compiled when something is first held to it: that takes 4 ms, and up to 1.5 MiB."""
 
-    def __init__(self, schema: Node, document: Document, registry: Registry) -> None:
+    def __init__(self, schema: Node, registry: Registry) -> None:
         self._schema = schema
-        self._document = document
         self._registry = registry
-
-    @cached_property
-    def closed(self) -> "Rule":
-        """A rule that takes nothing more than this one, and no fields but those it names.
-
-        Nearly all answers fit it, and it is judged faster: a field is looked up once, be it required or not.
-        """
-        schema = self._schema
-        followed = self._document.follow(schema) if schema.keys() == {"$ref"} else schema
-        if "properties" not in followed:
-            return self
-        return Rule({"additionalProperties": False, **followed}, self._document, self._registry)
-
-    @cached_property
-    def is_valid(self) -> Callable[[Json], bool]:
-        """Says whether a value fits, for less than `validator.validate` takes."""
-        return self.validator.is_valid
 
     @cached_property
     def validator(self) -> Draft202012Validator:
@@ -67,7 +47,6 @@ class Validation:
         self.rules: dict[bytes, Rule] = {}
         self._document = document
         self._registry = Registry([(DOCUMENT_URI, dict(document.root))], draft=jsonschema_rs.Draft202012)
-        self._written_checks: dict[bytes, WrittenCheck] = {}
 
     def request_check(self, schema: Node, root_field: str) -> Check:
         """Return a check that raises `invalid_field` for the first thing wrong."""
@@ -76,8 +55,6 @@ class Validation:
         rule = self._rule_of(schema)
 
         def check(value: Json) -> None:
-            if rule.is_valid(value):
-                return
             try:
                 rule.validator.validate(value)
             except ValidationError as error:
@@ -128,8 +105,7 @@ class Validation:
 
         def check(value: Json) -> None:
             try:
-                if not rule.closed.is_valid(value) and not rule.is_valid(value):
-                    rule.validator.validate(value)
+                rule.validator.validate(value)
             # Any other error means that JSON cannot carry the value.
             except (ValueError, TypeError) as error:
                 where = ".".join(map(str, getattr(error, "instance_path", ())))
@@ -137,34 +113,9 @@ class Validation:
 
         return check
 
-    def written_check(self, schema: Node) -> WrittenCheck:
-        """Return a check like `response_check` of JSON that is written, which remembers what it accepted.
-
-        There is one for each schema: what was checked as an item of a list is known as an answer of its own.
-        """
-        digest = _digest_of(schema)
-        if digest not in self._written_checks:
-            self._written_checks[digest] = self._make_written_check(schema)
-        return self._written_checks[digest]
-
-    def _make_written_check(self, schema: Node) -> WrittenCheck:
-        check_value, known = self.response_check(schema), CheckedTexts()
-
-        def check(written: bytes) -> None:
-            if written in known:
-                return
-            try:
-                value = orjson.loads(written)
-            except ValueError as error:
-                raise BrokenPromise(f"body is no JSON: {error.args[0]}") from None
-            check_value(value)
-            known.add(written)  # never what was refused
-
-        return check
-
     def _rule_of(self, schema: Node) -> Rule:
         """Return the rule of a schema. Operations share schemas, and so their rules."""
-        return self.rules.setdefault(_digest_of(schema), Rule(schema, self._document, self._registry))
+        return self.rules.setdefault(_digest_of(schema), Rule(schema, self._registry))
 
 
 def _digest_of(schema: Node) -> bytes:

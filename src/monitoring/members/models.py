@@ -6,10 +6,10 @@ from enum import StrEnum, auto
 from typing import TYPE_CHECKING
 
 from tortoise import fields
+from tortoise.models import Model
 
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import UtcDatetimeField, uuid7
-from monitoring.backends.tortoise_bridge import Model
 
 if TYPE_CHECKING:
     from datetime import datetime

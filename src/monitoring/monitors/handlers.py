@@ -11,15 +11,14 @@ from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors import muting, reading, service
 from monitoring.monitors.entity_tags import entity_tag
-from monitoring.monitors.reading import MonitorFilter
+from monitoring.monitors.reading import MonitorFilter, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
 from monitoring.notifications.muting import find_mute
 
 if TYPE_CHECKING:
     from monitoring.auth.callers import Caller
     from monitoring.contract.document import Json
-    from monitoring.monitors.models import Monitor
-    from monitoring.notifications.models import Mute
+    from monitoring.monitors.reading import MonitorRow
 
 
 async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the document
@@ -43,15 +42,14 @@ async def create_monitor(body: Json, caller: Caller, idempotency_key: str | None
 
     async def create() -> Reply:
         monitor = await service.create_monitor(caller.team_id, body, by=caller.actor)
-        return _reply(monitor, None, 201, Location=f"/api/monitors/{monitor.id}")
+        return _reply(row_of(monitor, None), 201, Location=f"/api/monitors/{monitor.id}")
 
     return await act_once(caller.team_id, idempotency_key, ("create_monitor", body), create)
 
 
 async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
     """Answer one monitor."""
-    monitor = await reading.read_monitor(caller.team_id, UUID(monitor_id))
-    return Reply(monitor.written.encode(), headers={"ETag": entity_tag(monitor.version)})
+    return _reply(await reading.read_monitor(caller.team_id, UUID(monitor_id)))
 
 
 async def update_monitor(
@@ -67,7 +65,7 @@ async def update_monitor(
         monitor = await service.update_monitor(
             caller.team_id, UUID(monitor_id), body, if_match, by=caller.actor
         )
-        return _reply(monitor, await find_mute(monitor.id, datetime.now(UTC)))
+        return _reply(row_of(monitor, await find_mute(monitor.id, datetime.now(UTC))))
 
     request = ("update_monitor", monitor_id, if_match, body)
     return await act_once(caller.team_id, idempotency_key, request, update)
@@ -91,7 +89,7 @@ async def mute_monitor(monitor_id: str, body: Json, caller: Caller) -> Reply:
     mute = await muting.mute_monitor(
         caller.team_id, UUID(monitor_id), body.get("duration_seconds"), by=caller.actor
     )
-    return Reply(represent_mute(mute))
+    return Reply(represent_mute(mute.muted_until, mute.muted_by))
 
 
 async def unmute_monitor(monitor_id: str, caller: Caller) -> Reply:
@@ -100,5 +98,5 @@ async def unmute_monitor(monitor_id: str, caller: Caller) -> Reply:
     return Reply.empty()
 
 
-def _reply(monitor: Monitor, mute: Mute | None, status: int = 200, **headers: str) -> Reply:
-    return Reply(represent_monitor(monitor, mute), status, {"ETag": entity_tag(monitor.version), **headers})
+def _reply(monitor: MonitorRow, status: int = 200, **headers: str) -> Reply:
+    return Reply(represent_monitor(monitor), status, {"ETag": entity_tag(monitor["version"]), **headers})

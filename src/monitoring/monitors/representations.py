@@ -4,43 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from monitoring.contract.configurations import field_names
 from monitoring.contract.cursors import encode_cursor
-from monitoring.contract.replies import WrittenList
 from monitoring.contract.timestamps import write_timestamp
-from monitoring.monitors.configuration import configuration_of
+from monitoring.monitors.request_headers import show_headers
 
 if TYPE_CHECKING:
-    from monitoring.monitors.models import Monitor
-    from monitoring.monitors.reading import MonitorPage
-    from monitoring.notifications.models import Mute
+    from datetime import datetime
+
+    from monitoring.monitors.reading import MonitorPage, MonitorRow
 
 
-def represent_monitor(monitor: Monitor, mute: Mute | None) -> dict[str, Any]:
-    """Write a `Monitor` from a monitor, its watch and its mute, with fields in the order of the document."""
-    watch = monitor.watch
+def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
+    """Write a `Monitor`, with fields in the order of the document."""
     return {
-        "id": str(monitor.id),
-        **configuration_of(monitor),
-        "status": monitor.status,
-        "status_changed_at": write_timestamp(monitor.status_changed_at),
-        "last_checked_at": write_timestamp(watch.last_checked_at),
-        "next_check_at": None if monitor.paused else write_timestamp(watch.next_check_at),
-        "last_response_time_ms": watch.last_response_time_ms,
-        "last_error": watch.last_error,
-        "mute": represent_mute(mute) if mute else None,
-        "created_at": write_timestamp(monitor.created_at),
-        "updated_at": write_timestamp(monitor.updated_at),
+        "id": str(monitor["id"]),
+        **{name: monitor[name] for name in field_names("MonitorCreate")},
+        "request_headers": show_headers(monitor["request_headers"]),
+        "status": monitor["status"],
+        "status_changed_at": write_timestamp(monitor["status_changed_at"]),
+        "last_checked_at": write_timestamp(monitor["last_checked_at"]),
+        "next_check_at": None if monitor["paused"] else write_timestamp(monitor["next_check_at"]),
+        "last_response_time_ms": monitor["last_response_time_ms"],
+        "last_error": monitor["last_error"],
+        "mute": represent_mute(monitor["muted_until"], monitor["muted_by"]) if monitor["is_muted"] else None,
+        "created_at": write_timestamp(monitor["created_at"]),
+        "updated_at": write_timestamp(monitor["updated_at"]),
     }
 
 
-def represent_mute(mute: Mute) -> dict[str, Any]:
+def represent_mute(muted_until: datetime | None, muted_by: str | None) -> dict[str, Any]:
     """Write a `Mute`."""
-    return {"muted_until": write_timestamp(mute.muted_until), "muted_by": mute.muted_by}
+    return {"muted_until": write_timestamp(muted_until), "muted_by": muted_by}
 
 
-def represent_page(page: MonitorPage) -> WrittenList:
-    """Write a `MonitorList` of monitors that are JSON already."""
-    next_cursor = encode_cursor(page.continues_after) if page.continues_after else None
-    return WrittenList(
-        "monitors", [written.encode() for written in page.monitors], {"next_cursor": next_cursor}
-    )
+def represent_page(page: MonitorPage) -> dict[str, Any]:
+    """Write a `MonitorList`."""
+    return {
+        "monitors": [represent_monitor(monitor) for monitor in page.monitors],
+        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+    }

@@ -13,7 +13,7 @@ from tortoise.expressions import F
 from monitoring.audit.actions import Action
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
-from monitoring.backends.inserts import new_row
+from monitoring.backends.inserts import insert_together
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
@@ -27,7 +27,6 @@ from monitoring.monitors.entity_tags import is_current
 from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
 from monitoring.monitors.models import Monitor, Watch
-from monitoring.monitors.places import store_in_plan
 from monitoring.monitors.recording import entries_of, record_act, record_change
 from monitoring.monitors.watch import begin_watch, check_changed, restart_watches
 
@@ -44,8 +43,7 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
     """Create a monitor. Raises Problem if the team's plan is full."""
     configuration = rules.complete(given, default_configuration())
     now = datetime.now(UTC)
-    monitor = new_row(
-        Monitor,
+    monitor = Monitor(
         team_id=team_id,
         status=rules.status_after("pending", paused=configuration["paused"]),
         status_changed_at=now,
@@ -54,16 +52,15 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
         search_text=_search_text(configuration),
         **store_configuration(configuration),
     )
-    rows = [monitor, *begin_watch(monitor, now), *entries_of(monitor, Action.MONITOR_CREATED, by)]
-    if await store_in_plan(team_id, rows):
-        return monitor
-    async with transaction():
-        if not await store_in_plan(team_id, rows, heeds_windows=True):
+    async with transaction() as connection:
+        # This locks the team: two at once cannot pass the cap, nor miss a window that is planned meanwhile.
+        has_room = Team.filter(id=team_id, monitors_count__lt=F("max_monitors"))
+        if not await has_room.update(monitors_count=F("monitors_count") + 1):
             team = await Team.get(id=team_id)
             raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
-        # Somebody may have planned a window while this waited for the team's row.
-        if not await cover_monitor(monitor, datetime.now(UTC), since=now):
-            await Team.filter(id=team_id).update(may_have_maintenance=False)
+        entries = entries_of(monitor, Action.MONITOR_CREATED, by)
+        await insert_together(connection, monitor, *begin_watch(monitor, now), *entries)
+        await cover_monitor(monitor, datetime.now(UTC), since=now)
     return monitor
 
 

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from tortoise.functions import Max
 
-from monitoring.backends.inserts import new_row
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, resolve_incidents
 from monitoring.monitors.health import Health, State
@@ -31,9 +30,9 @@ _UNKNOWN_HEALTH = Health(State.PENDING)._asdict()
 
 def begin_watch(monitor: Monitor, now: datetime) -> tuple[Watch, StateChange]:
     """Return the rows of a new monitor. Its checks begin at once, unless it is paused."""
-    watch = new_row(Watch, monitor_id=monitor.id, **_beginning(monitor.paused, now, now))
+    watch = Watch(monitor_id=monitor.id, **_beginning(monitor.paused, now, now))
     monitor.remember(watch)
-    return watch, new_row(StateChange, monitor_id=monitor.id, changed_at=now, state=_state_of(monitor))
+    return watch, _change(monitor, now, _state_of(monitor))
 
 
 async def restart_watches(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:

@@ -7,12 +7,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
-
-from monitoring.deferred_modules import deferred
-
-# Settings come from the environment. Reading them from arguments would need half a megabyte.
-with deferred("argparse", "pydantic_settings.sources.providers.cli"):
-    from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from monitoring.settings import values
 from monitoring.settings.values import RateLimitPolicy

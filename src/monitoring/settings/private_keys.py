@@ -9,11 +9,7 @@ from typing import TypeAlias
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-
-from monitoring.deferred_modules import deferred
-
-with deferred("cryptography.hazmat.primitives.serialization.ssh"):
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 PrivateKey: TypeAlias = Ed25519PrivateKey | RSAPrivateKey
 

@@ -14,17 +14,10 @@ from urllib.parse import parse_qsl, urlsplit
 from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic_settings import NoDecode
+from redis import ConnectionPool, RedisError
 
-from monitoring.deferred_modules import deferred
 from monitoring.settings.mail_server import read_mail_server, read_sender
 from monitoring.settings.private_keys import read_private_key
-
-# Here the Redis client is loaded first. Of what it can do with several servers we use nothing: 1.3 MiB.
-with deferred(
-    *("redis.cluster", "redis.commands.cluster", "redis.sentinel", "redis.keyspace_notifications"),
-    *("redis.asyncio.cluster", "redis.asyncio.sentinel", "redis.asyncio.keyspace_notifications"),
-):
-    from redis import ConnectionPool, RedisError
 
 MIN_SIGNING_KEY_CHARACTERS = 32
 MIN_WEBHOOK_SECRET_CHARACTERS = 16

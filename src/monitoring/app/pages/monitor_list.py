@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
-from uuid import UUID
-
-import orjson
 
 from monitoring.app import cookies
 from monitoring.app.charts import MAX_BARS, MIN_COUNTED, draw_bars
@@ -25,7 +21,6 @@ from monitoring.app.team_news import name_takers, read_news
 from monitoring.checks.latest import list_latest
 from monitoring.checks.uptimes import measure_ratios
 from monitoring.contract.problems import Problem
-from monitoring.contract.timestamps import read_timestamp
 from monitoring.monitors.deleting import list_deletions
 from monitoring.monitors.reading import (
     MonitorOrder,
@@ -40,6 +35,7 @@ from monitoring.notifications.telling import is_told, list_telling_routes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from uuid import UUID
 
     from starlette.responses import Response
 
@@ -48,7 +44,7 @@ if TYPE_CHECKING:
     from monitoring.app.team_news import TeamNews
     from monitoring.app.visits import Visit
     from monitoring.monitors.deleting import Deletion
-    from monitoring.monitors.reading import MonitorFilter, Outline
+    from monitoring.monitors.reading import MonitorFilter, MonitorRow, Outline
     from monitoring.notifications.routing import Route
 
 TAGS_SHOWN = 12
@@ -67,7 +63,7 @@ _BY_UPTIME = (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME)
 class Listed(NamedTuple):
     """A page of the list: its monitors, which of all that fit they are, and how many are in each state."""
 
-    monitors: Sequence[dict[str, Any]] = ()
+    monitors: Sequence[MonitorRow] = ()
     groups: Sequence[Group] = ()
     number: int = 1
     skipped: int = 0
@@ -126,15 +122,14 @@ async def _find(visit: Visit, view: ListView, wanted: MonitorFilter, counts: Cou
     if view.is_grouped:
         groups = group_by_tag(await _outline(visit, view, wanted), size, next(iter(wanted.tags), None))
         shown = list(dict.fromkeys(monitor_id for group in groups for monitor_id in group.shown))
-        return Listed(await _read_among(team_id, shown), groups, total=total, tiles=tiles)
+        return Listed(await list_monitors_among(team_id, shown), groups, total=total, tiles=tiles)
     number = min(view.number, max(1, -(-total // size)))
     skipped = (number - 1) * size
     if view.order in _BY_UPTIME:
         outlines = (await _outline(visit, view, wanted))[skipped : skipped + size]
-        monitors = await _read_among(team_id, [each.id for each in outlines])
+        monitors = await list_monitors_among(team_id, [each.id for each in outlines])
     else:
-        written = await list_monitors_in_order(team_id, wanted, view.order, skipped, size)
-        monitors = [_read_written(each) for each in written]
+        monitors = await list_monitors_in_order(team_id, wanted, view.order, skipped, size)
     return Listed(monitors, (), number, skipped, total, tiles)
 
 
@@ -150,10 +145,6 @@ async def _outline(visit: Visit, view: ListView, wanted: MonitorFilter) -> list[
 
 def _place_of_ratio(ratio: float | None, sign: int) -> tuple[bool, float]:
     return (ratio is None, sign * (ratio or 0.0))
-
-
-async def _read_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[dict[str, Any]]:
-    return [_read_written(each) for each in await list_monitors_among(team_id, monitor_ids)]
 
 
 def _order_tiles(counts: Counter[str], sought: str | None) -> list[tuple[str, int]]:
@@ -199,22 +190,6 @@ async def _measure_uptimes(*monitor_ids: UUID) -> dict[UUID, float | None]:
 async def _draw_bars(now: datetime, listed: Listed) -> dict[UUID, Any]:
     latest = await list_latest([each["id"] for each in listed.monitors], now - BARS_RANGE, MAX_BARS)
     return {monitor_id: draw_bars(checks) for monitor_id, checks in latest.items()}
-
-
-@lru_cache(1000)  # a check changes one of all that a list shows
-def _read_written(written: str) -> dict[str, Any]:
-    """Read a `Monitor` of the document; its id becomes a UUID, its birth and its last check datetimes.
-
-    `written` is what was read.
-    """
-    monitor: dict[str, Any] = orjson.loads(written)
-    checked_at = monitor["last_checked_at"]
-    return monitor | {
-        "written": written,
-        "id": UUID(monitor["id"]),
-        "created_at": read_timestamp(monitor["created_at"]),
-        "last_checked_at": read_timestamp(checked_at) if checked_at else None,
-    }
 
 
 async def _name_sources(visit: Visit) -> list[Shown]:

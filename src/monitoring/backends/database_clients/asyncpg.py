@@ -29,7 +29,6 @@ from tortoise.backends.base_postgres.client import translate_exceptions
 from tortoise.connection import get_connections
 from tortoise.exceptions import DBConnectionError
 
-from monitoring.backends.database_clients.spare_connections import SpareConnections
 from monitoring.backends.errors import DatabaseUnavailable, TransactionConflict, describe_error
 from monitoring.backends.outage import Outage, outage_of
 from monitoring.metrics import DATABASE_POOL_WAIT_SECONDS
@@ -99,25 +98,15 @@ async def _reset(connection: asyncpg.Connection) -> None:
         await connection.reset()
 
 
-def _is_usable(connection: asyncpg.Connection) -> bool:
-    """Say whether the next statement may have a connection: it is open, and in no transaction."""
-    try:
-        return not (connection.is_closed() or connection.is_in_transaction())
-    except asyncpg.InterfaceError:  # it was lost, and its pool has noticed
-        return False
-
-
 async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> Any:  # noqa: ANN401
     """Return a connection. Waiting for a free one takes no longer than opening one may."""
-    if client._pool and (spare := client.spare_connections.take()):  # noqa: SLF001 - Tortoise's, here and below
-        return spare
     timeout_seconds, began_at = client.extra["timeout"], time.perf_counter()
     try:
         with _translated_errors(_outage_of(client)):
-            if not client._pool:  # noqa: SLF001
+            if not client._pool:  # noqa: SLF001 - Tortoise's, here and below
                 async with asyncio.timeout(timeout_seconds):  # or callers queue here, and fail one by one
                     await ensure_pool()
-            return await client.spare_connections.borrow(timeout_seconds)
+            return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
     finally:
         DATABASE_POOL_WAIT_SECONDS.inc(time.perf_counter() - began_at)
 
@@ -176,9 +165,8 @@ class _PooledConnection(PoolConnectionWrapper[Any]):
         try:
             _raise_translated(exc_info[1], client.outage, self.connection)
         finally:
-            if exc_info[1] or not client.spare_connections.keep(self.connection):
-                with _cancelled_first(exc_info[1]), _translated_errors(client.outage):
-                    await self._pool.release(self.connection)
+            with _cancelled_first(exc_info[1]), _translated_errors(client.outage):
+                await self._pool.release(self.connection)
         if exc_info[1] is None:
             client.outage.end()
 
@@ -265,7 +253,6 @@ class Client(AsyncpgDBClient):
 
     execute_many = _execute_many
     transaction_class: ClassVar[type[_Transaction]] = _Transaction
-    spare_connections: SpareConnections
 
     @cached_property
     def outage(self) -> Outage:
@@ -274,20 +261,13 @@ class Client(AsyncpgDBClient):
 
     async def create_pool(self, **options: Any) -> asyncpg.Pool:  # noqa: ANN401
         """Open the pool, or raise an error that `acquire_connection` translates."""
-        pool = await asyncpg.create_pool(None, reset=_reset, **options)
-        self.spare_connections = SpareConnections(pool, _is_usable)
-        return pool
-
-    async def _close(self) -> None:
-        if self._pool:
-            await self.spare_connections.close()
-        await super()._close()
+        return await asyncpg.create_pool(None, reset=_reset, **options)
 
     def count_connections(self) -> dict[str, int]:
         """Count the connections that the pool may have: busy ones, idle ones, and those it has not opened."""
         size, idle = 0, 0
         if self._pool:
-            size, idle = self._pool.get_size(), self._pool.get_idle_size() + len(self.spare_connections)
+            size, idle = self._pool.get_size(), self._pool.get_idle_size()
         return {"busy": size - idle, "idle": idle, "unopened": self.pool_maxsize - size}
 
     def acquire_connection(self) -> PoolConnectionWrapper[Any]:

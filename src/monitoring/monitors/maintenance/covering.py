@@ -91,20 +91,19 @@ async def cover_monitors(
         await _move(portion, now, since)
 
 
-async def cover_monitor(monitor: Monitor, now: datetime, *, since: datetime | None = None) -> bool:
+async def cover_monitor(monitor: Monitor, now: datetime, *, since: datetime | None = None) -> None:
     """Bring the windows into effect for a monitor that is new or has other tags, and refresh both rows.
 
-    No span begins before `since`, by default `now`. Returns False if the team has no windows to come.
+    No span begins before `since`, by default `now`.
     """
     if not await MaintenanceWindow.exists(team_id=monitor.team_id, due_at__isnull=False):
-        return False
+        return
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=monitor.team_id)
         await cover_monitors(monitor.team_id, now, monitor_id=monitor.id, since=since or now)
         watch = await Watch.get(monitor_id=monitor.id)
         await monitor.refresh_from_db(fields=("status", "status_changed_at"))
         monitor.remember(watch)
-    return True
 
 
 def is_covered(watch: Watch, now: datetime) -> bool:

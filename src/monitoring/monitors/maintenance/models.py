@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tortoise import fields
+from tortoise.models import Model
 
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
-from monitoring.backends.tortoise_bridge import Model
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -58,7 +58,7 @@ async def create_window(
     window.due_at = due_at_of(window, now)
     async with transaction():
         # One lock for counting, inserting and covering: two at once cannot pass the cap.
-        await Team.filter(id=team_id).update(may_have_maintenance=True)
+        await Team.select_for_update(no_key=True).get(id=team_id)
         open_ones = MaintenanceWindow.filter(team_id=team_id, due_at__isnull=False)
         if await open_ones.count() >= MAX_WINDOWS_A_TEAM:
             raise Problem("maintenance_window_limit_reached")

@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections import Counter
 from socket import create_server
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ import pytest
 
 from contract.accepting_process import answer_process_id
 from monitoring.cli.supervising import Supervisor
-from monitoring.contract.shared_listener import Share
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -39,10 +37,6 @@ class Workers:
         self._clients.append((reader, writer))
         return reader
 
-    async def connect_in_turn(self, count: int) -> Counter[int]:
-        """Open connections, each when the one before has its answer, and count them by who answers."""
-        return Counter([await read_answer(await self.connect()) for _ in range(count)])
-
     def disconnect(self) -> None:
         for _, writer in self._clients:
             writer.close()
@@ -58,35 +52,20 @@ async def read_answer(reader: asyncio.StreamReader) -> int:
 async def workers() -> AsyncIterator[Workers]:
     """Run four that all accept."""
     with create_server(("127.0.0.1", 0), backlog=1000) as listener:
-        everyone = [(listener, share) for share in Share.for_each_of(WORKERS)]
         preload = ["monitoring.cli", "monitoring.contract.uvicorn_bridge"]
         supervisor = Supervisor(
-            answer_process_id, everyone, name="worker", finishing_seconds=5, preload=preload
+            answer_process_id, [(listener,)] * WORKERS, name="worker", finishing_seconds=5, preload=preload
         )
         workers = Workers(supervisor, listener.getsockname()[1])
-        running = asyncio.create_task(supervisor.run(lambda: None, listener.close, lambda _: None))
+        is_ready = asyncio.Event()
+        running = asyncio.create_task(supervisor.run(is_ready.set, listener.close, lambda _: None))
         try:
-            ready: set[int] = set()
-            while len(ready) < WORKERS:
-                ready |= set(await workers.connect_in_turn(1))
-                workers.disconnect()
+            await is_ready.wait()
             yield workers
         finally:
             workers.disconnect()
             os.kill(os.getpid(), signal.SIGTERM)
             await running
-
-
-async def test_a_worker_that_was_busy_gets_its_share_afterwards_and_meanwhile_keeps_nobody_waiting(
-    workers: Workers,
-) -> None:
-    busy = min(workers.process_ids)
-    os.kill(busy, signal.SIGSTOP)
-    taken = await workers.connect_in_turn(60)
-    assert set(taken) == workers.process_ids - {busy}
-    os.kill(busy, signal.SIGCONT)
-    taken += await workers.connect_in_turn(180)
-    assert all(50 <= taken[worker] <= 70 for worker in workers.process_ids), taken
 
 
 async def test_connections_that_wait_are_not_lost_with_a_worker(workers: Workers) -> None:
