@@ -16,7 +16,7 @@ import pytest
 
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.channels.services import UNREADABLE
-from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.outbound.client import open_configured_client
 from notifications.addressee import announce_to, create, deliver
 
@@ -236,7 +236,14 @@ BODIES: dict[str, dict[str, Any]] = {
     },
 }
 
-AT_THE_ADDRESSEE = ("discord", "google_chat", "mattermost", "microsoft_teams", "slack")
+# By type: where a channel posts whose address its team gives.
+ADDRESSES = {
+    "discord": "https://discord.com/api/webhooks/1/a-secret-token",
+    "google_chat": "https://chat.googleapis.com/v1/spaces/a/messages?key=a-secret-token",
+    "mattermost": "https://chat.example.com/hooks/a-secret-token",
+    "microsoft_teams": "https://prod-12.westeurope.logic.azure.com/workflows/a-secret-token",
+    "slack": "https://hooks.slack.com/services/T0/a-secret-token",
+}
 
 # What the document calls fields of these types.
 GIVEN: dict[str, dict[str, Any]] = {
@@ -247,7 +254,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "pagerduty": {"routing_key": "R0123456789ABCDEFGHIJKLMNOPQRSTU", "region": "eu"},
     "opsgenie": {"api_key": "eb243592-faa2-4ba2-a551-1afdf565c889", "region": "jira"},
     "ntfy": {
-        "url": "https://ntfy.example.com",
+        "url": "https://ntfy.sh",
         "topic": "a-secret-topic",
         "token": "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2",
     },
@@ -279,10 +286,10 @@ WHERE: dict[str, tuple[str, dict[str, str]]] = {
         "POST https://api.atlassian.com/jsm/ops/integration/v2/alerts",
         {"authorization": "GenieKey eb243592-faa2-4ba2-a551-1afdf565c889"},
     ),
-    "ntfy": ("POST https://ntfy.example.com/", {"authorization": "Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"}),
+    "ntfy": ("POST https://ntfy.sh/", {"authorization": "Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"}),
     "pushover": ("POST https://api.pushover.net/1/messages.json", {}),
     "custom": ("PUT https://api.example.com/tickets", {"x-key": "a-secret-key"}),
-    **dict.fromkeys(AT_THE_ADDRESSEE, ("POST https://chat.example.com/hooks/a-secret-token", {})),
+    **{channel_type: (f"POST {url}", {}) for channel_type, url in ADDRESSES.items()},
 }
 
 # By type: the body that ends the incident, where that is another action.
@@ -467,8 +474,8 @@ async def sender(backends: Backends, addressee: Addressee) -> AsyncIterator[Rero
 
 
 async def create_one(channel_type: str, **fields: Any) -> NotificationChannel:
-    address = {"url": "https://chat.example.com/hooks/a-secret-token"}
-    return await create({"type": channel_type, **GIVEN.get(channel_type, address), **fields})
+    given = GIVEN.get(channel_type) or {"url": ADDRESSES.get(channel_type, "https://example.com/hooks")}
+    return await create({"type": channel_type, **given, **fields})
 
 
 async def test_every_type_has_its_body_here() -> None:
@@ -562,16 +569,15 @@ async def test_it_is_disabled_if_the_service_knows_its_address_no_more(
     ("channel_type", "answer", "said"),
     [
         (
-            "mattermost",
-            b"Cannot POST /hooks/a-secret-token",
-            "Mattermost no longer knows this channel's address. Answered 404",
+            "slack",
+            b"Cannot POST /services/T0/a-secret-token",
+            "Slack no longer knows this channel's address. Answered 404",
         ),
         (
             "telegram",
             b"No bot AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0",
             "Telegram no longer knows this channel's address. Answered 404",
         ),
-        ("custom", b"a-secret-key", "The server no longer knows this channel's address. Answered 404"),
     ],
 )
 async def test_an_answer_that_repeats_a_secret_is_not_quoted(
@@ -580,6 +586,49 @@ async def test_an_answer_that_repeats_a_secret_is_not_quoted(
     addressee.answers.append((404, answer))
     delivery = await deliver(await announce_to(await create_one(channel_type), OPENED), sender)
     assert delivery.error_message == said
+
+
+@pytest.mark.parametrize("channel_type", ["webhook", "custom", "ntfy", *ADDRESSES])
+@pytest.mark.parametrize("status", [200, 302, 400, 401, 404, 410, 429, 500])
+async def test_what_a_host_of_the_team_s_choice_answers_is_kept_nowhere(
+    addressee: Addressee, backends: Backends, channel_type: str, status: int
+) -> None:
+    """It could be an internal service. Channels of the other types post to hosts that nobody chooses."""
+    addressee.answers.append((status, b"root:x:0:0 of an internal service"))
+    channel = await create_one(channel_type, url=addressee.url)
+    delivery = await announce_to(channel, OPENED)
+    async with open_configured_client(backends.settings) as client:
+        await deliver(delivery, client)
+    assert len(addressee.received) == 1
+    rows = await NotificationDelivery.all().values(), await NotificationChannel.all().values()
+    assert "root:x" not in str(rows)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.slack.com/services/a",
+        "https://hooks.slack.com.example/services/a",
+        "https://internal.example/hooks.slack.com",
+        "https://internal.example/?https://hooks.slack.com",
+        "https://not-hooks.slack.com/services/a",
+    ],
+)
+async def test_only_the_provider_s_own_hosts_are_quoted_over_https(
+    addressee: Addressee, sender: Rerouted, url: str
+) -> None:
+    addressee.answers.append((500, b"no_service"))
+    channel = await create({"type": "slack", "url": url})
+    assert (await deliver(await announce_to(channel, OPENED), sender)).error_message == "Answered 500"
+
+
+async def test_a_custom_channel_is_not_quoted_wherever_it_posts(
+    addressee: Addressee, sender: Rerouted
+) -> None:
+    addressee.answers.append((400, b"invalid_payload"))
+    channel = await create_one("custom", url=ADDRESSES["slack"])
+    delivery = await deliver(await announce_to(channel, OPENED), sender)
+    assert delivery.error_message == "The server refused the message. Answered 400"
 
 
 async def test_an_answer_is_quoted_on_one_line_and_cut(addressee: Addressee, sender: Rerouted) -> None:

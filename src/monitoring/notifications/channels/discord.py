@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("discord.com", "discordapp.com", "canary.discord.com", "ptb.discord.com")
+
 # https://discord.com/developers/docs/resources/message#embed-object-embed-limits
 MAX_TITLE_CHARACTERS = 256
 

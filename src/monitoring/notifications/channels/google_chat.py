@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("chat.googleapis.com",)
+
 
 def write(message: Message, channel: Configuration) -> Post:
     """Write a message for Google Chat. Text in cards is a small HTML, so all of it is escaped.

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Json
     from monitoring.notifications.channels.message import Message
 
+HOSTS = (".logic.azure.com", ".api.powerplatform.com")
+
 _COLOURS = {Mood.BAD: "attention", Mood.GOOD: "good", Mood.NEUTRAL: "default"}
 
 

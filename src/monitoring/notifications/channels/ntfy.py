@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("ntfy.sh",)
+
 # https://docs.ntfy.sh/publish/#message-priority
 _PRIORITIES = {Mood.BAD: 5, Mood.GOOD: 3, Mood.NEUTRAL: 3}
 _TAGS = {Mood.BAD: "rotating_light", Mood.GOOD: "white_check_mark", Mood.NEUTRAL: "information_source"}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("api.opsgenie.com", "api.eu.opsgenie.com", "api.atlassian.com")
 _ADDRESSES = {
     "us": "https://api.opsgenie.com/v2/alerts",
     "eu": "https://api.eu.opsgenie.com/v2/alerts",

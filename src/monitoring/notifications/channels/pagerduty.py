@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("events.pagerduty.com", "events.eu.pagerduty.com")
 _ADDRESSES = {
     "us": "https://events.pagerduty.com/v2/enqueue",
     "eu": "https://events.eu.pagerduty.com/v2/enqueue",

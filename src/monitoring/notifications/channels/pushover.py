@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("api.pushover.net",)
+
 ADDRESS = "https://api.pushover.net/1/messages.json"
 MAX_TITLE_CHARACTERS = 250
 MAX_MESSAGE_CHARACTERS = 1024

@@ -19,7 +19,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.secrets import read_secrets, store_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from datetime import datetime
 
     from monitoring.contract.configurations import Configuration
@@ -56,11 +56,13 @@ class Service:
     """A kind of channel to a service, a `Channel`.
 
     `name` is the service's, for sentences. `write` turns a message into the request that the service
-    documents, given the channel's fields, secrets included.
+    documents, given the channel's fields, secrets included. `hosts` are the provider's own; one that begins
+    with a dot stands for all names that end so.
     """
 
     name: str
     write: Callable[[Message, Configuration], Post]
+    hosts: Collection[str] = ()
 
     def default_name(self, configuration: Configuration) -> str:
         """Name a channel after the host of its address, or else after the service."""
@@ -86,13 +88,30 @@ class Service:
             return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
         post = self.write(compose(delivery), {"url": receiver.url, **receiver.settings, **secrets})
         exchange = await send_json(
-            sender, post.url, orjson.dumps(post.body), post.headers, method=post.method, keeps_answer=True
+            sender,
+            post.url,
+            orjson.dumps(post.body),
+            post.headers,
+            method=post.method,
+            keeps_answer=self._is_at(post.url),
         )
         return judge(exchange, self.name, _texts_in(secrets))
 
+    def _is_at(self, url: str) -> bool:
+        """Say whether the provider itself answers at an address, as its certificate proves.
+
+        Any other host is the team's choice. Its answer is not kept, because it may be an internal service,
+        and the delivery log would be a way to read it.
+        """
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        return parts.scheme == "https" and any(
+            host.endswith(known) if known.startswith(".") else host == known for known in self.hosts
+        )
+
 
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
-    """Say what came of a request to a service, in plain words and in those of its answer.
+    """Say what came of a request to a service, in plain words and in those of its answer, if that was kept.
 
     An answer that repeats a part of these secrets is not quoted, because more people read the log.
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
+
 # "Slack uses these three characters as control characters": mentions and links begin with <.
 # https://docs.slack.dev/messaging/formatting-message-text#escaping
 _CONTROLS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})

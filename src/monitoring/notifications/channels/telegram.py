@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("api.telegram.org",)
+
 # Without `parse_mode` nothing is formatted, but @names are links that tell people. A character without width
 # after the @ keeps them off.
 _NO_MENTION = "@\u200b"
