@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.message import Mood
 from monitoring.notifications.channels.posting import Post
 
@@ -30,7 +31,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "fallbackText": message.title,
         "body": [
             _paragraph(message.title, weight="bolder", size="medium", color=_COLOURS[message.mood]),
-            _paragraph(message.text),
+            _paragraph(fit(message.text, LIMITS["microsoft_teams"]["text"])),
         ],
         "actions": [
             {"type": "Action.OpenUrl", "title": title, "url": url} for title, url in message.links.items()

@@ -116,8 +116,8 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
     An answer that repeats a part of these secrets is not quoted, because more people read the log.
 
     2xx is the only success. 404 and 410 say that the address is nobody's any more. After 400, 413, 415 and
-    422 the same message would be refused again. Everything else is worth another attempt, also 401 and 403:
-    somebody may put that right meanwhile.
+    422 the same message would be refused again, unless the answer says where the chat is now. Everything else
+    is worth another attempt, also 401 and 403: somebody may put that right meanwhile.
     """
     result = judge_answer(exchange)
     if result.reception is Reception.DELIVERED or exchange.status_code is None:
@@ -127,6 +127,12 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
         reason = f"{service} no longer knows this channel's address. {answered}"
         return AttemptResult(
             reception=Reception.REFUSED, status_code=status, error_message=reason, disabled_reason=reason
+        )
+    if moved_to := _read_new_chat(exchange.body):
+        return replace(
+            result,
+            error_message=f"{service} says that the chat has another id now: {moved_to}",
+            new_settings={"chat_id": moved_to},
         )
     if status in _MEANT_FOR_THE_MESSAGE:
         reason = f"{service} refused the message. {answered}"
@@ -145,6 +151,18 @@ def _quote(body: bytes, secrets: Iterable[str]) -> str:
         return ""
     said = on_one_line(text)[:MOST_SAID_CHARACTERS]
     return f": {said}" if said else ""
+
+
+def _read_new_chat(body: bytes) -> str | None:
+    """Return where Telegram says that a group went: it has another id once it is a supergroup.
+
+    https://core.telegram.org/bots/api#responseparameters
+    """
+    try:
+        chat_id = orjson.loads(body)["parameters"]["migrate_to_chat_id"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+    return str(chat_id) if isinstance(chat_id, int) else None
 
 
 def _texts_in(secrets: Json) -> list[str]:
