@@ -24,7 +24,7 @@ MOST_TAGS = 5
 def call_monitor(monitor: Mapping[str, Json]) -> str:
     """Name a monitor. Hosts have many, so one that is called after its host is named by its address."""
     if monitor["name"] != name_after_host({"url": monitor["url"]}):
-        return on_one_line(monitor["name"])
+        return join_lines(monitor["name"])
     _, _, address = _mask_query(monitor["url"]).partition("://")
     return _shorten(address.removesuffix("/"), MOST_TITLE_CHARACTERS)
 
@@ -51,10 +51,10 @@ def list_facts(subject: Mapping[str, Json]) -> Iterator[str]:
 
 def write_text(lines: Iterable[str]) -> str:
     """Write the text of a message, one line for each thing that it says."""
-    return "\n".join(on_one_line(line) for line in lines)
+    return "\n".join(join_lines(line) for line in lines)
 
 
-def on_one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """Write a text without the ends of lines in it."""
     return " ".join(text.splitlines())
 

@@ -14,7 +14,7 @@ import orjson
 
 from monitoring.notifications.channels.digest_wording import say_digest
 from monitoring.notifications.channels.message import Message, Mood
-from monitoring.notifications.channels.naming import call_monitor, list_facts, on_one_line, write_text
+from monitoring.notifications.channels.naming import call_monitor, join_lines, list_facts, write_text
 from monitoring.notifications.durations import count_in_words, moment_in_words, time_between
 from monitoring.notifications.grouping import MOST_BEFORE_FLAPPING
 from monitoring.outbound.hosts import host_of
@@ -33,7 +33,7 @@ def word(payload: str, base_url: str) -> Message:
 def _word(event: Mapping[str, Json], base_url: str) -> Message:
     subject = {**event["data"], "timestamp": event["timestamp"]}
     message = _WORDS[event["type"]](event["type"], subject, base_url)
-    return replace(message, title=on_one_line(message.title))
+    return replace(message, title=join_lines(message.title))
 
 
 def _say_opened(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
