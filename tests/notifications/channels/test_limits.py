@@ -227,7 +227,9 @@ def storm(count: int, name: str = "Shop") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("channel_type", [each for each in TAKEN if each not in {"pagerduty", "opsgenie"}])
-@pytest.mark.parametrize("name", ["Shop", "*" * 90, "日" * 90, "👩" * 90])
+@pytest.mark.parametrize(
+    "name", ["Shop", "*" * 90, "日" * 90, "👩" * 90], ids=["plain", "escaped", "three bytes", "two units"]
+)
 def test_a_storm_tells_whole_monitors_and_counts_the_others(channel_type: str, name: str) -> None:
     texts = [text for _, text in texts_in(body_for(channel_type, write_in_words(storm(60, name))))]
     said = max(texts, key=len)
