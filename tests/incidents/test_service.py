@@ -10,6 +10,7 @@ import pytest
 
 from cast import form_team
 from incidents.breakdowns import CONFIRMED_AT, RESOLVED_AT, SENTENCE, STARTED_AT, break_down, resolve
+from monitoring.auth.models import Team
 from monitoring.auth.service import create_team
 from monitoring.backends.database import transaction
 from monitoring.incidents.models import Incident, Resolution
@@ -88,8 +89,10 @@ class TestOpening:
                     "id": str(monitor.id),
                     "name": "Storefront",
                     "url": "https://shop.example.com/health",
+                    "tags": [],
                 },
                 "recent_incidents": 1,
+                "team": (await Team.get(id=monitor.team_id)).name,
             },
         }
 

@@ -9,13 +9,20 @@ BASE_URL = "https://monitoring.acme.example"
 NEWSLETTER = {
     "id": "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70",
     "name": "Newsletter sign-up",
-    "url": "https://mail.acme.example/subscribe",
+    "url": "https://mail.acme.example/subscribe?list=news",
+    "tags": ["newsletter", "production"],
 }
-SHOP = {"id": "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c71", "name": "Web shop", "url": "https://shop.acme.example/"}
+SHOP = {
+    "id": "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c71",
+    "name": "Web shop",
+    "url": "https://shop.acme.example/",
+    "tags": ["shop"],
+}
 SEARCH = {
     "id": "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c72",
     "name": "Search",
     "url": "https://search.acme.example/",
+    "tags": [],
 }
 INCIDENT = {
     "id": "019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12",
@@ -32,7 +39,8 @@ ABOUT = {"incident": INCIDENT, "monitor": NEWSLETTER}
 
 
 def _event(event: str, data: dict[str, Any]) -> dict[str, Any]:
-    return {"type": event, "timestamp": "2026-11-20T10:40:00.000000Z", "data": data}
+    told = {**data, "team": "Acme"} if data else {}
+    return {"type": event, "timestamp": "2026-11-20T10:40:00.000000Z", "data": told}
 
 
 def _digest(*events: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from uuid import uuid4
 import orjson
 import pytest
 
+from monitoring.auth.models import Team
 from monitoring.auth.service import create_team
 from monitoring.backends.database import transaction
 from monitoring.notifications import deliveries
@@ -58,13 +59,15 @@ class TestAnnouncement:
         assert await announce([opening(team_id, SUBJECT)]) == []
 
     async def test_is_due_at_once_and_says_what_happened_when(self) -> None:
-        delivery = await announce_to(await register(URL), SUBJECT)
+        webhook = await register(URL)
+        delivery = await announce_to(webhook, SUBJECT)
+        team = await Team.get(id=webhook.team_id)
         assert (delivery.status, delivery.attempts, delivery.claim) == ("pending", 0, None)
         assert delivery.due_at == delivery.created_at == HAPPENED_AT
         assert orjson.loads(delivery.payload) == {
             "type": "incident.opened",
             "timestamp": "2026-11-20T09:40:00.183000Z",
-            "data": SUBJECT,
+            "data": {**SUBJECT, "team": team.name},
         }
 
     async def test_is_undone_with_the_callers_transaction(self) -> None:

@@ -12,6 +12,7 @@ from cryptography.fernet import Fernet
 from prometheus_client import REGISTRY
 from standardwebhooks import Webhook
 
+from monitoring.auth.models import Team
 from monitoring.notifications.channels.webhook import UNREADABLE
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.deliveries import queue_test, redeliver
@@ -61,11 +62,12 @@ class TestMessage:
         webhook = await register(addressee.url)
         delivery = await deliver(await announce_to(webhook, {"monitor": {"name": "Bücher"}}))
         (received,) = addressee.received
+        team = await Team.get(id=webhook.team_id)
         assert (received.method, received.path) == ("POST", "/hooks")
         assert Webhook(read_secret(webhook)).verify(received.body, dict(received.headers)) == {
             "type": "incident.opened",
             "timestamp": "2026-11-20T09:40:00.183000Z",
-            "data": {"monitor": {"name": "Bücher"}},
+            "data": {"monitor": {"name": "Bücher"}, "team": team.name},
         }
         assert received.headers["webhook-id"] == str(delivery.id)
         assert received.headers["content-type"] == "application/json"

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import orjson
 import pytest
 
+from monitoring.auth.models import Team
 from monitoring.auth.service import create_team
 from monitoring.backends.current import current_backends
 from monitoring.notifications.announcing import announce
@@ -307,7 +308,9 @@ class TestQuietHours:
         await work_off(chat)
         (message,) = [orjson.loads(each.body)["attachments"][0] for each in addressee.received]
         assert message["title"] == "1 up again, 1 other message"
-        assert message["text"] == "Shop is up again.\nShop is degraded."
+        team, up, slow = message["text"].splitlines()
+        assert team == f"Team: {(await Team.get(id=team_id)).name}"
+        assert (up[:6], up[-13:], slow[:18]) == ("Shop (", " is up again.", "Shop is degraded. ")
 
     async def test_let_a_program_have_each_event_by_itself(self) -> None:
         team_id, [hook] = await team_with({"type": "webhook", "routing": {"quiet_hours": ALWAYS}})

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import orjson
 
+from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id
 from monitoring.backends.statements import is_postgres
@@ -35,16 +37,20 @@ INSERTED_AT_ONCE = 2000
 async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
     """Queue each event for every channel of its team that wants it, within the caller's transaction.
 
+    Each message names the team, because one address may be a channel of several.
+
     Returns deliveries for the caller to nudge after the commit (`tasks.nudge`): for each channel as many as
     may be sent to it at once. Attempts that end call the others, and the sweep finds what waits for its time.
     """
     now = datetime.now(UTC)
     async with transaction() as connection:
-        routes = await _hold_routes(connection, {each.team_id for each in announcements})
+        team_ids = {each.team_id for each in announcements}
+        names = dict(await Team.filter(id__in=team_ids).values_list("id", "name"))
+        routes = await _hold_routes(connection, team_ids)
         never_told = await end_delays(announcements, routes)
         muted = await read_mutes(announcements, now)
         queued = [
-            Queued(each, route, _make_delivery(each, route))
+            Queued(each, route, _make_delivery(each, route, names[each.team_id]))
             for each in announcements
             for route in routes[each.team_id]
             if route.leads(each)
@@ -76,8 +82,9 @@ def make_delivery(announcement: Announcement, channel_id: UUID) -> NotificationD
     )
 
 
-def _make_delivery(announcement: Announcement, route: Route) -> NotificationDelivery:
-    delivery = make_delivery(announcement, route.channel_id)
+def _make_delivery(announcement: Announcement, route: Route, team_name: str) -> NotificationDelivery:
+    told = replace(announcement, subject={**announcement.subject, "team": team_name})
+    delivery = make_delivery(told, route.channel_id)
     if delay := route.delay_of(announcement.event):
         delivery.hold, delivery.due_at = Hold.DELAY, announcement.happened_at + delay
     if quiet_end := route.quiet_end(announcement.happened_at + delay):

@@ -13,6 +13,7 @@ from monitoring.backends.outage import note_delay
 from monitoring.metrics import NOTIFICATION_ATTEMPTS
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.disabling import disable, find_failure
+from monitoring.notifications.following import follow
 from monitoring.notifications.grouping import end_parts
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel
 from monitoring.notifications.routing import route_of
@@ -81,6 +82,7 @@ async def _store(
     async with transaction():
         if conclusion.status is DeliveryStatus.FAILED:  # the channel before its deliveries, as everywhere
             await NotificationChannel.select_for_update(no_key=True).get_or_none(id=claim.channel.id)
+        await follow(claim.channel, result.new_settings, now)
         told = await disable(claim.channel, result.disabled_reason, now) if result.disabled_reason else []
         is_ours = await claim.end(**outcome, due_at=due_at, nudged_at=None)
         if is_ours and conclusion.wait is None:

@@ -1,7 +1,8 @@
-"""Durations and counts in words, as people say them: 2 hours, 1 minute. Pure."""
+"""Moments, durations and counts in words, as people say them: 2 hours, 1 minute. Pure."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,16 @@ def duration_in_words(duration: timedelta) -> str:
         if count := seconds // unit_seconds:
             return count_in_words(count, unit)
     return "less than a second"
+
+
+def moment_in_words(timestamp: str) -> str:
+    """Write a moment to the second, in UTC as the document's timestamps are."""
+    return datetime.fromisoformat(timestamp).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def time_between(since: str, until: str) -> str:
+    """Write how long it was from one of the document's timestamps to another."""
+    return duration_in_words(datetime.fromisoformat(until) - datetime.fromisoformat(since))
 
 
 def count_in_words(count: int, unit: str) -> str:

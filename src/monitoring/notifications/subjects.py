@@ -51,7 +51,7 @@ class KnownMonitor:
 
 def describe_monitor(monitor: MonitorSubject) -> dict[str, Json]:
     """Write a `NotificationMonitor`."""
-    return {"id": str(monitor.id), "name": monitor.name, "url": monitor.url}
+    return {"id": str(monitor.id), "name": monitor.name, "url": monitor.url, "tags": list(monitor.tags)}
 
 
 async def find_monitor(team_id: UUID, monitor_id: UUID) -> KnownMonitor | None:

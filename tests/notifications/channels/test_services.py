@@ -16,9 +16,10 @@ import pytest
 
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.channels.services import UNREADABLE
-from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.service import update_channel
 from monitoring.outbound.client import open_configured_client
-from notifications.addressee import announce_to, create, deliver
+from notifications.addressee import announce_to, create, deliver, make_due
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -36,16 +37,24 @@ INCIDENT_ID = "019a9c47-1e88-7b0a-a1c6-52f0d9b7e334"
 # The token of the link by which a reader acknowledges the incident.
 TOKEN = re.compile(rb"(?<=token=)[A-Za-z0-9_.-]+")
 
+# The name of a test's team, as some services have it escaped.
+TEAM = re.compile(rb"Team [0-9a-f]{8}(?:\\*-[0-9a-f]{4,12}){4}")
+
 # Whatever one of these services would interpret: mentions, links, formatting, HTML.
 HOSTILE = "<!channel> @all *a* _b_ [c](https://d.example) <b>`&e`</b>"
 
-OPENED = {
+OPENED: dict[str, Any] = {
     "incident": {
         "id": INCIDENT_ID,
         "started_at": "2026-11-20T09:39:50.003000Z",
         "error_message": "Answered 503 instead of 2xx",
     },
-    "monitor": {"id": MONITOR_ID, "name": HOSTILE, "url": "https://shop.example.com/health"},
+    "monitor": {
+        "id": MONITOR_ID,
+        "name": HOSTILE,
+        "url": "https://shop.example.com/health?key=secret",
+        "tags": ["eu", "shop"],
+    },
 }
 ENDED = {
     **OPENED,
@@ -59,7 +68,8 @@ LINK = f"http://127.0.0.1:8000/app/incidents/{INCIDENT_ID}"
 ACKNOWLEDGE = "http://127.0.0.1:8000/app/acknowledge?token="
 TITLE = f"{HOSTILE} is down"
 NO_MENTION = "@\u200b"
-TEXT = "Answered 503 instead of 2xx. Down since 2026-11-20 09:39:50 UTC."
+FACTS = "\nURL: https://shop.example.com/health?key=********\nTeam: {team}\nTags: eu, shop"
+TEXT = f"Answered 503 instead of 2xx. Down since 2026-11-20 09:39:50 UTC, for 10 seconds.{FACTS}"
 
 ESCAPED_TITLE = "&lt;!channel&gt; @all *a* _b_ [c](https://d.example) &lt;b&gt;`&amp;e`&lt;/b&gt; is down"
 
@@ -90,7 +100,13 @@ BODIES: dict[str, dict[str, Any]] = {
                 ),
                 "url": LINK,
                 "description": (
-                    r"Answered 503 instead of 2xx. Down since 2026\-11\-20 09\:39\:50 UTC."
+                    r"Answered 503 instead of 2xx. Down since 2026\-11\-20 09\:39\:50 UTC, for 10 seconds."
+                    "\n"
+                    r"URL\: https\://shop.example.com/health?key=\*\*\*\*\*\*\*\*"
+                    "\n"
+                    r"Team\: {team}"
+                    "\n"
+                    r"Tags\: eu, shop"
                     f"\n[Acknowledge]({ACKNOWLEDGE})"
                 ),
                 "color": 0xC62828,
@@ -176,7 +192,11 @@ BODIES: dict[str, dict[str, Any]] = {
                 ),
                 "title_link": LINK,
                 "text": (
-                    "Answered 503 instead of 2xx\\. Down since 2026\\-11\\-20 09\\:39\\:50 UTC\\."
+                    "Answered 503 instead of 2xx\\."
+                    " Down since 2026\\-11\\-20 09\\:39\\:50 UTC, for 10 seconds\\."
+                    "\nURL\\: https\\://shop\\.example\\.com/health?key=\\*\\*\\*\\*\\*\\*\\*\\*"
+                    "\nTeam\\: {team}"
+                    "\nTags\\: eu, shop"
                     f"\n[Acknowledge]({ACKNOWLEDGE})"
                 ),
             }
@@ -236,7 +256,14 @@ BODIES: dict[str, dict[str, Any]] = {
     },
 }
 
-AT_THE_ADDRESSEE = ("discord", "google_chat", "mattermost", "microsoft_teams", "slack")
+# By type: where a channel posts whose address its team gives.
+ADDRESSES = {
+    "discord": "https://discord.com/api/webhooks/1/a-secret-token",
+    "google_chat": "https://chat.googleapis.com/v1/spaces/a/messages?key=a-secret-token",
+    "mattermost": "https://chat.example.com/hooks/a-secret-token",
+    "microsoft_teams": "https://prod-12.westeurope.logic.azure.com/workflows/a-secret-token",
+    "slack": "https://hooks.slack.com/services/T0/a-secret-token",
+}
 
 # What the document calls fields of these types.
 GIVEN: dict[str, dict[str, Any]] = {
@@ -247,7 +274,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "pagerduty": {"routing_key": "R0123456789ABCDEFGHIJKLMNOPQRSTU", "region": "eu"},
     "opsgenie": {"api_key": "eb243592-faa2-4ba2-a551-1afdf565c889", "region": "jira"},
     "ntfy": {
-        "url": "https://ntfy.example.com",
+        "url": "https://ntfy.sh",
         "topic": "a-secret-topic",
         "token": "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2",
     },
@@ -279,10 +306,10 @@ WHERE: dict[str, tuple[str, dict[str, str]]] = {
         "POST https://api.atlassian.com/jsm/ops/integration/v2/alerts",
         {"authorization": "GenieKey eb243592-faa2-4ba2-a551-1afdf565c889"},
     ),
-    "ntfy": ("POST https://ntfy.example.com/", {"authorization": "Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"}),
+    "ntfy": ("POST https://ntfy.sh/", {"authorization": "Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"}),
     "pushover": ("POST https://api.pushover.net/1/messages.json", {}),
     "custom": ("PUT https://api.example.com/tickets", {"x-key": "a-secret-key"}),
-    **dict.fromkeys(AT_THE_ADDRESSEE, ("POST https://chat.example.com/hooks/a-secret-token", {})),
+    **{channel_type: (f"POST {url}", {}) for channel_type, url in ADDRESSES.items()},
 }
 
 # By type: the body that ends the incident, where that is another action.
@@ -298,7 +325,10 @@ ENDINGS: dict[str, tuple[str, dict[str, Any]]] = {
         ),
         {
             "source": "shop.example.com",
-            "note": f"{HOSTILE} is up again. It was down for 1 hour, since 2026-11-20 09:39:50 UTC.",
+            "note": (
+                f"{HOSTILE} is up again.\nIt was down for 1 hour, since 2026-11-20 09:39:50 UTC:"
+                f" Answered 503 instead of 2xx.{FACTS}"
+            ),
         },
     ),
 }
@@ -467,8 +497,8 @@ async def sender(backends: Backends, addressee: Addressee) -> AsyncIterator[Rero
 
 
 async def create_one(channel_type: str, **fields: Any) -> NotificationChannel:
-    address = {"url": "https://chat.example.com/hooks/a-secret-token"}
-    return await create({"type": channel_type, **GIVEN.get(channel_type, address), **fields})
+    given = GIVEN.get(channel_type) or {"url": ADDRESSES.get(channel_type, "https://example.com/hooks")}
+    return await create({"type": channel_type, **given, **fields})
 
 
 async def test_every_type_has_its_body_here() -> None:
@@ -485,7 +515,8 @@ async def test_it_is_sent_what_the_service_documents_and_nothing_is_interpreted(
     assert sender.went == [where]
     assert received.headers["content-type"] == "application/json"
     assert received.headers.items() >= headers.items()
-    assert orjson.loads(TOKEN.sub(b"", received.body)) == BODIES[channel_type]
+    body = TEAM.sub(b"{team}", TOKEN.sub(b"", received.body))
+    assert orjson.loads(body) == BODIES[channel_type]
 
 
 @pytest.mark.parametrize("channel_type", ENDINGS)
@@ -497,7 +528,7 @@ async def test_it_ends_at_the_service_what_it_began_there(
     where, ending = ENDINGS[channel_type]
     (received,) = addressee.received
     assert sender.went == [where]
-    assert orjson.loads(received.body).items() >= ending.items()
+    assert orjson.loads(TEAM.sub(b"{team}", received.body)).items() >= ending.items()
 
 
 @pytest.mark.parametrize("channel_type", ACKNOWLEDGEMENTS)
@@ -562,16 +593,15 @@ async def test_it_is_disabled_if_the_service_knows_its_address_no_more(
     ("channel_type", "answer", "said"),
     [
         (
-            "mattermost",
-            b"Cannot POST /hooks/a-secret-token",
-            "Mattermost no longer knows this channel's address. Answered 404",
+            "slack",
+            b"Cannot POST /services/T0/a-secret-token",
+            "Slack no longer knows this channel's address. Answered 404",
         ),
         (
             "telegram",
             b"No bot AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0",
             "Telegram no longer knows this channel's address. Answered 404",
         ),
-        ("custom", b"a-secret-key", "The server no longer knows this channel's address. Answered 404"),
     ],
 )
 async def test_an_answer_that_repeats_a_secret_is_not_quoted(
@@ -580,6 +610,49 @@ async def test_an_answer_that_repeats_a_secret_is_not_quoted(
     addressee.answers.append((404, answer))
     delivery = await deliver(await announce_to(await create_one(channel_type), OPENED), sender)
     assert delivery.error_message == said
+
+
+@pytest.mark.parametrize("channel_type", ["webhook", "custom", "ntfy", *ADDRESSES])
+@pytest.mark.parametrize("status", [200, 302, 400, 401, 404, 410, 429, 500])
+async def test_what_a_host_of_the_team_s_choice_answers_is_kept_nowhere(
+    addressee: Addressee, backends: Backends, channel_type: str, status: int
+) -> None:
+    """It could be an internal service. Channels of the other types post to hosts that nobody chooses."""
+    addressee.answers.append((status, b"root:x:0:0 of an internal service"))
+    channel = await create_one(channel_type, url=addressee.url)
+    delivery = await announce_to(channel, OPENED)
+    async with open_configured_client(backends.settings) as client:
+        await deliver(delivery, client)
+    assert len(addressee.received) == 1
+    rows = await NotificationDelivery.all().values(), await NotificationChannel.all().values()
+    assert "root:x" not in str(rows)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.slack.com/services/a",
+        "https://hooks.slack.com.example/services/a",
+        "https://internal.example/hooks.slack.com",
+        "https://internal.example/?https://hooks.slack.com",
+        "https://not-hooks.slack.com/services/a",
+    ],
+)
+async def test_only_the_provider_s_own_hosts_are_quoted_over_https(
+    addressee: Addressee, sender: Rerouted, url: str
+) -> None:
+    addressee.answers.append((500, b"no_service"))
+    channel = await create({"type": "slack", "url": url})
+    assert (await deliver(await announce_to(channel, OPENED), sender)).error_message == "Answered 500"
+
+
+async def test_a_custom_channel_is_not_quoted_wherever_it_posts(
+    addressee: Addressee, sender: Rerouted
+) -> None:
+    addressee.answers.append((400, b"invalid_payload"))
+    channel = await create_one("custom", url=ADDRESSES["slack"])
+    delivery = await deliver(await announce_to(channel, OPENED), sender)
+    assert delivery.error_message == "The server refused the message. Answered 400"
 
 
 async def test_an_answer_is_quoted_on_one_line_and_cut(addressee: Addressee, sender: Rerouted) -> None:
@@ -603,3 +676,64 @@ async def test_a_type_of_the_body_that_a_custom_channel_names_is_the_only_one(
     channel = await create({"type": "custom", **GIVEN["custom"], "headers": [header]})
     await deliver(await announce_to(channel, OPENED), sender)
     assert addressee.received[0].headers["content-type"] == "application/vnd.tickets+json"
+
+
+MOVED = orjson.dumps(
+    {
+        "ok": False,
+        "error_code": 400,
+        "description": "Bad Request: group chat was upgraded to a supergroup chat",
+        "parameters": {"migrate_to_chat_id": -1002345678901},
+    }
+)
+
+
+async def test_a_group_that_became_a_supergroup_is_followed(addressee: Addressee, sender: Rerouted) -> None:
+    addressee.answers.append((400, MOVED))
+    channel = await create_one("telegram")
+    delivery = await deliver(await announce_to(channel, OPENED), sender)
+    assert (delivery.status, delivery.status_code) == ("pending", 400)
+    assert delivery.error_message == "Telegram says that the chat has another id now: -1002345678901"
+    await make_due(delivery.id)
+    assert (await deliver(delivery, sender)).status == "delivered"
+    await deliver(await announce_to(channel, OPENED), sender)
+    chats = [orjson.loads(received.body)["chat_id"] for received in addressee.received]
+    assert chats == ["-1001234567890", "-1002345678901", "-1002345678901"]
+    moved = await NotificationChannel.get(id=channel.id)
+    assert (moved.settings["chat_id"], moved.enabled) == ("-1002345678901", True)
+    assert moved.updated_at > channel.updated_at
+
+
+async def test_a_chat_that_somebody_chose_meanwhile_stays(addressee: Addressee, sender: Rerouted) -> None:
+    addressee.answers.append((400, MOVED))
+    channel = await create_one("telegram")
+    delivery = await announce_to(channel, OPENED)
+    chosen = {"type": "telegram", "chat_id": "@ops_of_acme"}
+
+    class Changed:
+        async def send(self, request: OutboundRequest) -> Exchange:
+            await update_channel(channel.team_id, channel.id, chosen)
+            return await sender.send(request)
+
+    await deliver(delivery, Changed())
+    assert (await NotificationChannel.get(id=channel.id)).settings["chat_id"] == "@ops_of_acme"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"null", b'{"parameters": null}', b'{"parameters": {"migrate_to_chat_id": "-1"}}', b"\xff"],
+)
+async def test_a_refusal_that_names_no_other_chat_is_final(
+    addressee: Addressee, sender: Rerouted, body: bytes
+) -> None:
+    addressee.answers.append((400, body))
+    channel = await create_one("telegram")
+    assert (await deliver(await announce_to(channel, OPENED), sender)).status == "failed"
+    assert (await NotificationChannel.get(id=channel.id)).settings == channel.settings
+
+
+async def test_a_service_without_chats_moves_nowhere(addressee: Addressee, sender: Rerouted) -> None:
+    addressee.answers.append((400, MOVED))
+    channel = await create_one("slack")
+    await deliver(await announce_to(channel, OPENED), sender)
+    assert (await NotificationChannel.get(id=channel.id)).settings == channel.settings

@@ -23,8 +23,12 @@ INCIDENT = {
 MONITOR = {
     "id": "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70",
     "name": "Storefront",
-    "url": "https://shop.example.com/",
+    "url": "https://shop.example.com/?session=secret",
+    "tags": ["eu", "shop"],
 }
+FACTS = "\nURL: https://shop.example.com/?session=********\nTeam: Acme\nTags: eu, shop"
+SINCE = "Down since 2026-11-20 09:39:50 UTC, for 3 hours."
+AT_ITS_URL = "(https://shop.example.com/?session=********)"
 ARTICLE = {"id": "019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12", "slug": "choose-shoes", "revision": 2}
 TO_THE_MONITOR = f"{BASE_URL}/app/monitors/{MONITOR['id']}"
 TO_THE_INCIDENT = f"{BASE_URL}/app/incidents/{INCIDENT['id']}"
@@ -39,7 +43,7 @@ def happened(kind: str, name: str) -> dict[str, Any]:
     """Write an event of a digest; the name stands for the monitor's id too."""
     return {
         "type": f"incident.{kind}",
-        "data": {"incident": INCIDENT, "monitor": {**MONITOR, "id": name, "name": name}},
+        "data": {"incident": INCIDENT, "monitor": {**MONITOR, "id": name, "name": name}, "team": "Acme"},
     }
 
 
@@ -55,7 +59,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "Storefront is down",
-            "Answered 503. Down since 2026-11-20 09:39:50 UTC.",
+            f"Answered 503. {SINCE}{FACTS}",
             TO_THE_INCIDENT,
         ),
     ),
@@ -65,7 +69,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "Storefront is down",
-            "Answered 503. Down since 2026-11-20 09:39:50 UTC. It went down 4 times within an hour.",
+            f"Answered 503. {SINCE} It went down 4 times within an hour.{FACTS}",
             TO_THE_INCIDENT,
         ),
     ),
@@ -75,7 +79,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.NEUTRAL,
             "Storefront: somebody takes care",
-            "ana@example.com acknowledged that it is down since 2026-11-20 09:39:50 UTC.",
+            f"ana@example.com acknowledged it. Answered 503. {SINCE}{FACTS}",
             TO_THE_INCIDENT,
         ),
     ),
@@ -85,7 +89,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "Storefront is still down",
-            "Answered 503. Down for 3 hours, and nobody has acknowledged it.",
+            f"Answered 503. {SINCE} Nobody has acknowledged it.{FACTS}",
             TO_THE_INCIDENT,
         ),
     ),
@@ -95,7 +99,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.GOOD,
             "Storefront is up again",
-            "It was down for 2 hours, since 2026-11-20 09:39:50 UTC.",
+            f"It was down for 2 hours, since 2026-11-20 09:39:50 UTC: Answered 503.{FACTS}",
             TO_THE_INCIDENT,
         ),
     ),
@@ -105,7 +109,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.NEUTRAL,
             "Storefront was paused",
-            "It was down for 1 minute, since 2026-11-20 09:39:50 UTC.",
+            f"It was down for 1 minute, since 2026-11-20 09:39:50 UTC: Answered 503.{FACTS}",
             TO_THE_INCIDENT,
         ),
     ),
@@ -115,7 +119,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.NEUTRAL,
             "Storefront was deleted",
-            "It was down for less than a second, since 2026-11-20 09:39:50 UTC.",
+            f"It was down for less than a second, since 2026-11-20 09:39:50 UTC: Answered 503.{FACTS}",
             TO_THE_INCIDENT,
         ),
     ),
@@ -125,7 +129,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.GOOD,
             "“choose-shoes” was translated",
-            "Locale es. Revision 2.",
+            "Locale es. Revision 2.\nTeam: Acme",
             TO_THE_ARTICLE,
         ),
     ),
@@ -135,7 +139,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "“choose-shoes” could not be translated",
-            "Locale es. The engine is away. Revision 2.",
+            "Locale es. The engine is away. Revision 2.\nTeam: Acme",
             TO_THE_ARTICLE,
         ),
     ),
@@ -145,7 +149,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.NEUTRAL,
             "“choose-shoes” is no longer published",
-            "Revision 2.",
+            "Revision 2.\nTeam: Acme",
             TO_THE_ARTICLE,
         ),
     ),
@@ -155,7 +159,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "Storefront is degraded",
-            "Answered in 1,412 ms, slower than 1,000 ms.",
+            f"Answered in 1,412 ms, slower than 1,000 ms. Noticed at 2026-11-20 12:40:00 UTC.{FACTS}",
             TO_THE_MONITOR,
         ),
     ),
@@ -165,7 +169,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.GOOD,
             "Storefront is no longer degraded",
-            "The last checks found nothing to warn of.",
+            f"The last checks found nothing to warn of. Noticed at 2026-11-20 12:40:00 UTC.{FACTS}",
             TO_THE_MONITOR,
         ),
     ),
@@ -178,7 +182,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "Storefront has a certificate that expires within 1 day",
-            "It expires on 2026-11-21 09:00:00 UTC.",
+            f"It expires on 2026-11-21 09:00:00 UTC.{FACTS}",
             TO_THE_MONITOR,
         ),
     ),
@@ -194,7 +198,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "The notification channel Ops is disabled",
-            "Slack no longer knows it. It tells nobody until you enable it again.",
+            "Slack no longer knows it. It tells nobody until you enable it again.\nTeam: Acme",
             f"{BASE_URL}/app/settings/notifications",
         ),
     ),
@@ -217,7 +221,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "1 monitor down, 1 up again",
-            "Blog is down. Answered 503.\nShop is up again.",
+            f"Team: Acme\nBlog {AT_ITS_URL} is down. Answered 503. {SINCE}\nShop {AT_ITS_URL} is up again.",
             f"{BASE_URL}/app/incidents",
         ),
     ),
@@ -227,8 +231,9 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "50 monitors down",
-            "\n".join(
-                [f"Monitor {number} is down. Answered 503." for number in range(20)] + ["And 30 others."]
+            "Team: Acme\n"
+            + "\n".join(
+                f"Monitor {number} {AT_ITS_URL} is down. Answered 503. {SINCE}" for number in range(50)
             ),
             f"{BASE_URL}/app/incidents",
         ),
@@ -239,7 +244,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.GOOD,
             "1 up again",
-            "Shop is up again. It went down 3 times.",
+            f"Team: Acme\nShop {AT_ITS_URL} is up again. It went down 3 times.",
             f"{BASE_URL}/app/incidents",
         ),
     ),
@@ -257,7 +262,8 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
 
 
 def put_in_words(event: str, subject: dict[str, Any]) -> Message:
-    notification = {"type": event, "timestamp": "2026-11-20T12:40:00.000000Z", "data": subject}
+    data = {"team": "Acme", **subject} if subject else {}
+    notification = {"type": event, "timestamp": "2026-11-20T12:40:00.000000Z", "data": data}
     return word(orjson.dumps(notification).decode(), BASE_URL)
 
 
@@ -268,6 +274,74 @@ def test_an_event_is_worded(
     message = put_in_words(event, subject)
     assert message.event == event
     assert (message.mood, message.title, message.text, message.link) == expected
+
+
+@pytest.mark.parametrize("event", [event for event, subject, _ in CASES if "monitor" in subject])
+def test_every_alarm_names_its_monitor_team_tags_and_moment(event: str) -> None:
+    _, subject, _ = next(each for each in CASES if each[0] == event)
+    message = put_in_words(event, subject)
+    said = f"{message.title}\n{message.text}"
+    assert [
+        each for each in ("Storefront", "shop.example.com", "Acme", "eu, shop", " UTC") if each not in said
+    ] == []
+    assert "secret" not in said
+
+
+def test_two_monitors_of_one_host_that_nobody_named_do_not_look_alike() -> None:
+    checkout, search = (
+        put_in_words(
+            "incident.opened",
+            {
+                "incident": INCIDENT,
+                "monitor": {**MONITOR, "name": "10.0.0.7", "url": f"http://10.0.0.7:8080/shop/{page}"},
+            },
+        )
+        for page in ("checkout", "search?q=secret")
+    )
+    assert checkout.title == "10.0.0.7:8080/shop/checkout is down"
+    assert search.title == "10.0.0.7:8080/shop/search?q=******** is down"
+    assert checkout.text != search.text
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://a.example/", "https://a.example/"),
+        ("https://a.example/?", "https://a.example/?"),
+        ("https://a.example/?token", "https://a.example/?********"),
+        ("https://a.example/?a=&b=1=2&c", "https://a.example/?a=********&b=********&********"),
+        ("https://a.example?x=/?y=1", "https://a.example?x=********"),
+        (f"https://a.example/{'b' * 300}/end", f"https://a.example/{'b' * 81}…{'b' * 95}/end"),
+    ],
+)
+def test_the_url_is_shown_without_the_values_of_its_query(url: str, shown: str) -> None:
+    message = put_in_words("monitor.recovered", {"monitor": {**MONITOR, "url": url}})
+    assert message.text.splitlines()[1] == f"URL: {shown}"
+
+
+def test_many_tags_are_counted() -> None:
+    tags = [f"tag-{number}" for number in range(10)]
+    message = put_in_words("monitor.recovered", {"monitor": {**MONITOR, "tags": tags}})
+    assert message.text.endswith("\nTags: tag-0, tag-1, tag-2, tag-3, tag-4 and 5 more")
+
+
+def test_a_name_of_several_lines_begins_no_line() -> None:
+    name = "Shop\r\nTeam: Mallory\u2028x"
+    message = put_in_words("monitor.recovered", {"monitor": {**MONITOR, "name": name}})
+    assert message.title == "Shop Team: Mallory x is no longer degraded"
+    storm = put_in_words("digest", {"events": [happened("opened", name)]})
+    assert len(storm.text.splitlines()) == 2
+
+
+def test_a_message_that_an_earlier_release_queued_is_worded() -> None:
+    old = {name: value for name, value in MONITOR.items() if name != "tags"}
+    event = {
+        "type": "monitor.recovered",
+        "timestamp": "2026-11-20T12:40:00.000000Z",
+        "data": {"monitor": old},
+    }
+    message = word(orjson.dumps(event).decode(), BASE_URL)
+    assert message.text.endswith("\nURL: https://shop.example.com/?session=********")
 
 
 def test_the_end_of_an_incident_is_about_the_same_subject_as_its_opening() -> None:

@@ -6,24 +6,24 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from monitoring.notifications.channels.message import Message, Mood
-from monitoring.notifications.durations import count_in_words
+from monitoring.notifications.channels.naming import show_url, write_text
+from monitoring.notifications.durations import count_in_words, moment_in_words, time_between
 from monitoring.outbound.hosts import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from monitoring.contract.document import Json
 
     Event = Mapping[str, Json]
 
-# Some services take no longer messages.
-MOST_LINES = 20
 
-
-def say_digest(events: Iterable[Event], base_url: str, say_other: Callable[[Event, str], Message]) -> Message:
+def say_digest(
+    events: Sequence[Event], timestamp: str, base_url: str, say_other: Callable[[Event, str], Message]
+) -> Message:
     """Sum up events by monitor: what is down first, then what is up again, and then what else happened.
 
-    `say_other` words an event that is not about an incident.
+    `timestamp` is when that is said. `say_other` words an event that is not about an incident.
     """
     latest: dict[str, Event] = {}
     openings: Counter[str] = Counter()
@@ -37,8 +37,10 @@ def say_digest(events: Iterable[Event], base_url: str, say_other: Callable[[Even
             others.append(say_other(each, base_url))
     down = [each for each in latest.values() if each["type"] != "incident.resolved"]
     up = [each for each in latest.values() if each["type"] == "incident.resolved"]
-    lines = [_sum_up(each, openings[each["data"]["monitor"]["id"]]) for each in (*down, *up)]
-    lines += [f"{other.title}." for other in others]
+    team = next((each["data"]["team"] for each in events if "team" in each["data"]), None)
+    lines = [f"Team: {team}"] if team else []
+    lines += [_sum_up(each, openings[each["data"]["monitor"]["id"]], timestamp) for each in (*down, *up)]
+    lines += [f"{other.title}. {other.text.splitlines()[0]}" for other in others]
     is_bad = bool(down) or any(other.mood is Mood.BAD for other in others)
     counts = [
         count_in_words(len(down), "monitor") + " down" if down else "",
@@ -49,21 +51,18 @@ def say_digest(events: Iterable[Event], base_url: str, say_other: Callable[[Even
         event="digest",
         mood=Mood.BAD if is_bad else Mood.GOOD,
         title=", ".join(filter(None, counts)),
-        text="\n".join(_cut(lines)),
+        text=write_text(lines),
         link=f"{base_url}/app/incidents",
         source=host_of(base_url),
     )
 
 
-def _sum_up(event: Event, opening_count: int) -> str:
+def _sum_up(event: Event, opening_count: int, timestamp: str) -> str:
     monitor, incident = event["data"]["monitor"], event["data"]["incident"]
+    which = f"{monitor['name']} ({show_url(monitor)})"
     times = f" It went down {opening_count} times." if opening_count > 1 else ""
     if event["type"] == "incident.resolved":
-        return f"{monitor['name']} is up again.{times}"
-    return f"{monitor['name']} is down. {incident['error_message']}.{times}"
-
-
-def _cut(lines: list[str]) -> list[str]:
-    if len(lines) <= MOST_LINES:
-        return lines
-    return [*lines[:MOST_LINES], f"And {count_in_words(len(lines) - MOST_LINES, 'other')}."]
+        return f"{which} is up again.{times}"
+    since = incident["started_at"]
+    lasts = f"Down since {moment_in_words(since)}, for {time_between(since, timestamp)}."
+    return f"{which} is down. {incident['error_message']}. {lasts}{times}"

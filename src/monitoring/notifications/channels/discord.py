@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.limits import LIMITS, cut, fit
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
-# https://discord.com/developers/docs/resources/message#embed-object-embed-limits
-MAX_TITLE_CHARACTERS = 256
+HOSTS = ("discord.com", "discordapp.com", "canary.discord.com", "ptb.discord.com")
+
+_LIMITS = LIMITS["discord"]
 
 # What Markdown of Discord begins with. A backslash before punctuation shows it as it is.
 _MARKDOWN = re.compile(r"([\\*_~`|<>\[\]()#@:-])")
@@ -23,10 +25,12 @@ _MARKDOWN = re.compile(r"([\\*_~`|<>\[\]()#@:-])")
 
 def write(message: Message, channel: Configuration) -> Post:
     """Write a message for Discord. Nothing in it mentions anybody."""
+    acknowledge = message.markdown_link
+    text = fit(message.text, _LIMITS["description"].beside(acknowledge), _escape)
     embed = {
-        "title": _escape(message.title)[:MAX_TITLE_CHARACTERS],
+        "title": cut(message.title, _LIMITS["title"], _escape),
         "url": message.link,
-        "description": _escape(message.text) + message.markdown_link,
+        "description": text + acknowledge,
         "color": message.mood.number,
     }
     body = {"embeds": [embed], "allowed_mentions": {"parse": []}}

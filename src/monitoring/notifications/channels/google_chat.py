@@ -9,11 +9,16 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
+
+HOSTS = ("chat.googleapis.com",)
+
+_LIMITS = LIMITS["google_chat"]
 
 
 def write(message: Message, channel: Configuration) -> Post:
@@ -25,9 +30,9 @@ def write(message: Message, channel: Configuration) -> Post:
     buttons = [{"text": text, "onClick": {"openLink": {"url": url}}} for text, url in message.links.items()]
     widgets = [
         {"textParagraph": {"text": title}},
-        {"textParagraph": {"text": escape(message.text)}},
+        {"textParagraph": {"text": fit(message.text, _LIMITS["text"], escape)}},
         {"buttonList": {"buttons": buttons}},
     ]
     card = {"cardId": "notification", "card": {"sections": [{"widgets": widgets}]}}
-    body = {"fallbackText": f"{message.title}: {message.text}", "cardsV2": [card]}
+    body = {"fallbackText": fit(message.summary, _LIMITS["fallbackText"]), "cardsV2": [card]}
     return Post(url=channel["url"], body=body)

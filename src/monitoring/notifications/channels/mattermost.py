@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
+
+_LIMITS = LIMITS["mattermost"]
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+.!|<>~:&-])")
 # Mentions count in attachments too, and a backslash does not keep them off. A character without width does.
@@ -22,12 +25,14 @@ _MENTION = re.compile("@")
 
 def write(message: Message, channel: Configuration) -> Post:
     """Write a message for Mattermost. Nothing in it mentions anybody."""
+    acknowledge = message.markdown_link
+    text = fit(message.text, _LIMITS["text"].beside(acknowledge), _escape)
     attachment = {
-        "fallback": f"{message.title}: {message.text}",
+        "fallback": fit(message.summary, _LIMITS["fallback"]),
         "color": message.mood,
         "title": _escape(message.title),
         "title_link": message.link,
-        "text": _escape(message.text) + message.markdown_link,
+        "text": text + acknowledge,
     }
     return Post(url=channel["url"], body={"attachments": [attachment]})
 

@@ -26,7 +26,9 @@ class Mood(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """An event in plain text. `link` leads to its subject in the app, `acknowledge_link` to one button there.
+    """An event in plain text. Each line of `text` can stand without those below it.
+
+    `link` leads to its subject in the app, `acknowledge_link` to one button there.
 
     `subject_id` is the same for the opening and the end of an incident, and for all events of an article. A
     test has none. `source` is the host of what was watched, or of this service.
@@ -40,6 +42,11 @@ class Message:
     source: str
     subject_id: UUID | None = None
     acknowledge_link: str | None = None
+
+    @property
+    def summary(self) -> str:
+        """The title with the text, for a notification that shows nothing else."""
+        return f"{self.title}: {self.text}"
 
     @property
     def links(self) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.message import Mood
 from monitoring.notifications.channels.posting import Post
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.contract.document import Json
     from monitoring.notifications.channels.message import Message
+
+HOSTS = (".logic.azure.com", ".api.powerplatform.com")
 
 _COLOURS = {Mood.BAD: "attention", Mood.GOOD: "good", Mood.NEUTRAL: "default"}
 
@@ -28,7 +31,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "fallbackText": message.title,
         "body": [
             _paragraph(message.title, weight="bolder", size="medium", color=_COLOURS[message.mood]),
-            _paragraph(message.text),
+            _paragraph(fit(message.text, LIMITS["microsoft_teams"]["text"])),
         ],
         "actions": [
             {"type": "Action.OpenUrl", "title": title, "url": url} for title, url in message.links.items()

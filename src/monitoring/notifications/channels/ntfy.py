@@ -8,12 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.message import Mood
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
+
+HOSTS = ("ntfy.sh",)
 
 # https://docs.ntfy.sh/publish/#message-priority
 _PRIORITIES = {Mood.BAD: 5, Mood.GOOD: 3, Mood.NEUTRAL: 3}
@@ -25,7 +28,7 @@ def write(message: Message, channel: Configuration) -> Post:
     body = {
         "topic": channel["topic"],
         "title": message.title,
-        "message": message.text,
+        "message": fit(message.text, LIMITS["ntfy"]["message"]),
         "priority": _PRIORITIES[message.mood],
         "tags": [_TAGS[message.mood]],
         "click": message.link,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from monitoring.notifications.channels.limits import LIMITS, cut, fit
 from monitoring.notifications.channels.message import Mood
 from monitoring.notifications.channels.posting import Post
 
@@ -16,28 +17,31 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("api.opsgenie.com", "api.eu.opsgenie.com", "api.atlassian.com")
 _ADDRESSES = {
     "us": "https://api.opsgenie.com/v2/alerts",
     "eu": "https://api.eu.opsgenie.com/v2/alerts",
     "jira": "https://api.atlassian.com/jsm/ops/integration/v2/alerts",
 }
-MAX_MESSAGE_CHARACTERS = 130
+_LIMITS = LIMITS["opsgenie"]
 
 
 def write(message: Message, channel: Configuration) -> Post:
     """Create an alert, or acknowledge or close the one of an incident."""
     address = _ADDRESSES[channel["region"]]
     headers = {"Authorization": f"GenieKey {channel['api_key']}"}
+    source = cut(message.source, _LIMITS["source"])
     if message.ends_subject or message.takes_subject:
         what = "close" if message.ends_subject else "acknowledge"
         url = f"{address}/{quote(message.key)}/{what}?identifierType=alias"
-        body = {"source": message.source, "note": f"{message.title}. {message.text}"}
+        body = {"source": source, "note": fit(f"{message.title}.\n{message.text}", _LIMITS["note"])}
         return Post(url=url, body=body, headers=headers)
+    link = f"\n{message.link}"
     body = {
-        "message": message.title[:MAX_MESSAGE_CHARACTERS],
+        "message": cut(message.title, _LIMITS["message"]),
         "alias": message.key,
-        "description": f"{message.text}\n{message.link}",
-        "source": message.source,
+        "description": f"{fit(message.text, _LIMITS['description'].beside(link))}{link}",
+        "source": source,
         "priority": "P1"
         if message.event == "incident.opened"
         else "P3"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.limits import LIMITS, cut
 from monitoring.notifications.channels.message import Mood
 from monitoring.notifications.channels.posting import Post
 
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("events.pagerduty.com", "events.eu.pagerduty.com")
 _ADDRESSES = {
     "us": "https://events.pagerduty.com/v2/enqueue",
     "eu": "https://events.eu.pagerduty.com/v2/enqueue",
 }
-MAX_SUMMARY_CHARACTERS = 1024
+_LIMITS = LIMITS["pagerduty"]
 
 
 def write(message: Message, channel: Configuration) -> Post:
@@ -29,8 +31,8 @@ def write(message: Message, channel: Configuration) -> Post:
         "event_action": _choose_action(message),
         "dedup_key": message.key,
         "payload": {
-            "summary": message.title[:MAX_SUMMARY_CHARACTERS],
-            "source": message.source,
+            "summary": cut(message.title, _LIMITS["summary"]),
+            "source": cut(message.source, _LIMITS["source"]),
             "severity": _say_severity(message),
             "class": message.event,
             "custom_details": {"text": message.text},

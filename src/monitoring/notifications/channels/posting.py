@@ -41,7 +41,7 @@ async def send_json(  # noqa: PLR0913 - the parts of a request
 ) -> Exchange:
     """Send JSON. Redirects are not followed. Raises OSError if this machine cannot send at all.
 
-    With `keeps_answer` the answer's body is kept, to be told in the log.
+    With `keeps_answer` the answer's body is kept, to be told in the delivery log.
     """
     has_a_type = any(name.lower() == "content-type" for name in headers)
     request = OutboundRequest(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from typing import TYPE_CHECKING, Protocol
 
@@ -29,7 +29,8 @@ class AttemptResult:
     """What came of an attempt, in the words of the delivery log.
 
     `retry_after_seconds` is the pause that the receiver asked for, if it did. `disabled_reason` is set if the
-    receiver wants no more notifications: it is turned off, and this says why.
+    receiver wants no more notifications: it is turned off, and this says why. `new_settings` are fields of
+    the channel that the receiver says have changed: the next attempt uses them.
     """
 
     reception: Reception
@@ -37,6 +38,7 @@ class AttemptResult:
     error_message: str | None = None
     retry_after_seconds: float | None = None
     disabled_reason: str | None = None
+    new_settings: Mapping[str, str] = field(default_factory=dict)
     is_receivers_fault: bool = True
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.limits import LIMITS, cut, fit
 from monitoring.notifications.channels.message import Mood
 from monitoring.notifications.channels.posting import Post
 
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
 
+HOSTS = ("api.pushover.net",)
+
 ADDRESS = "https://api.pushover.net/1/messages.json"
-MAX_TITLE_CHARACTERS = 250
-MAX_MESSAGE_CHARACTERS = 1024
+_LIMITS = LIMITS["pushover"]
 
 # 1 bypasses the quiet hours of the user. https://pushover.net/api#priority
 _PRIORITIES = {Mood.BAD: 1, Mood.GOOD: 0, Mood.NEUTRAL: 0}
@@ -28,8 +30,8 @@ def write(message: Message, channel: Configuration) -> Post:
     body = {
         "token": channel["app_token"],
         "user": channel["user_key"],
-        "title": message.title[:MAX_TITLE_CHARACTERS],
-        "message": message.text[: MAX_MESSAGE_CHARACTERS - len(end)] + end,
+        "title": cut(message.title, _LIMITS["title"]),
+        "message": fit(message.text, _LIMITS["message"].beside(end)) + end,
         "priority": _PRIORITIES[message.mood],
         "url": message.link,
         "url_title": "Open",

@@ -19,7 +19,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.secrets import read_secrets, store_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from datetime import datetime
 
     from monitoring.contract.configurations import Configuration
@@ -56,11 +56,13 @@ class Service:
     """A kind of channel to a service, a `Channel`.
 
     `name` is the service's, for sentences. `write` turns a message into the request that the service
-    documents, given the channel's fields, secrets included.
+    documents, given the channel's fields, secrets included. `hosts` are the provider's own; one that begins
+    with a dot stands for all names that end so.
     """
 
     name: str
     write: Callable[[Message, Configuration], Post]
+    hosts: Collection[str] = ()
 
     def default_name(self, configuration: Configuration) -> str:
         """Name a channel after the host of its address, or else after the service."""
@@ -86,19 +88,36 @@ class Service:
             return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
         post = self.write(compose(delivery), {"url": receiver.url, **receiver.settings, **secrets})
         exchange = await send_json(
-            sender, post.url, orjson.dumps(post.body), post.headers, method=post.method, keeps_answer=True
+            sender,
+            post.url,
+            orjson.dumps(post.body),
+            post.headers,
+            method=post.method,
+            keeps_answer=self._is_at(post.url),
         )
         return judge(exchange, self.name, _texts_in(secrets))
 
+    def _is_at(self, url: str) -> bool:
+        """Say whether the provider itself answers at an address, as its certificate proves.
+
+        Any other host is the team's choice. Its answer is not kept, because it may be an internal service,
+        and the delivery log would be a way to read it.
+        """
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        return parts.scheme == "https" and any(
+            host.endswith(known) if known.startswith(".") else host == known for known in self.hosts
+        )
+
 
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
-    """Say what came of a request to a service, in plain words and in those of its answer.
+    """Say what came of a request to a service, in plain words and in those of its answer, if that was kept.
 
     An answer that repeats a part of these secrets is not quoted, because more people read the log.
 
     2xx is the only success. 404 and 410 say that the address is nobody's any more. After 400, 413, 415 and
-    422 the same message would be refused again. Everything else is worth another attempt, also 401 and 403:
-    somebody may put that right meanwhile.
+    422 the same message would be refused again, unless the answer says where the chat is now. Everything else
+    is worth another attempt, also 401 and 403: somebody may put that right meanwhile.
     """
     result = judge_answer(exchange)
     if result.reception is Reception.DELIVERED or exchange.status_code is None:
@@ -108,6 +127,12 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
         reason = f"{service} no longer knows this channel's address. {answered}"
         return AttemptResult(
             reception=Reception.REFUSED, status_code=status, error_message=reason, disabled_reason=reason
+        )
+    if moved_to := _read_new_chat(exchange.body):
+        return replace(
+            result,
+            error_message=f"{service} says that the chat has another id now: {moved_to}",
+            new_settings={"chat_id": moved_to},
         )
     if status in _MEANT_FOR_THE_MESSAGE:
         reason = f"{service} refused the message. {answered}"
@@ -126,6 +151,18 @@ def _quote(body: bytes, secrets: Iterable[str]) -> str:
         return ""
     said = on_one_line(text)[:MOST_SAID_CHARACTERS]
     return f": {said}" if said else ""
+
+
+def _read_new_chat(body: bytes) -> str | None:
+    """Return where Telegram says that a group went: it has another id once it is a supergroup.
+
+    https://core.telegram.org/bots/api#responseparameters
+    """
+    try:
+        chat_id = orjson.loads(body)["parameters"]["migrate_to_chat_id"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+    return str(chat_id) if isinstance(chat_id, int) else None
 
 
 def _texts_in(secrets: Json) -> list[str]:

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
+
+HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
+
+_LIMITS = LIMITS["slack"]
 
 # "Slack uses these three characters as control characters": mentions and links begin with <.
 # https://docs.slack.dev/messaging/formatting-message-text#escaping
@@ -21,14 +26,17 @@ _CONTROLS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 def write(message: Message, channel: Configuration) -> Post:
     """Write a message for Slack."""
-    title, text = message.title.translate(_CONTROLS), message.text.translate(_CONTROLS)
     attachment = {
-        "fallback": f"{title}: {text}",
+        "fallback": fit(message.summary, _LIMITS["fallback"], _escape),
         "color": message.mood,
-        "title": title,
+        "title": _escape(message.title),
         "title_link": message.link,
-        "text": text,
+        "text": fit(message.text, _LIMITS["text"], _escape),
         "mrkdwn_in": [],  # no field is formatted
-        "actions": [{"type": "button", "text": text, "url": url} for text, url in message.links.items()],
+        "actions": [{"type": "button", "text": label, "url": url} for label, url in message.links.items()],
     }
     return Post(url=channel["url"], body={"attachments": [attachment]})
+
+
+def _escape(text: str) -> str:
+    return text.translate(_CONTROLS)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.posting import Post
 
 if TYPE_CHECKING:
     from monitoring.contract.configurations import Configuration
     from monitoring.notifications.channels.message import Message
+
+HOSTS = ("api.telegram.org",)
 
 # Without `parse_mode` nothing is formatted, but @names are links that tell people. A character without width
 # after the @ keeps them off.
@@ -20,11 +23,16 @@ _NO_MENTION = "@\u200b"
 
 def write(message: Message, channel: Configuration) -> Post:
     """Write a message for Telegram."""
-    text = f"{message.title}\n{message.text}".replace("@", _NO_MENTION)
+    links = "".join(f"\n{label}: {link}" for label, link in message.links.items())
+    said = f"{message.title}\n{message.text}"
     body = {
         "chat_id": channel["chat_id"],
-        "text": "\n".join([text, *(f"{what}: {link}" for what, link in message.links.items())]),
+        "text": fit(said, LIMITS["telegram"]["text"].beside(links), _mention_nobody) + links,
         "link_preview_options": {"is_disabled": True},
     }
     url = f"https://api.telegram.org/bot{channel['bot_token']}/sendMessage"
     return Post(url=url, body=body)
+
+
+def _mention_nobody(text: str) -> str:
+    return text.replace("@", _NO_MENTION)

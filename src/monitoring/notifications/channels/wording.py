@@ -1,11 +1,12 @@
 """What a notification says to people: the same words in every chat. Pure.
 
-Names of monitors are strangers' text. Each channel escapes what its provider would interpret.
+A text is lines, the most important first, because a channel leaves out the last ones if its provider takes
+no more. Names of monitors are strangers' text. Each channel escapes what its provider would interpret.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -13,7 +14,8 @@ import orjson
 
 from monitoring.notifications.channels.digest_wording import say_digest
 from monitoring.notifications.channels.message import Message, Mood
-from monitoring.notifications.durations import count_in_words, duration_in_words
+from monitoring.notifications.channels.naming import call_monitor, join_lines, list_facts, write_text
+from monitoring.notifications.durations import count_in_words, moment_in_words, time_between
 from monitoring.notifications.grouping import MOST_BEFORE_FLAPPING
 from monitoring.outbound.hosts import host_of
 
@@ -30,7 +32,8 @@ def word(payload: str, base_url: str) -> Message:
 
 def _word(event: Mapping[str, Json], base_url: str) -> Message:
     subject = {**event["data"], "timestamp": event["timestamp"]}
-    return _WORDS[event["type"]](event["type"], subject, base_url)
+    message = _WORDS[event["type"]](event["type"], subject, base_url)
+    return replace(message, title=join_lines(message.title))
 
 
 def _say_opened(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
@@ -38,9 +41,8 @@ def _say_opened(event: str, subject: Mapping[str, Json], base_url: str) -> Messa
     return Message(
         event=event,
         mood=Mood.BAD,
-        title=f"{monitor['name']} is down",
-        text=f"{incident['error_message']}. Down since {_moment(incident['started_at'])}."
-        + _say_recent(subject),
+        title=f"{call_monitor(monitor)} is down",
+        text=write_text([_say_down(subject) + _say_recent(subject), *list_facts(subject)]),
         link=_link_incident(base_url, incident),
         source=host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
@@ -52,9 +54,10 @@ def _say_acknowledged(event: str, subject: Mapping[str, Json], base_url: str) ->
     return Message(
         event=event,
         mood=Mood.NEUTRAL,
-        title=f"{monitor['name']}: somebody takes care",
-        text=f"{incident['acknowledged_by']} acknowledged that it is down since"
-        f" {_moment(incident['started_at'])}.",
+        title=f"{call_monitor(monitor)}: somebody takes care",
+        text=write_text(
+            [f"{incident['acknowledged_by']} acknowledged it. {_say_down(subject)}", *list_facts(subject)]
+        ),
         link=_link_incident(base_url, incident),
         source=host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
@@ -63,12 +66,11 @@ def _say_acknowledged(event: str, subject: Mapping[str, Json], base_url: str) ->
 
 def _say_reminder(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     incident, monitor = subject["incident"], subject["monitor"]
-    lasts = _between(incident["started_at"], subject["timestamp"])
     return Message(
         event=event,
         mood=Mood.BAD,
-        title=f"{monitor['name']} is still down",
-        text=f"{incident['error_message']}. Down for {lasts}, and nobody has acknowledged it.",
+        title=f"{call_monitor(monitor)} is still down",
+        text=write_text([f"{_say_down(subject)} Nobody has acknowledged it.", *list_facts(subject)]),
         link=_link_incident(base_url, incident),
         source=host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
@@ -77,14 +79,17 @@ def _say_reminder(event: str, subject: Mapping[str, Json], base_url: str) -> Mes
 
 def _say_resolved(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     incident, monitor = subject["incident"], subject["monitor"]
-    lasted = _between(incident["started_at"], incident["resolved_at"])
+    lasted = time_between(incident["started_at"], incident["resolved_at"])
+    since = moment_in_words(incident["started_at"])
     recovered = incident["resolution"] == "recovered"
     how = "is up again" if recovered else f"was {incident['resolution']}"
     return Message(
         event=event,
         mood=Mood.GOOD if recovered else Mood.NEUTRAL,
-        title=f"{monitor['name']} {how}",
-        text=f"It was down for {lasted}, since {_moment(incident['started_at'])}.",
+        title=f"{call_monitor(monitor)} {how}",
+        text=write_text(
+            [f"It was down for {lasted}, since {since}: {incident['error_message']}.", *list_facts(subject)]
+        ),
         link=_link_incident(base_url, incident),
         source=host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
@@ -93,20 +98,22 @@ def _say_resolved(event: str, subject: Mapping[str, Json], base_url: str) -> Mes
 
 def _say_warning(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     monitor, certificate = subject["monitor"], subject.get("certificate")
+    noticed_at = moment_in_words(subject["timestamp"])
     if certificate:
         days = certificate["expires_in_days"]
         mood, what = Mood.BAD, f"has a certificate that expires within {count_in_words(days, 'day')}"
-        text = f"It expires on {_moment(certificate['expires_at'])}."
+        text = f"It expires on {moment_in_words(certificate['expires_at'])}."
     elif event == "monitor.degraded":
         mood, what = Mood.BAD, "is degraded"
-        text = f"{subject['degradation']['message']}."
+        text = f"{subject['degradation']['message']}. Noticed at {noticed_at}."
     else:
-        mood, what, text = Mood.GOOD, "is no longer degraded", "The last checks found nothing to warn of."
+        mood, what = Mood.GOOD, "is no longer degraded"
+        text = f"The last checks found nothing to warn of. Noticed at {noticed_at}."
     return Message(
         event=event,
         mood=mood,
-        title=f"{monitor['name']} {what}",
-        text=text,
+        title=f"{call_monitor(monitor)} {what}",
+        text=write_text([text, *list_facts(subject)]),
         link=_link_monitor(base_url, monitor),
         source=host_of(monitor["url"]),
         subject_id=UUID(monitor["id"]),
@@ -119,7 +126,12 @@ def _say_disabled(event: str, subject: Mapping[str, Json], base_url: str) -> Mes
         event=event,
         mood=Mood.BAD,
         title=f"The notification channel {channel['name']} is disabled",
-        text=f"{channel['disabled_reason'].rstrip('.')}. It tells nobody until you enable it again.",
+        text=write_text(
+            [
+                f"{channel['disabled_reason'].rstrip('.')}. It tells nobody until you enable it again.",
+                *list_facts(subject),
+            ]
+        ),
         link=f"{base_url}/app/settings/notifications",
         source=host_of(base_url),
         subject_id=UUID(channel["id"]),
@@ -141,7 +153,14 @@ def _say_confirmation(event: str, subject: Mapping[str, Json], base_url: str) ->
 
 def _say_digest(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     del event
-    return say_digest(subject["events"], base_url, _word)
+    return say_digest(subject["events"], subject["timestamp"], base_url, _word)
+
+
+def _say_down(subject: Mapping[str, Json]) -> str:
+    """Say why a monitor is down, and since when."""
+    incident = subject["incident"]
+    lasts = time_between(incident["started_at"], subject["timestamp"])
+    return f"{incident['error_message']}. Down since {moment_in_words(incident['started_at'])}, for {lasts}."
 
 
 def _say_recent(subject: Mapping[str, Json]) -> str:
@@ -163,7 +182,7 @@ def _say_article(event: str, subject: Mapping[str, Json], base_url: str) -> Mess
         event=event,
         mood=mood,
         title=f"“{article['slug']}” {what}",
-        text=f"{locale}{reason}Revision {article['revision']}.",
+        text=write_text([f"{locale}{reason}Revision {article['revision']}.", *list_facts(subject)]),
         link=f"{base_url}/app/articles/{article['id']}",
         source=host_of(base_url),
         subject_id=UUID(article["id"]),
@@ -188,14 +207,6 @@ def _link_monitor(base_url: str, monitor: Mapping[str, Json]) -> str:
 
 def _link_incident(base_url: str, incident: Mapping[str, Json]) -> str:
     return f"{base_url}/app/incidents/{incident['id']}"
-
-
-def _moment(timestamp: str) -> str:
-    return datetime.fromisoformat(timestamp).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _between(since: str, until: str) -> str:
-    return duration_in_words(datetime.fromisoformat(until) - datetime.fromisoformat(since))
 
 
 _WORDS: Mapping[str, Callable[[str, Mapping[str, Json], str], Message]] = {

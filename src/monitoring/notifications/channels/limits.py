@@ -1,0 +1,171 @@
+"""How much each provider takes, and what is left out of a message to keep to it. Pure.
+
+A provider refuses a longer message for good, and then nobody is told. So a text is cut here, never there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# Twenty monitors with a title and a team. Nobody reads more at once.
+MOST_LINES = 22
+
+
+class Unit(Enum):
+    """What a provider counts. Where its page says only "characters", the larger of two counts is taken."""
+
+    CHARACTERS = "code points of Unicode"
+    UTF_16 = "code units of UTF-16, of which an emoji has two or more"
+    BYTES = "bytes of UTF-8"
+    BYTES_OF_JSON = "bytes of UTF-8, escaped as in JSON, for shares of a whole body"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most that a field takes, and the page that says so."""
+
+    most: int
+    unit: Unit
+    source: str
+
+    def takes(self, text: str) -> bool:
+        """Say whether a text is short enough."""
+        return self._count(text) <= self.most
+
+    def beside(self, text: str) -> Limit:
+        """Return what is left of a field that must hold this text too."""
+        return replace(self, most=self.most - self._count(text))
+
+    def _count(self, text: str) -> int:
+        match self.unit:
+            case Unit.CHARACTERS:
+                return len(text)
+            case Unit.UTF_16:
+                return len(text.encode("utf-16-le")) // 2
+            case Unit.BYTES:
+                return len(text.encode())
+            case Unit.BYTES_OF_JSON:
+                return len(orjson.dumps(text)) - len('""')
+
+
+_DISCORD = "https://discord.com/developers/docs/resources/message#embed-object-embed-limits"
+_GOOGLE_CHAT = "https://developers.google.com/workspace/chat/create-messages"
+_MATTERMOST = "https://gitlab.com/gitlab-org/gitlab-foss/-/issues/37555"
+_NTFY = "https://docs.ntfy.sh/publish/#limitations"
+_OPSGENIE = "https://docs.opsgenie.com/docs/alert-api"
+_PAGERDUTY = "https://developer.pagerduty.com/docs/send-alert-event"
+_PUSHOVER = "https://pushover.net/api"
+_SLACK = "https://docs.slack.dev/reference/methods/chat.postMessage#truncating"
+_TEAMS = "https://learn.microsoft.com/en-us/connectors/teams/"
+_RFC_5321 = "https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1.7"
+_RFC_5322 = "https://www.rfc-editor.org/rfc/rfc5322#section-2.1.1"
+
+# Stands for a body as a whole, written as JSON, or for an email. What its texts may have are shares of it.
+BODY = ""
+
+# By type of channel and name of the field in its body.
+LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
+    {
+        # Programs read these. An event is smaller than the 20 kB that Standard Webhooks asks senders to keep
+        # to, and what the server of a custom body takes is known to its team alone.
+        "webhook": {},
+        "custom": {},
+        "slack": {
+            "text": Limit(4000, Unit.UTF_16, _SLACK),
+            "fallback": Limit(1000, Unit.UTF_16, _SLACK),
+        },
+        "discord": {
+            "title": Limit(256, Unit.UTF_16, _DISCORD),
+            "description": Limit(4096, Unit.UTF_16, _DISCORD),
+        },
+        # 28 KB of UTF-16, two bytes for most characters: https://stackoverflow.com/q/78034694
+        "microsoft_teams": {
+            "text": Limit(5000, Unit.BYTES_OF_JSON, _TEAMS),
+            BODY: Limit(14_000, Unit.UTF_16, _TEAMS),
+        },
+        "google_chat": {
+            "text": Limit(8000, Unit.BYTES_OF_JSON, _GOOGLE_CHAT),
+            "fallbackText": Limit(8000, Unit.BYTES_OF_JSON, _GOOGLE_CHAT),
+            BODY: Limit(32_000, Unit.BYTES, _GOOGLE_CHAT),
+        },
+        # No page of its own names one. Servers before 5.0 take 7,900 characters of attachments.
+        "mattermost": {
+            "text": Limit(4000, Unit.BYTES_OF_JSON, _MATTERMOST),
+            "fallback": Limit(1000, Unit.BYTES_OF_JSON, _MATTERMOST),
+            BODY: Limit(7900, Unit.CHARACTERS, _MATTERMOST),
+        },
+        "telegram": {
+            "text": Limit(4096, Unit.UTF_16, "https://core.telegram.org/bots/api#sendmessage"),
+        },
+        "pagerduty": {
+            "summary": Limit(1024, Unit.UTF_16, _PAGERDUTY),
+            "dedup_key": Limit(255, Unit.UTF_16, _PAGERDUTY),
+            # The page names none for this field. It is meant for the name of a host.
+            "source": Limit(255, Unit.UTF_16, _PAGERDUTY),
+            BODY: Limit(512_000, Unit.BYTES, "https://developer.pagerduty.com/docs/events-api-v2-overview"),
+        },
+        "opsgenie": {
+            "message": Limit(130, Unit.UTF_16, _OPSGENIE),
+            "source": Limit(100, Unit.UTF_16, _OPSGENIE),
+            "alias": Limit(512, Unit.UTF_16, _OPSGENIE),
+            "description": Limit(15_000, Unit.UTF_16, _OPSGENIE),
+            "note": Limit(25_000, Unit.UTF_16, _OPSGENIE),
+        },
+        # A subject of this length fits every list of messages; RFC 5322 bounds only the lines of a header.
+        "email": {
+            "subject": Limit(200, Unit.CHARACTERS, _RFC_5322),
+            "text": Limit(7000, Unit.BYTES, _RFC_5321),
+            BODY: Limit(65_536, Unit.BYTES, _RFC_5321),
+        },
+        # What is longer becomes an attachment, or is refused. A server reads twice as much JSON around it.
+        "ntfy": {
+            "message": Limit(4096, Unit.BYTES_OF_JSON, _NTFY),
+            BODY: Limit(8192, Unit.BYTES, _NTFY),
+        },
+        "pushover": {
+            "title": Limit(250, Unit.CHARACTERS, _PUSHOVER),
+            "message": Limit(1024, Unit.CHARACTERS, _PUSHOVER),
+            "url": Limit(512, Unit.CHARACTERS, _PUSHOVER),
+            "url_title": Limit(100, Unit.CHARACTERS, _PUSHOVER),
+        },
+    }
+)
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def cut(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str:
+    """Write a text as a provider wants it, without the end that its field does not take.
+
+    What `write` makes of a character, such as `&amp;`, is never taken apart.
+    """
+    written = write(text)
+    while text and not limit.takes(written):
+        text = text[:-1]
+        written = write(f"{text.rstrip()}…")
+    return written
+
+
+def fit(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str:
+    """Write as many lines of a text as a field takes, whole ones from the first on, and count the others.
+
+    Only a first line that is too long by itself is cut.
+    """
+    lines = text.splitlines()
+    for kept in range(min(len(lines), MOST_LINES), 0, -1):
+        left_out = len(lines) - kept
+        said = [*lines[:kept], f"And {left_out} more."] if left_out else lines
+        written = write("\n".join(said))
+        if limit.takes(written):
+            return written
+    return cut(lines[0], limit, write) if lines else ""
