@@ -108,7 +108,7 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
 class WebServer(Server):
     """Calls `announce` when it accepts requests, and ends when `is_stopped` says so.
 
-    It listens on the address of the configuration, or accepts what a shared listener leaves to it.
+    It accepts on a socket of its own, or what a shared listener leaves to it.
     """
 
     def __init__(
@@ -123,10 +123,10 @@ class WebServer(Server):
         self._announce = announce
         self._shared = shared
 
-    async def serve_until_stopped(self) -> None:
-        """Serve, and end what is under way."""
+    async def serve_until_stopped(self, listener: socket.socket | None = None) -> None:
+        """Serve on a socket that listens, or on the shared one, and end what is under way."""
         try:
-            await self.serve([] if self._shared else None)
+            await self.serve([listener] if listener else [])
         except asyncio.CancelledError:
             # The second request to stop cuts requests off on purpose: no word of each of them.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
