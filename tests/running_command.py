@@ -37,12 +37,16 @@ class RunningCommand:
         return self._log.read_text().splitlines()
 
     @property
-    def children(self) -> set[int]:
-        """The ids of the processes that do its work, if it does not do it itself."""
-        forking = [
+    def forking(self) -> list[int]:
+        """The ids of the processes that its children are forked from: one, unless one is being replaced."""
+        return [
             child for child in _children_of(self._process.pid) if b"forkserver" in _read_command_line(child)
         ]
-        return {child for parent in forking for child in _children_of(parent)}
+
+    @property
+    def children(self) -> set[int]:
+        """The ids of the processes that do its work, if it does not do it itself."""
+        return {child for parent in self.forking for child in _children_of(parent)}
 
     @property
     def base_url(self) -> str:

@@ -173,6 +173,37 @@ class TestServeWorkers:
 
 
 @PRODUCTION
+@pytest.mark.parametrize(
+    "command",
+    [("serve", "--workers", "2"), ("worker", "--processes", "2"), ("checker", "--processes", "2")],
+    ids=" ".join,
+)
+def test_all_processes_are_replaced_if_the_one_that_they_are_forked_from_is_killed(
+    installation: Installation, command: tuple[str, ...]
+) -> None:
+    settings = {"METRICS_PORT": "0", "CHECKS_AT_ONCE": "10", "SHUTDOWN_TIMEOUT_SECONDS": "5"}
+    with running_command(installation, *command, **settings) as working:
+        wait_until(lambda: len(working.children) == 2)
+        metrics = re.search(r"Metrics on (\S+)", "\n".join(working.lines))
+        assert metrics
+        for _ in range(2):
+            (forking,), children = working.forking, working.children
+            kill(forking, SIGKILL)
+            wait_until(lambda: len(working.children - children) == 2)  # noqa: B023 - it is called at once
+            wait_until(lambda: not any(map(is_alive, children)))  # noqa: B023
+            assert "api-0" in figures_of(metrics[1]) if command[0] == "serve" else figures_of(metrics[1])
+        working.signal(SIGTERM)
+        assert working.wait() in {0, ENDED_BY_SIGTERM}
+        said = "\n".join(working.lines)
+    assert "is told to stop, because the process that forked it has ended" in said
+    assert not re.search("Traceback|Aborted|ERROR", said)
+
+
+def figures_of(address: str) -> str:
+    return httpx.get(address, timeout=30).raise_for_status().text
+
+
+@PRODUCTION
 @pytest.mark.parametrize("workers", ["1", "2"])
 class TestDraining:
     """SIGTERM where DRAIN_SECONDS gives load balancers time to notice."""

@@ -17,12 +17,12 @@ TIMEOUT_SECONDS = 30
 class Session:
     """A superuser's connection, for synchronous tests."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+        self._url, self._timeout_seconds = url, timeout_seconds
 
     def __enter__(self) -> Self:
         self._runner = asyncio.Runner()
-        self._connection = self._runner.run(asyncpg.connect(self._url, command_timeout=TIMEOUT_SECONDS))
+        self._connection = self._runner.run(asyncpg.connect(self._url, command_timeout=self._timeout_seconds))
         return self
 
     def __exit__(self, *exc_info: object) -> None:

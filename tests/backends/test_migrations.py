@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import pkgutil
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +14,7 @@ from tortoise.exceptions import IntegrityError
 
 from backends.garden_models import Bed, Plant
 from monitoring.auth.service import create_team
+from monitoring.backends import migrations
 from monitoring.backends.assembly import open_backends
 from monitoring.backends.database import migrate, transaction
 from monitoring.backends.database_clients import configuration
@@ -51,6 +54,16 @@ def garden_migrations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.embedded("models are compared as SQLite's, whatever the engine")
 async def test_the_rooms_models_and_their_migrations_agree() -> None:
     assert await find_model_changes(configuration.MODEL_MODULES) == []
+
+
+def test_the_first_migration_of_a_release_says_that_it_begins() -> None:
+    """Older code counts these, to refuse a schema of two releases later. 0.2 came before this rule."""
+    names = [module.name for module in pkgutil.iter_modules(migrations.__path__)]
+    begun = {
+        (int(major), int(minor)) for major, minor in re.findall(r"_begin_(\d+)_(\d+)\b", " ".join(names))
+    }
+    major, minor = map(int, version("monitoring-service").split(".")[:2])
+    assert (major, minor) == (0, 2) or (major, minor) in begun
 
 
 async def test_no_model_relies_on_constraints_that_tortoise_forgets(tmp_path: Path) -> None:

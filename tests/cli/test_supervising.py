@@ -3,16 +3,25 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.child_work import be_killed, demand_for_ever, demand_the_impossible, give_up, hang
+from cli.child_work import (
+    be_killed,
+    demand_for_ever,
+    demand_the_impossible,
+    give_up,
+    hang,
+    kill_the_forking_process_once,
+)
 from monitoring.cli import supervising
 from monitoring.cli.supervising import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 pytestmark = pytest.mark.anyio
 
@@ -61,6 +70,20 @@ async def test_a_stop_does_not_wait_to_know_what_is_missing() -> None:
     await witness.watch(supervisor, demand_for_ever)
     assert (supervisor.signal_number, supervisor.status) == (signal.SIGTERM, 0)
     assert witness.events == ["stop", "end"]
+
+
+async def test_what_all_need_is_asked_again_if_the_process_that_forks_is_killed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DROPPING_SECONDS", "REACTION_SECONDS"):
+        monkeypatch.setattr(supervising, name, 0)
+    supervisor, witness = (
+        Supervisor(hang, [()] * 2, name="child", finishing_seconds=0),
+        Witness(on_ready=stop_this_process),
+    )
+    await witness.watch(supervisor, partial(kill_the_forking_process_once, tmp_path / "killed"))
+    assert (supervisor.signal_number, supervisor.status) == (signal.SIGTERM, 0)
+    assert witness.events == ["end", "end", "ready", "stop", "end", "end"]
 
 
 async def test_children_that_die_soon_are_replaced_more_and_more_slowly(

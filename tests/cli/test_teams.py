@@ -50,6 +50,19 @@ def list_audited(folder: Path) -> list[str]:
     return asyncio.run(read())
 
 
+class TestCreate:
+    def test_a_team_is_on_the_first_plan_if_none_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PLANS", "big=5000,small=10")
+        assert run("teams", "create", "Globex").exit_code == 0
+        assert [
+            (team["plan"], team["max_monitors"]) for team in list_teams() if team["name"] == "Globex"
+        ] == [("big", 5000)]
+
+    def test_a_name_that_is_taken_is_one_sentence(self) -> None:
+        refused = run("teams", "create", "Acme")
+        assert (refused.exit_code, refused.stderr) == (1, "There is a team Acme already\n")
+
+
 class TestChangePlan:
     def test_moves_the_team_and_tells_the_audit_log(self, tmp_path: Path) -> None:
         assert run("teams", "change-plan", "Acme", "team").exit_code == 0

@@ -28,6 +28,6 @@ def answer_process_id(lifeline: Connection, listener: socket) -> None:
 
     async def work(stop: Stop) -> None:
         config = Config(answer, http="httptools", lifespan="off", log_config=None)
-        await WebServer(config, stop.is_set, lambda _: say_ready(lifeline), listener).serve_until_stopped()
+        await WebServer(config, stop.is_set, lambda _: say_ready(lifeline)).serve_until_stopped(listener)
 
     run_until_stopped(work, 5, lifeline=lifeline, loop_factory=uvloop.new_event_loop)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pkgutil
+import re
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tortoise.context import TortoiseContext
 from tortoise.exceptions import OperationalError
@@ -20,6 +22,7 @@ from monitoring.backends.database_clients.configuration import (
     MODEL_MODULES,
     configure_tortoise,
 )
+from monitoring.backends.errors import DatabaseUnavailable, TablesInUse
 from monitoring.backends.statements import is_postgres
 from monitoring.backends.tortoise_bridge import activated, find_applied_migrations, make_table_of_migrations
 from monitoring.metrics import DATABASE_POOL_CONNECTIONS
@@ -35,6 +38,26 @@ if TYPE_CHECKING:
 
 # Two processes that migrate PostgreSQL at once take turns; the number is arbitrary and ours.
 _MIGRATION_LOCK = 7_023_417_065
+
+# Checks are stored all the time, by transactions that begin with these tables, in this order. A migration
+# that had the second one and waited for the first would be in a deadlock with them.
+_FIRST_TABLES = ("watches", "monitors")
+
+# How long a migration waits for a table that others use, before it lets the others go first for as long.
+# While it waits, all who come later wait behind it. At first it waits less than the second after which
+# PostgreSQL looks for a deadlock. So the migration gives way, and nobody else's transaction is undone. Later
+# it waits longer, because PostgreSQL stops its autovacuum only for sessions that have waited for a second.
+LOCK_PATIENCE_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
+
+_OWN_TABLES = """
+    SELECT relname FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+    AND pg_has_role(relowner, 'MEMBER')
+    ORDER BY array_position($1, relname::text), relname
+"""
+
+# The first migration of a release is `NNNN_begin_0_3`. So older code can count the releases that followed.
+_BEGINS_A_RELEASE = re.compile(r"_begin_\d+_\d+$")
 
 # Tortoise describes models in process-wide variables: other threads wait while one of them opens a database.
 _initialising = Lock()
@@ -113,35 +136,90 @@ async def transaction() -> AsyncIterator[BaseDBAsyncClient]:
 async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> list[str]:
     """Bring the tables up to date and return the names of the migrations that were applied.
 
-    One transaction, one process at a time: safe at each start of each process. Raises `DatabaseUnavailable`.
+    One transaction, one process at a time: safe at each start of each process, and beside processes that
+    work. Raises `TablesInUse` if these leave no room for half a minute, or `DatabaseUnavailable`. Then
+    nothing has changed.
     """
+    async with open_database(settings, model_modules) as database:
+        with database.activate():
+            *others, last = LOCK_PATIENCE_SECONDS
+            for patience_seconds in others:
+                with suppress(TablesInUse):
+                    return await _migrate_once(settings, model_modules, patience_seconds)
+                await asyncio.sleep(patience_seconds)
+            return await _migrate_once(settings, model_modules, last)
+
+
+async def _migrate_once(
+    settings: Settings, model_modules: Sequence[str], patience_seconds: float
+) -> list[str]:
     # A process that serves does without these modules, and without our migrations: they are 3 MiB.
     from tortoise.migrations.executor import MigrationExecutor  # noqa: PLC0415
 
     applied = []
-    async with open_database(settings, model_modules) as database:
-        with database.activate():
-            async with transaction() as connection:
-                if connection.capabilities.dialect == "postgres":
-                    await connection.execute_query(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
-                executor = MigrationExecutor(connection, configure_tortoise(settings, model_modules)["apps"])
-                await make_table_of_migrations(executor)
-                await executor.migrate(
-                    direction="forward",
-                    progress=lambda event, _, name: applied.append(name) if event == "apply_done" else None,
-                )
+    async with transaction() as connection:
+        if is_postgres(connection):
+            await connection.execute_query(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+        executor = MigrationExecutor(connection, configure_tortoise(settings, model_modules)["apps"])
+        await make_table_of_migrations(executor)
+        if is_postgres(connection) and await executor.plan():
+            await _lock_tables(connection, patience_seconds)
+        await executor.migrate(
+            direction="forward",
+            progress=lambda event, _, name: applied.append(name) if event == "apply_done" else None,
+        )
     return applied
 
 
-async def find_pending_migrations(settings: Settings) -> list[str]:
-    """Return the names of migrations that were not applied yet. Raises `DatabaseUnavailable`."""
+async def _lock_tables(connection: BaseDBAsyncClient, patience_seconds: float) -> None:
+    """Take all tables before the first is changed. Raises `TablesInUse` if others use one for too long.
+
+    A migration changes tables in whatever order it was written in. The locks that it would gather one by one
+    would meet those of transactions that gather theirs in another order.
+    """
+    rows = await connection.execute_query_dict(_OWN_TABLES, [list(_FIRST_TABLES)])
+    tables = ", ".join(f'"{row["relname"]}"' for row in rows)
+    await connection.execute_query(f"SET LOCAL lock_timeout = {round(patience_seconds * 1000)}")
+    try:
+        await connection.execute_query(f"LOCK TABLE {tables}")
+    except DatabaseUnavailable as error:
+        if error.outage:
+            raise
+        raise TablesInUse(str(error)) from error
+
+
+class Schema(NamedTuple):
+    """How the tables differ from those that this release was written for."""
+
+    newest: str
+    """The last migration of this release."""
+    applied: list[str]
+    pending: list[str]
+    """Migrations of this release that were not applied yet."""
+    unknown: list[str]
+    """Applied migrations that this release does not have: those of later releases."""
+
+    @property
+    def is_too_new(self) -> bool:
+        """Whether it was migrated by the release after the next one, which has removed what this one uses."""
+        return len([name for name in self.unknown if _BEGINS_A_RELEASE.search(name)]) > 1
+
+
+async def read_schema(settings: Settings) -> Schema:
+    """Compare the tables with our migrations. Raises `DatabaseUnavailable`."""
     async with open_database(settings) as database:
         with database.activate():
             try:
                 applied = await find_applied_migrations(database.context.db())
             except OperationalError:  # there is no table of them yet
                 applied = set()
-    return [name for name in _list_migrations() if name not in applied]
+    ours = _list_migrations()
+    return Schema(
+        newest=ours[-1],
+        applied=sorted(applied),
+        pending=[name for name in ours if name not in applied],
+        unknown=sorted(applied.difference(ours)),
+    )
 
 
 def _list_migrations() -> list[str]:

@@ -42,6 +42,10 @@ class TransactionConflict(DatabaseUnavailable):
     """The database undid the transaction in favour of another one: the same transaction may succeed now."""
 
 
+class TablesInUse(DatabaseUnavailable):
+    """A migration found no moment in which nobody else used the tables. Nothing was changed."""
+
+
 def describe_error(error: Exception) -> str:
     """Say in one line what kind of error it is, and what it says."""
     if isinstance(error, BackendUnavailable):

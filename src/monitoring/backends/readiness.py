@@ -8,7 +8,7 @@ import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from monitoring.backends.database import find_pending_migrations
+from monitoring.backends.database import read_schema
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable
 from monitoring.backends.repeating import repeat
 from monitoring.metrics import BACKEND_UP, forget_the_service
@@ -88,9 +88,13 @@ class SignsOfLife:
     async def _demand_newest_schema(self) -> None:
         """Ask until the schema is the newest: the database may have been away when the process started."""
         if not self._is_schema_newest:
-            if pending := await find_pending_migrations(self._backends.settings):
-                log.warning("Not ready: the database is not migrated yet (%s)", ", ".join(pending))
+            schema = await read_schema(self._backends.settings)
+            if schema.pending:
+                log.warning("Not ready: the database is not migrated yet (%s)", ", ".join(schema.pending))
                 raise DatabaseUnavailable("not migrated yet")
+            if schema.is_too_new:
+                log.warning("Not ready: the database is migrated too far (%s)", ", ".join(schema.unknown))
+                raise DatabaseUnavailable("migrated too far")
             self._is_schema_newest = True
 
 

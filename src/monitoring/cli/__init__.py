@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 from monitoring.cli.loading import loading
 
@@ -25,6 +25,7 @@ _MODULES = {
     "signing-keys": "signing_keys",
     "encryption-keys": "encryption_keys",
     "articles": "articles",
+    "doctor": "doctor",
 }
 
 
@@ -52,11 +53,31 @@ class _Group(TyperGroup):
         self.commands = _Commands()  # type: ignore[assignment]  # nobody changes them
 
 
-app = typer.Typer(cls=_Group, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=_Group,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(is_asked: bool) -> None:  # noqa: FBT001 - Typer calls it so
+    if is_asked:
+        from importlib.metadata import version  # noqa: PLC0415 - commands do without it
+
+        typer.echo(f"monitoring {version('monitoring-service')}")
+        raise typer.Exit
 
 
 @app.callback(help=__doc__)
-def _monitoring() -> None:
+def _monitoring(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
     """Do nothing before a command."""
 
 

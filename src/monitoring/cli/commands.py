@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import orjson
 import typer
-from tortoise.exceptions import OperationalError
+from tortoise.exceptions import IntegrityError, OperationalError
 
 from monitoring.auth.names import MAX_NAME_CHARACTERS, is_name
 from monitoring.backends.assembly import open_backends
@@ -25,7 +26,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 def run_command(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine with the configured backends open. If one is away, the command ends with status 1."""
+    """Run a coroutine with the configured backends open. If one is away, the command ends with status 1.
+
+    Raises `IntegrityError` for what the database may not hold, such as a name that is taken.
+    """
 
     async def run() -> Result:
         async with open_backends(read_settings()) as backends:
@@ -33,7 +37,10 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
                 return await work
 
     try:
-        return asyncio.run(run())
+        with closing(work):  # wrong settings are found before it has begun
+            return asyncio.run(run())
+    except IntegrityError:  # an OperationalError too, of which the caller knows the reason
+        raise
     except BackendUnavailable as error:
         fail(f"{type(error).__name__}: {error}")
     except OperationalError as error:

@@ -23,7 +23,8 @@ def listening(settings: Settings) -> Iterator[socket.socket]:
     try:
         listener = socket.create_server(address, family=family, backlog=affordable_backlog())
     except OSError as error:
-        fail(f"Cannot listen on {settings.host}, port {settings.port}: {error.strerror}")
+        place = f"{settings.host}, port {settings.port}"
+        fail(f"Cannot listen on {place}: {error.strerror}. Choose another with HOST= or PORT=")
     with listener:
         yield listener
 

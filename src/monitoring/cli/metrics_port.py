@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from prometheus_client.registry import Collector
 from monitoring.settings import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from monitoring.settings import Settings
 
@@ -93,6 +93,21 @@ def _collector_of(process_id: int) -> ProcessCollector:
     return ProcessCollector(pid=lambda: process_id, registry=None)
 
 
+class _Children(MultiProcessCollector):
+    """The metrics of the children, added up."""
+
+    def collect(self) -> Iterable[Metric]:
+        """Read the files of all children, and those of dead ones.
+
+        The process that children are forked from removes its own (`preloaded`). If it is killed and started
+        again, that may be while they are read.
+        """
+        while True:
+            with suppress(FileNotFoundError):
+                families: Iterable[Metric] = super().collect()  # type: ignore[no-untyped-call]
+                return families
+
+
 class SharedMetrics:
     """The metrics of several processes, added up."""
 
@@ -122,7 +137,7 @@ def share_metrics(
         return
     with TemporaryDirectory(prefix="monitoring-metrics-") as folder:
         registry = CollectorRegistry()
-        MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
+        _Children(registry, folder)  # type: ignore[no-untyped-call]
         PlatformCollector(registry)
         registry.register(_Processes(children))
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder

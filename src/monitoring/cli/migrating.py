@@ -3,28 +3,90 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from monitoring.backends.database import find_pending_migrations
+import typer
+from tortoise.exceptions import OperationalError
+
 from monitoring.backends.database import migrate as migrate_database
-from monitoring.backends.errors import DatabaseUnavailable
+from monitoring.backends.database import read_schema
+from monitoring.backends.errors import DatabaseUnavailable, TablesInUse
 from monitoring.cli.failing import fail
 
 if TYPE_CHECKING:
+    from monitoring.backends.database import Schema
     from monitoring.settings import Settings
 
+log = logging.getLogger(__name__)
 
-def migrate_now(settings: Settings) -> None:
-    """Bring the database to the newest schema, or end the command with status 1 if it is away."""
+# By the first migration of each release: what nobody must do while processes of the release before still run.
+_BESIDE_THE_RELEASE_BEFORE = {
+    "0003_revoked_tokens": """\
+While processes of 0.1 run beside this release:
+- create no monitors with credentials, and no notification channels: 0.1 sends masked credentials and secrets;
+- unpublish and delete no articles: 0.1 publishes them again.
+docs/running.md says more under "Upgrades".""",
+}
+
+_ON_SQLITE = "Stop all processes of the release before first: on SQLite they cannot run beside this one."
+
+
+def migrate_now(settings: Settings) -> str:
+    """Bring the database to the newest schema, and return a sentence that says what was done.
+
+    What must not be done meanwhile is said before anything changes. If it cannot be done, the command ends
+    with status 1 and the reason.
+    """
     try:
+        schema = asyncio.run(read_schema(settings))
+        _demand_known(schema)
+        if schema.applied and schema.pending:
+            _warn_before(schema, settings)
         asyncio.run(migrate_database(settings))
+    except TablesInUse as error:
+        fail(
+            f"Nothing was changed: other sessions use the tables all the time ({error}). Wait for long reads,"
+            " such as a dump, or stop the processes of the service, and migrate again"
+        )
     except DatabaseUnavailable as error:
-        fail(f"The database is away: {error}")
+        if error.outage:
+            fail(f"Nothing was changed: the database cannot be used ({error})")
+        fail(f"Nothing was changed: {error}. If a step needs longer, raise DATABASE_TIMEOUT_SECONDS")
+    except OperationalError as error:
+        fail(f"Nothing was changed: the database refused ({error})")
+    if schema.pending:
+        return f"Applied {len(schema.pending)} migrations: the schema is at {schema.newest}"
+    return f"Nothing to do: the schema is at {max(schema.applied)}"
 
 
 def demand_migrated_database(settings: Settings) -> None:
-    """End the command if the schema is old. A database that is away may come back; readiness says so."""
+    """End the command if the schema is too old or too new. A database that is away may come back."""
     with suppress(DatabaseUnavailable):
-        if asyncio.run(find_pending_migrations(settings)):
+        schema = asyncio.run(read_schema(settings))
+        if schema.pending:
             fail("The database is not at the newest schema: run `monitoring migrate` first")
+        _demand_known(schema)
+
+
+def _demand_known(schema: Schema) -> None:
+    """Warn of a schema of the next release, and refuse one of a later release."""
+    if not schema.unknown:
+        return
+    names = ", ".join(schema.unknown)
+    if schema.is_too_new:
+        fail(
+            f"The schema is two releases newer than this one ({names}), which would miss what was removed"
+            " since. Run a later release"
+        )
+    log.warning("The schema is newer than this release (%s): a later one has migrated it", names)
+
+
+def _warn_before(schema: Schema, settings: Settings) -> None:
+    if not settings.is_on_postgresql:
+        typer.echo(_ON_SQLITE, err=True)
+        return
+    for first, warning in _BESIDE_THE_RELEASE_BEFORE.items():
+        if first in schema.pending:
+            typer.echo(warning, err=True)

@@ -176,7 +176,7 @@ def migrate() -> None:
     """Bring the database to the newest schema. Safe at every start, and in several processes at once."""
     from monitoring.cli.migrating import migrate_now  # noqa: PLC0415
 
-    migrate_now(read_settings(MigrationSettings))
+    typer.echo(migrate_now(read_settings(MigrationSettings)))
 
 
 def _serve_as_child(lifeline: Connection, listener: socket.socket) -> None:
@@ -206,7 +206,9 @@ def _check_as_child(lifeline: Connection) -> None:
 def _demand_working_backends_of_api() -> None:
     from monitoring.cli.serving import demand_working_backends  # noqa: PLC0415
 
-    demand_working_backends(read_settings())
+    settings = read_settings()
+    configure_logging(settings)
+    demand_working_backends(settings)
 
 
 def _demand_what_tasks_need() -> None:
@@ -220,7 +222,9 @@ def _demand_what_tasks_need() -> None:
 def _demand_migrated_database() -> None:
     from monitoring.cli.migrating import demand_migrated_database  # noqa: PLC0415
 
-    demand_migrated_database(read_settings(CheckerSettings))
+    settings = read_settings(CheckerSettings)
+    configure_logging(settings)
+    demand_migrated_database(settings)
 
 
 def _supervise(

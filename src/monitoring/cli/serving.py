@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.backends.assembly import open_storage_of
 from monitoring.cli.lifeline import say_ready
-from monitoring.cli.listening import base_url_of
+from monitoring.cli.listening import base_url_of, listening
 from monitoring.cli.metrics_port import serve_metrics
 from monitoring.cli.migrating import demand_migrated_database
 from monitoring.cli.stopping import Stop, run_until_stopped
@@ -31,7 +31,8 @@ def demand_working_backends(settings: Settings) -> None:
 def serve_alone(settings: Settings, announce: Callable[[str], None]) -> int | None:
     """Serve in this process until it is stopped. Return the stopping signal, if there was one.
 
-    Without Redis the worker and the checker run here too. `announce` is told the address, once it listens.
+    Without Redis the worker and the checker run here too. `announce` is told the address, once it serves. If
+    the address cannot be listened on, the command ends.
     """
     finishing_seconds = settings.shutdown_timeout_seconds
     if settings.redis_url is None:
@@ -42,10 +43,10 @@ def serve_alone(settings: Settings, announce: Callable[[str], None]) -> int | No
 
     async def work(stop: Stop) -> None:
         service.is_stopping = stop.is_requested
-        server = WebServer(config, stop.is_set, lambda listener: announce(base_url_of(listener)))
-        await server.serve_until_stopped()
+        server = WebServer(config, stop.is_set, lambda opened: announce(base_url_of(opened)))
+        await server.serve_until_stopped(listener)
 
-    with sending_traces(settings), serve_metrics(settings):
+    with listening(settings) as listener, sending_traces(settings), serve_metrics(settings):
         service, config = configure_server(settings)
         return run_until_stopped(
             work,
@@ -60,8 +61,8 @@ def serve_with_others(settings: Settings, lifeline: Connection, listener: socket
 
     async def work(stop: Stop) -> None:
         service.is_stopping = stop.is_requested
-        server = WebServer(config, stop.is_set, lambda _: say_ready(lifeline), listener)
-        await server.serve_until_stopped()
+        server = WebServer(config, stop.is_set, lambda _: say_ready(lifeline))
+        await server.serve_until_stopped(listener)
 
     with sending_traces(settings):
         service, config = configure_server(settings)

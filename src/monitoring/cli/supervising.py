@@ -30,6 +30,9 @@ STEADY_SECONDS = 10.0
 MAX_PAUSE_SECONDS = 30.0
 REACTION_SECONDS = 3.0
 
+# What multiprocessing says of a child whose end nobody learns, because the process that forked it has ended.
+UNKNOWN_STATUS = 255
+
 log = logging.getLogger(__name__)
 
 _forking = multiprocessing.get_context("forkserver")
@@ -43,7 +46,9 @@ class Supervisor:
     parent ends, however that happens, so that no child outlives its parent.
 
     Children are forked from one process that has imported the modules in `preload` and done nothing else. It
-    has no loop, thread or connection. So they start at once, and share the memory of what is loaded.
+    has no loop, thread or connection. So they start at once, and share the memory of what is loaded. If that
+    process is killed, its children are told to stop, because nobody would learn of their ends, and others are
+    forked from a new one.
     """
 
     signal_number: int | None = None
@@ -101,8 +106,13 @@ class Supervisor:
             asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
         if demand and not await self._meets(demand):
             return
-        numbered = enumerate(self._args_of_each)
-        await asyncio.gather(*(self._keep_one(f"{self._name}-{number}", args) for number, args in numbered))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for seat, args in enumerate(self._args_of_each):
+                    group.create_task(self._keep_one(f"{self._name}-{seat}", args))
+        finally:
+            for child in self._children.values():  # there are some if something unforeseen was raised
+                child.let_go()
 
     def process_ids(self) -> dict[str, int]:
         """Return the ids of the processes that run, by their names. Any thread may ask."""
@@ -127,25 +137,48 @@ class Supervisor:
 
     async def _meets(self, demand: Callable[[], None]) -> bool:
         """Call it in a process, whose status is ours if it fails. A stop kills it, and then this is False."""
-        child = _Child(_run_demand, (demand,))
-        ended = asyncio.create_task(child.wait_until_ended())
-        stopped = asyncio.create_task(self._stopping.wait())
-        await asyncio.wait([ended, stopped], return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
-        child.process.kill()
-        await ended
-        self._on_end(child.process_id)
-        if self._stopping.is_set():
-            return False
-        if child.status:
-            self.status = max(1, child.status)
-        return child.status == 0
+        while child := await self._start(_run_demand, (demand,)):
+            ended = asyncio.create_task(child.wait_until_ended())
+            stopped = asyncio.create_task(self._stopping.wait())
+            await asyncio.wait([ended, stopped], return_when=asyncio.FIRST_COMPLETED)
+            stopped.cancel()
+            child.process.kill()
+            await ended
+            self._on_end(child.process_id)
+            if self._stopping.is_set():
+                return False
+            if child.status != UNKNOWN_STATUS:
+                self.status = child.status if child.status >= 0 else 1
+                return self.status == 0
+        return False
+
+    async def _start(self, work: Callable[..., None], args: tuple[object, ...]) -> _Child | None:
+        """Start a child; None if the stop comes first.
+
+        While the process that children are forked from is ending, none can be started: it is tried again.
+        """
+        pause_seconds = 0.0
+        while not self._stopping.is_set():
+            try:
+                return _Child(work, args)
+            except (OSError, EOFError) as error:
+                pause_seconds = min(pause_seconds * 2 or 1.0, MAX_PAUSE_SECONDS)
+                log.warning(
+                    "No process can be started (%r); it is tried again in %g seconds", error, pause_seconds
+                )
+                await self._pause(pause_seconds)
+        return None
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, but no longer than until the stop."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
 
     async def _keep_one(self, name: str, args: tuple[object, ...]) -> None:
         """Keep one child at work. Each child that dies soon after its start is replaced more slowly."""
         pause_seconds = 0.0
-        while not self._stopping.is_set():
-            child = self._children[name] = _Child(self._work, args)
+        while child := await self._start(self._work, args):
+            self._children[name] = child
             is_ready = await child.wait_until_ready()
             if is_ready and not self._is_ready:
                 self._is_ready = True
@@ -155,32 +188,36 @@ class Supervisor:
             self._on_end(child.process_id)
             if self._stopping.is_set():
                 return
-            if not self._is_ready and child.status > 0:  # it could not start, and neither could the others
+            # If one could not start, neither could the others.
+            if not self._is_ready and child.status > 0 and child.status != UNKNOWN_STATUS:
                 self.status = child.status
                 self._stop()
                 return
             is_steady = child.age_seconds >= STEADY_SECONDS
             pause_seconds = 0.0 if is_steady else min(pause_seconds * 2 or 1.0, MAX_PAUSE_SECONDS)
             log.warning(
-                "Process %d ended with status %d; another one starts in %g seconds",
+                "Process %d %s; another one starts in %g seconds",
                 child.process_id,
-                child.status,
+                child.describe_end(),
                 pause_seconds,
             )
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), pause_seconds)
+            await self._pause(pause_seconds)
 
 
 class _Child:
-    """One process and the lifeline to it."""
+    """One process and the lifeline to it. Raises OSError or EOFError if it cannot be started."""
 
     def __init__(self, work: Callable[..., None], args: tuple[Any, ...]) -> None:
         self._lifeline, its_end = _forking.Pipe()
         self.process = _forking.Process(target=_run_child, args=(work, its_end, *args))
         self._began_at = time.monotonic()
-        with _signals_held_back():
-            self.process.start()
-        its_end.close()
+        with its_end:
+            try:
+                with _signals_held_back():
+                    self.process.start()
+            except BaseException:
+                self._lifeline.close()  # it may have been forked all the same
+                raise
 
     @property
     def process_id(self) -> int:
@@ -197,6 +234,12 @@ class _Child:
         assert self.process.exitcode is not None  # noqa: S101
         return self.process.exitcode
 
+    def describe_end(self) -> str:
+        """Say how it ended."""
+        if self.status == UNKNOWN_STATUS:
+            return "is told to stop, because the process that forked it has ended"
+        return f"ended with status {self.status}"
+
     def tell_to_stop(self) -> None:
         with suppress(OSError):  # it has ended by itself
             self._lifeline.send_bytes(b"stop")
@@ -211,9 +254,13 @@ class _Child:
         return True
 
     async def wait_until_ended(self) -> None:
-        """Wait until the child has ended."""
+        """Wait until the child has ended, or until nobody would learn of that: then it is told to stop."""
         await _readable(self.process.sentinel)
         self.process.join()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Break the lifeline: a child that still works stops."""
         self._lifeline.close()
 
 

@@ -28,11 +28,14 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 @app.command("create")
 def create_team(
     name: Annotated[str, typer.Argument(callback=check_name, help="The team's name, unique.")],
-    plan: Annotated[str, typer.Option(help="One of the plans in PLANS.")] = "free",
+    plan: Annotated[
+        str | None, typer.Option(help="One of the plans in PLANS; the first one if left out.")
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Create a team on a plan; the plan says how many monitors it can have."""
+    plan = plan or next(iter(read_settings().plans))
     try:
         team = run_command(service.create_team(name, plan, _read_max_monitors(plan)))
     except IntegrityError:

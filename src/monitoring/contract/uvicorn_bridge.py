@@ -83,8 +83,8 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
 class WebServer(Server):
     """Calls `announce` when it accepts requests, and ends when `is_stopped` says so.
 
-    It listens on the address of the configuration, or on a socket that it shares with other processes. The
-    kernel's queue belongs to all of them, so a connection that waits is never lost with one of them.
+    It accepts on a socket that listens, which it may share with other processes. The kernel's queue belongs to
+    all of them, so a connection that waits is never lost with one of them.
     """
 
     def __init__(
@@ -92,17 +92,15 @@ class WebServer(Server):
         config: ServerConfig,
         is_stopped: Callable[[], bool],
         announce: Callable[[socket.socket], None],
-        listener: socket.socket | None = None,
     ) -> None:
         super().__init__(config)
         self._is_stopped = is_stopped
         self._announce = announce
-        self._listener = listener
 
-    async def serve_until_stopped(self) -> None:
-        """Serve, and end what is under way."""
+    async def serve_until_stopped(self, listener: socket.socket) -> None:
+        """Serve on a socket that listens, until it is time to end, and end what is under way."""
         try:
-            await self.serve([self._listener] if self._listener else None)
+            await self.serve([listener])
         except asyncio.CancelledError:
             # The second request to stop cuts requests off on purpose: no word of each of them.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)

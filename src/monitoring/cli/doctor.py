@@ -1,0 +1,150 @@
+"""`monitoring doctor`: whether a process of the service could do its work on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import redis.asyncio
+import typer
+from tortoise.exceptions import OperationalError
+
+from monitoring.backends.assembly import open_backends
+from monitoring.backends.database import read_schema, transaction
+from monitoring.backends.errors import BackendUnavailable, QueueUnavailable, describe_error
+from monitoring.backends.statements import is_postgres
+from monitoring.checks.models import Progress
+from monitoring.cli.commands import AsJson, show_rows
+from monitoring.settings import CheckerSettings, Settings, WorkerSettings, read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from monitoring.backends.assembly import Backends
+
+PATIENCE_SECONDS = 15.0
+
+# A claim outlasts a check by fifteen seconds. Clocks that differ by much less never matter.
+MOST_CLOCK_DIFFERENCE = timedelta(seconds=2)
+
+app = typer.Typer()
+
+
+class Process(StrEnum):
+    """A command that runs as long as the service does."""
+
+    SERVE = "serve"
+    WORKER = "worker"
+    CHECKER = "checker"
+
+
+_SETTINGS = {Process.SERVE: Settings, Process.WORKER: WorkerSettings, Process.CHECKER: CheckerSettings}
+
+
+class _Fault(Exception):  # noqa: N818 - a finding, not a mistake of the caller
+    """Says in one sentence what is wrong and what to do."""
+
+
+class _Diagnosis(NamedTuple):
+    examined: str
+    state: str
+    """`ok`, `ill` or `not_configured`."""
+    finding: str
+
+
+@app.command()
+def doctor(
+    process: Annotated[
+        Process, typer.Option("--for", help="The command whose settings are examined.")
+    ] = Process.SERVE,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Examine settings, database, schema, clock, blog storage and queue. Status 1 if one of them is ill.
+
+    It writes to each backend, and removes what it wrote. Wrong settings end it with status 2.
+    """
+    settings = read_settings(_SETTINGS[process])
+    diagnoses = asyncio.run(_examine_all(settings))
+    diagnoses.insert(0, _Diagnosis("settings", "ok", f"monitoring {process} can read them"))
+    show_rows([diagnosis._asdict() for diagnosis in diagnoses], as_json=as_json)
+    if any(diagnosis.state == "ill" for diagnosis in diagnoses):
+        raise typer.Exit(1)
+
+
+async def _examine_all(settings: Settings) -> list[_Diagnosis]:
+    async with open_backends(settings, tasks=()) as backends:
+        with backends.activate():
+            return [
+                await _examine("database", _write_a_row, backends),
+                await _examine("schema", _compare_schema, backends),
+                await _examine("clock", _compare_clocks, backends),
+                await _examine("blog_storage", _write_an_object, backends),
+                await _examine("queue", _write_a_key, backends),
+            ]
+
+
+async def _examine(
+    name: str, examine: Callable[[Backends], Awaitable[str | None]], backends: Backends
+) -> _Diagnosis:
+    """Examine one thing, and go on to the next, whatever is wrong with it."""
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            finding = await examine(backends)
+    except (_Fault, BackendUnavailable, OperationalError, TimeoutError) as error:
+        return _Diagnosis(name, "ill", str(error) if isinstance(error, _Fault) else describe_error(error))
+    return _Diagnosis(name, "ok", finding) if finding else _Diagnosis(name, "not_configured", "")
+
+
+async def _write_a_row(_: Backends) -> str:
+    async with transaction():  # nobody else sees the row
+        row = await Progress.create(job="doctor", done_until=datetime.now(UTC))
+        await row.delete()
+    return "a row was written and removed"
+
+
+async def _compare_schema(backends: Backends) -> str:
+    schema = await read_schema(backends.settings)
+    if schema.pending:
+        raise _Fault(f"{len(schema.pending)} migrations are missing: run `monitoring migrate`")
+    if schema.is_too_new:
+        raise _Fault(f"two releases newer than this one ({', '.join(schema.unknown)}): run a later release")
+    if schema.unknown:
+        return f"newer than this release, which can run on it ({', '.join(schema.unknown)})"
+    return f"at {schema.newest}"
+
+
+async def _compare_clocks(backends: Backends) -> str:
+    """Compare this machine's clock with the database's. A claim is a lease, and leases go by both."""
+    connection = backends.database.context.db()
+    if not is_postgres(connection):
+        return "the database is in this machine"
+    began_at = datetime.now(UTC)
+    (row,) = await connection.execute_query_dict("SELECT clock_timestamp() AS now")
+    ended_at = datetime.now(UTC)
+    if began_at - MOST_CLOCK_DIFFERENCE <= row["now"] <= ended_at + MOST_CLOCK_DIFFERENCE:
+        return "as the database's"
+    seconds = (began_at - row["now"]).total_seconds()
+    raise _Fault(
+        f"{abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} the database's: use NTP on both"
+    )
+
+
+async def _write_an_object(backends: Backends) -> str | None:
+    if backends.blog_storage is None:
+        return None
+    await backends.blog_storage.check()
+    return "an object was written"
+
+
+async def _write_a_key(backends: Backends) -> str | None:
+    if backends.settings.redis_url is None:
+        return None
+    async with redis.asyncio.Redis.from_url(backends.settings.redis_url.get_secret_value()) as client:
+        try:
+            await client.set("monitoring:doctor", "1", px=1)
+        except redis.RedisError as error:
+            raise QueueUnavailable(describe_error(error)) from error
+    return "a key was written and removed"
