@@ -28,6 +28,7 @@ from monitoring.contract import uvicorn_bridge
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document
 from monitoring.outbound import connections
+from monitoring.outbound.certificates import read_chain
 from monitoring.outbound.client import HttpClient
 from monitoring.outbound.dialer import open_dialer
 from monitoring.outbound.exchanges import OutboundRequest
@@ -37,7 +38,7 @@ from postgres_and_redis import running_backends
 from servers import BUILD, ENCRYPTION_KEY, ROOT, SIGNING_KEY, WEBHOOK_SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 
     from starlette.types import Receive, Scope, Send
 
@@ -135,7 +136,7 @@ class LoopsTls(asyncio.Protocol):
     """Has the loop shake hands."""
 
     has_heard = False
-    peer_certificate: bytes | None = None
+    chain: Sequence[bytes] = ()
     _transport: Any
 
     def connection_made(self, transport: Any) -> None:
@@ -146,7 +147,7 @@ class LoopsTls(asyncio.Protocol):
         """Shake hands, and let `reader` read."""
         loop = asyncio.get_running_loop()
         self._transport = await loop.start_tls(self._transport, reader, context, server_hostname=tls_host)
-        self.peer_certificate = self._transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        self.chain = read_chain(self._transport.get_extra_info("ssl_object"))
 
     def write(self, plain: bytes) -> None:
         """Send."""
