@@ -1,5 +1,5 @@
 # The service as an image. `--target with-apertium` adds the engine of TRANSLATOR=apertium.
-# Debian 13 has OpenSSL 3.5, with which a check over https costs less. The engine's languages are all in Debian 12 only.
+# Debian 13 has OpenSSL 3.5, which exchanges post-quantum keys. The engine's languages are all in Debian 12 only.
 # What is built on the older of the two runs on both.
 FROM python:3.13-slim-bookworm AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore

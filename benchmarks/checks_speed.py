@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 EXPORTER = BUILD / "blackbox_exporter" / "usr" / "bin" / "prometheus-blackbox-exporter"
 GO = "Go's client, without storing"
-GO_RESUMING = "Go's client, resuming, without storing"
-BEFORE = "service on this system's OpenSSL, full handshakes"
 CHECKS_A_SECOND_OF_EFFORT = 1000
 AT_ONCE = 50
 TIMEOUT_SECONDS = 120.0
@@ -69,7 +67,7 @@ class Checked:
 
     def url(self, scheme: str) -> str:
         """Return its address."""
-        return f"{scheme.rpartition(' ')[2]}://127.0.0.1:{self.ports[scheme]}/health"
+        return f"{scheme}://127.0.0.1:{self.ports[scheme]}/health"
 
 
 def measure_checks(bench: Bench) -> list[Scenario]:
@@ -81,14 +79,10 @@ def measure_checks(bench: Bench) -> list[Scenario]:
 
 def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenario:
     postgres = bench.backends.postgres
-    storing = {"service": checked.url(scheme), "httpx loop + SQLAlchemy": checked.url(scheme)}
-    if scheme == "https":
-        storing[BEFORE] = checked.url("ticketless https")
+    storing = ("service", "httpx loop + SQLAlchemy")
     databases = {name: postgres.create(f"{scheme}_{number}") for number, name in enumerate(storing)}
-    for name, url in storing.items():
-        asyncio.run(_furnish(databases[name], url, count))
-    if scheme == "https":
-        asyncio.run(_let_every_tenth_check(databases["service"], checked.url("forgetful https")))
+    for database in databases.values():
+        asyncio.run(_furnish(database, checked.url(scheme), count))
     with ExitStack() as stack:
         programs = {
             name: _httpx_loop(database, checked) if "httpx" in name else _checker(bench, database, checked)
@@ -104,13 +98,11 @@ def _measure(bench: Bench, checked: Checked, scheme: str, count: int) -> Scenari
         def run(name: str) -> Sample:
             if name == "blackbox_exporter":
                 return _probe(bench, exporter, port, checked.url(scheme), count)
-            if go and name in {GO, GO_RESUMING}:
-                return _check_in_go(go, checked.url(scheme), count, resumes=name == GO_RESUMING)
+            if go and name == GO:
+                return _check_in_go(go, checked.url(scheme), count)
             return asyncio.run(_let_check(bench, servers[name], databases[name], count))
 
-        names = ["service", "blackbox_exporter", *list(storing)[1:]]
-        if go:
-            names += [GO, GO_RESUMING] if scheme == "https" else [GO]
+        names = ["service", "blackbox_exporter", *storing[1:], *([GO] if go else [])]
         samples = take_turns(names, bench.effort.rounds, run)
     for database in databases.values():
         postgres.drop_database(database)
@@ -127,9 +119,7 @@ def running_checked() -> Iterator[Checked]:
     ca_file.write_bytes((system.read_bytes() if system.exists() else b"") + authority.cert_pem.bytes())
     command = (sys.executable, str(BENCHMARKS / "checked_server.py"), str(certificate))
     with running(Program("checked", command)) as server:
-        told = re.findall(
-            r"(.*https) on http://127.0.0.1:(\d+)", (BUILD / "logs" / "checked.log").read_text()
-        )
+        told = re.findall(r"(https) on http://127.0.0.1:(\d+)", (BUILD / "logs" / "checked.log").read_text())
         yield Checked({"http": server.port, **{name: int(port) for name, port in told}}, ca_file)
 
 
@@ -190,15 +180,6 @@ async def _furnish(database: str, url: str, count: int) -> None:
     )
 
 
-async def _let_every_tenth_check(database: str, url: str) -> None:
-    """Let one handshake in ten be full, as for a monitor that is checked each minute."""
-    await execute(
-        database,
-        f"UPDATE monitors SET url = '{url}' WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER ()"  # noqa: S608
-        " AS number FROM monitors) AS numbered WHERE number % 10 = 0)",
-    )
-
-
 def _checker(bench: Bench, database: str, checked: Checked) -> Program:
     at_once = dict.fromkeys(("CHECKS_AT_ONCE", "CHECKS_PER_TEAM", "CHECKS_PER_HOST"), "200")
     return service(
@@ -228,9 +209,9 @@ def _go_client(checked: Checked) -> Program:
     return Program("Go checks", (str(GO_CHECKS),), {"CA_FILE": str(checked.ca_file), **ONE_CORE})
 
 
-def _check_in_go(go: Server, url: str, count: int, *, resumes: bool) -> Sample:
+def _check_in_go(go: Server, url: str, count: int) -> Sample:
     """Let Go check, which answers when it is done, and stores nothing."""
-    query = urlencode({"url": url, "count": count} | ({"resume": "yes"} if resumes else {}))
+    query = urlencode({"url": url, "count": count})
     began_at, before = time.perf_counter(), go.cpu_seconds()
     urlopen(f"http://127.0.0.1:{go.port}/checks?{query}").close()
     spent, elapsed = go.cpu_seconds() - before, time.perf_counter() - began_at

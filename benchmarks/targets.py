@@ -65,7 +65,6 @@ TARGETS = (
     Target("ingest_sqlite", "FastAPI + SQLAlchemy, row by row", at_least=25, field="per_second"),
     Target("check_http", "blackbox_exporter", at_least=4),
     Target("check_https", "blackbox_exporter", at_least=1.4),
-    Target("check_https", "service on this system's OpenSSL, full handshakes", at_most=0.75),
     Target("check_https", "Go's client, without storing", at_most=1.2),
     Target("check_uptime_kuma", "Uptime Kuma", at_least=18),
     Target("pages", "first page", at_most=1.2, ours="far page"),

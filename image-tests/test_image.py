@@ -101,11 +101,11 @@ context = ssl.create_default_context()
 try:
     context.wrap_bio(ssl.MemoryBIO(), hello, server_hostname="a.example").do_handshake()
 except ssl.SSLWantReadError:
-    print(ssl.OPENSSL_VERSION_INFO >= (3, 5), hello.pending < 1000, context.get_ciphers()[0]["name"])
+    print(ssl.OPENSSL_VERSION_INFO >= (3, 5), hello.pending > 1000, context.get_ciphers()[0]["name"])
 """
 
 
-def test_tls_is_openssl_3_5_without_the_costly_key_and_hash_of_its_defaults(composed: Composed) -> None:
+def test_tls_offers_a_post_quantum_key_and_orders_its_suites_as_browsers_do(composed: Composed) -> None:
     told = podman("exec", composed.container("checker"), "python", "-c", HELLO)
     assert told == "True True TLS_AES_128_GCM_SHA256"
 

@@ -19,7 +19,6 @@ from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.service import create_monitor, delete_monitor, update_monitor
 from monitoring.outbound.dialer import open_dialer
 from monitoring.outbound.exchanges import OutboundRequest
-from monitoring.outbound.tls_sessions import MAX_AGE, Resumption
 from temporary_backends import make_settings
 
 if TYPE_CHECKING:
@@ -103,8 +102,6 @@ class TestClaimDue:
                 timeout_seconds=20,
                 follow_redirects=False,
                 verify_tls=False,
-                tls_resumption=Resumption(monitor.id, timedelta(days=3)),
-                keep_body=True,
             ),
             Expectation(
                 expected_status_codes=("2xx", "404"),
@@ -120,15 +117,6 @@ class TestClaimDue:
         assert (claimed.planned_at, claimed.last_checked_at, claimed.status) == (NOON, NOON, "pending")
         assert (claimed.interval_seconds, claimed.timeout_seconds) == (90, 20)
         assert (claimed.failure_threshold, claimed.recovery_threshold) == (3, 4)
-
-    async def test_lets_a_monitor_resume_its_tls_sessions_if_it_is_checked_before_they_are_too_old(
-        self,
-    ) -> None:
-        seconds = MAX_AGE // SECOND
-        for interval_seconds, is_permitted in ((seconds - 1, True), (seconds, False)):
-            await make_due(interval_seconds=interval_seconds)
-            permitted = request_of(await claim_one()).tls_resumption
-            assert (permitted is not None) == is_permitted
 
     async def test_gives_the_probe_the_credentials_that_answers_hide(self) -> None:
         team = await create_team("Alice's team", "free", 1)
@@ -176,14 +164,6 @@ class TestClaimDue:
             second = await claim_one(first.lease_ends_at)
             assert second.probe == first.probe
             assert (second.probe is first.probe) == is_remembered
-
-    async def test_a_body_is_kept_for_the_sake_of_a_keyword_only(self) -> None:
-        await make_due()
-        assert not request_of(await claim_one()).keep_body
-        await Watch.all().delete()
-        await Monitor.all().delete()
-        await make_due(forbidden_keyword="Sold out")
-        assert request_of(await claim_one()).keep_body
 
 
 @pytest.mark.usefixtures("backends")

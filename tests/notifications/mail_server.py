@@ -45,12 +45,18 @@ class MailCatcher:
     """
 
     def __init__(
-        self, folder: Path, security: str = "starttls", *, host: str = HOST, demands_user: bool = False
+        self,
+        folder: Path,
+        security: str = "starttls",
+        *,
+        host: str | None = HOST,
+        common_name: str | None = None,
+        demands_user: bool = False,
     ) -> None:
         authority, self.ca_file = trustme.CA(), folder / "authority.pem"
         authority.cert_pem.write_to_path(str(self.ca_file))
         self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        authority.issue_cert(host).configure_cert(self._context)
+        authority.issue_cert(*([host] if host else []), common_name=common_name).configure_cert(self._context)
         self._security = security
         self._demands_user = demands_user
         self.accepted: list[Accepted] = []

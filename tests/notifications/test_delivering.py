@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from monitoring.outbound.exchanges import OutboundRequest
+    from monitoring.outbound.exchanges import BodyReader, OutboundRequest
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +40,7 @@ class Scripted:
     def __init__(self, before: Callable[[], object]) -> None:
         self._before = before
 
-    async def send(self, _: OutboundRequest) -> Exchange:
+    async def send(self, _: OutboundRequest, __: BodyReader | None = None) -> Exchange:
         self._before()
         return Exchange(status_code=200)
 

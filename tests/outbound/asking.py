@@ -23,6 +23,16 @@ TIMEOUT_SECONDS = 10
 NOTHING = Timings()
 
 
+class Everything:
+    """Reads bodies to their end."""
+
+    def begin(self, _: int, __: object) -> bool:
+        return True
+
+    def read(self, _: bytes) -> bool:
+        return True
+
+
 @asynccontextmanager
 async def open_http_client(**given: Any) -> AsyncIterator[HttpClient]:
     """Open a client with a dialer of its own."""
@@ -31,9 +41,10 @@ async def open_http_client(**given: Any) -> AsyncIterator[HttpClient]:
 
 
 async def ask(client: HttpClient, url: str, **given: Any) -> Exchange:
-    """Send a GET, unless something else is given."""
-    defaults = {"method": "GET", "timeout_seconds": TIMEOUT_SECONDS, "keep_body": True}
-    return await client.send(OutboundRequest(url=url, **{**defaults, **given}))
+    """Send a GET, unless something else is given. Read the whole body, unless `reads_body` is false."""
+    reader = Everything() if given.pop("reads_body", True) else None
+    defaults = {"method": "GET", "timeout_seconds": TIMEOUT_SECONDS}
+    return await client.send(OutboundRequest(url=url, **{**defaults, **given}), reader)
 
 
 def code_of(exchange: Exchange) -> FailureCode:

@@ -9,7 +9,7 @@ import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.outbound.certificates import expiry_of, explain
+from monitoring.outbound.certificates import Expiry, expiry_of, explain
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -45,14 +45,14 @@ class TestExpiry:
 
 
 class TestExplanation:
-    def test_names_the_day_only_if_the_server_s_own_certificate_expired(self) -> None:
+    def test_names_the_day_and_whose_certificate_expired_if_that_is_known(self) -> None:
         error = ssl.SSLCertVerificationError()
         error.verify_code = 10
-        assert (
-            explain(error, datetime(2026, 11, 1, tzinfo=UTC), NOW) == "The certificate expired on 2026-11-01"
+        assert explain(error, Expiry(NOW, is_of_authority=False)) == "The certificate expired on 2026-11-20"
+        assert explain(error, Expiry(NOW, is_of_authority=True)).endswith(
+            "in the chain expired on 2026-11-20"
         )
-        assert explain(error, datetime(2027, 1, 1, tzinfo=UTC), NOW) == explain(error)
-        assert "expired" in explain(error)
+        assert explain(error) == "The certificate, or one of its authorities', has expired"
 
     @pytest.mark.parametrize("verify_code", range(100))
     def test_is_there_for_every_reason(self, verify_code: int) -> None:

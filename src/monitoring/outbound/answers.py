@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import httptools
 
 from monitoring.outbound.certificates import explain
-from monitoring.outbound.encodings import too_large
+from monitoring.outbound.encodings import Decompressor
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid
 from monitoring.outbound.redirects import is_redirect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
+
+    from monitoring.outbound.exchanges import BodyReader, Headers
 
 MAX_BODY_BYTES = 1_048_576
 MAX_HEAD_BYTES = 65_536
@@ -26,35 +28,38 @@ _MIN_FINAL_STATUS = 200
 
 
 class Answer(NamedTuple):
-    """A final answer. The body is as it came over the wire, and empty unless it was to be kept.
-
-    The names of headers are in lower case.
-    """
+    """A final answer, with what was read of its body, decompressed. `is_cut` says that the body goes on."""
 
     status_code: int
     location: str | None
-    content_encoding: str
     retry_after: str
     body: bytes
-    headers: Mapping[bytes, Sequence[bytes]]
+    is_cut: bool
+    headers: Headers
 
 
 class AnswerReader(asyncio.Protocol):
     """Settles `answer` with an Answer or with ExchangeFailed, and drops everything that comes afterwards.
 
-    A body that reaches the cap counts as read, or as too large if it is to be kept. A redirect that will be
-    followed, and an answer to HEAD, are read up to their body. Everything that is not body (head, trailers,
-    framing) has a cap of its own, which starts again after each piece of body. The answer as a whole has a
-    third cap, since the framing can be many times larger than the body.
+    The answer ends with its head, unless the body reader wants to read on: a status says what it says,
+    however long the body is or takes. The body of a redirect that will be followed is never read. A body ends
+    at the cap at the latest. Everything that is not body (head, trailers, framing) has a cap of its own,
+    which starts again after each piece of body. The answer as a whole has a third cap, since the framing can
+    be many times larger than the body.
     """
 
     def __init__(
-        self, *, is_head: bool, follows_redirects: bool, keeps_body: bool, on_first_byte: Callable[[], None]
+        self,
+        *,
+        is_head: bool,
+        follows_redirects: bool,
+        body_reader: BodyReader | None,
+        on_first_byte: Callable[[], None],
     ) -> None:
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._is_head = is_head
         self._follows_redirects = follows_redirects
-        self._keeps_body = keeps_body
+        self._body_reader = body_reader
         self._on_first_byte: Callable[[], None] | None = on_first_byte
 
         self._parser = httptools.HttpResponseParser(self)
@@ -72,13 +77,14 @@ class AnswerReader(asyncio.Protocol):
         self._status_code: int | None = None
         self._headers: dict[bytes, list[bytes]] = {}
         self._body = bytearray()
-        self._body_bytes = 0
+        self._decompressor: Decompressor | None = None
         self._bytes_beside_body = 0
         self._received_bytes = 0
 
     def let_go(self) -> None:
         """Forget what was read. Reader and parser would else live until a garbage collection."""
         self._body.clear()
+        self._body_reader = self._decompressor = None
         del self._parser
 
     # Called by the transport
@@ -111,7 +117,7 @@ class AnswerReader(asyncio.Protocol):
         elif self._on_first_byte:
             self._fail(broken_off("The connection was closed before an answer came"))
         elif error is None and self._status_code and not self._tells_its_end():
-            self._finish()
+            self._end_body()
         else:
             self._fail(broken_off("The connection broke off in the middle of the answer"))
 
@@ -132,27 +138,29 @@ class AnswerReader(asyncio.Protocol):
         else:
             self._status_code = status_code
             is_followed = self._follows_redirects and is_redirect(status_code, self._location())
-            if self._is_head or is_followed:
+            if self._is_head or is_followed or not self._is_body_wanted(status_code):
                 self._finish()
+            else:
+                self._begin_body()
 
     def on_body(self, piece: bytes) -> None:
-        """Count a piece of the body, and keep it if the body is to be kept."""
-        if self.answer.done():
+        """Let the body reader read a piece, unless it has read enough."""
+        if self.answer.done() or not self._body_reader or not self._decompressor:
             return
         self._bytes_beside_body = 0
-        self._body_bytes += len(piece)
-        if self._keeps_body:
-            self._body += piece
-        if self._body_bytes > MAX_BODY_BYTES:
-            if self._keeps_body:
-                self._fail(too_large(MAX_BODY_BYTES))
-            else:
-                self._finish()
+        try:
+            decompressed = self._decompressor.read(piece)
+        except ExchangeFailed as failed:
+            self._fail(failed)
+            return
+        self._body += decompressed
+        if not self._body_reader.read(decompressed) or self._decompressor.is_cut:
+            self._finish(is_cut=True)
 
     def on_message_complete(self) -> None:
         """Finish, unless this was an interim answer."""
         if self._status_code:
-            self._finish()
+            self._end_body()
 
     def _parse(self, piece: bytes) -> None:
         try:
@@ -161,6 +169,23 @@ class AnswerReader(asyncio.Protocol):
             self._finish()
         except httptools.HttpParserError:
             self._fail(invalid("The answer is not HTTP"))
+
+    def _is_body_wanted(self, status_code: int) -> bool:
+        return self._body_reader is not None and self._body_reader.begin(status_code, self._headers)
+
+    def _begin_body(self) -> None:
+        try:
+            self._decompressor = Decompressor(self._find_header(b"content-encoding"), MAX_BODY_BYTES)
+        except ExchangeFailed as failed:
+            self._fail(failed)
+
+    def _end_body(self) -> None:
+        try:
+            if self._decompressor:
+                self._decompressor.end()
+        except ExchangeFailed as failed:
+            self._fail(failed)
+        self._finish()
 
     def _tells_its_end(self) -> bool:
         return b"content-length" in self._headers or b"transfer-encoding" in self._headers
@@ -174,14 +199,14 @@ class AnswerReader(asyncio.Protocol):
         except UnicodeDecodeError:
             return location.decode("latin-1")
 
-    def _finish(self) -> None:
+    def _finish(self, *, is_cut: bool = False) -> None:
         if not self.answer.done() and self._status_code:
             answer = Answer(
                 self._status_code,
                 self._location(),
-                self._find_header(b"content-encoding"),
                 self._find_header(b"retry-after"),
                 bytes(self._body),
+                is_cut,
                 self._headers,
             )
             self.answer.set_result(answer)

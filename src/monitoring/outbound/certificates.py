@@ -1,4 +1,4 @@
-"""When certificates expire, and why one is not trusted, in words for people."""
+"""Which certificates are trusted, when they expire, and why one is not trusted, in words for people."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import ssl
 import sys
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Of OpenSSL's x509_vfy.h
 EXPIRED = 10
@@ -31,11 +35,33 @@ _UTC_TIME = 0x17
 _LONG_LENGTH = 0x80
 
 
-def explain(error: ssl.SSLError, expires_at: datetime | None = None, now: datetime | None = None) -> str:
-    """Say why a handshake failed. With `expires_at`, name the day on which the certificate expired."""
+class Expiry(NamedTuple):
+    """When the first certificate of a chain expires, and whether it is an authority's or the server's own."""
+
+    at: datetime
+    is_of_authority: bool
+
+    @property
+    def subject(self) -> str:
+        """Name the certificate, to begin a sentence with."""
+        return "An authority's certificate in the chain" if self.is_of_authority else "The certificate"
+
+
+def make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
+    """Trust what browsers trust, or the authorities of `ca_file` instead of the system's."""
+    context = ssl.create_default_context(cafile=ca_file)
+    # Since 3.13, Python asks more of authorities than browsers do.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    # A host is named by the subject's alternative names alone (RFC 9525 §6.3).
+    context.hostname_checks_common_name = False
+    return context
+
+
+def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
+    """Say why a handshake failed. With `expired`, say which certificate it was and name its day."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        if error.verify_code == EXPIRED and expires_at and now and expires_at <= now:
-            return f"The certificate expired on {expires_at:%Y-%m-%d}"
+        if error.verify_code == EXPIRED and expired:
+            return f"{expired.subject} expired on {expired.at:%Y-%m-%d}"
         return _SENTENCES.get(error.verify_code, "The certificate cannot be trusted")
     match getattr(error, "reason", None):  # errors that `ssl` itself raises have no reason
         case "WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE" | "PACKET_LENGTH_TOO_LONG":
@@ -68,12 +94,24 @@ def expiry_of(certificate: bytes) -> datetime | None:
         return None
 
 
-def verified_chain(tls: ssl.SSLObject) -> list[bytes]:
-    """Return the certificates, in DER, by which the server's own was verified, with their authority's."""
+def find_first_expiry(chain: Sequence[bytes]) -> Expiry | None:
+    """Return the first expiry of certificates in DER, the server's own first; None if none can be read."""
+    expiries = [Expiry(at, number > 0) for number, each in enumerate(chain) if (at := expiry_of(each))]
+    return min(expiries, default=None)
+
+
+def read_chain(tls: ssl.SSLObject) -> list[bytes]:
+    """Return certificates in DER after a handshake, the server's own first.
+
+    They are those by which it was verified, with their authority's; where nothing is verified, those that the
+    server sent.
+    """
+    is_verified = tls.context.verify_mode is ssl.CERT_REQUIRED
     if sys.version_info >= (3, 13):
-        return tls.get_verified_chain()
-    # Until 3.12 only the object below has it, without documentation.
-    chain = tls._sslobj.get_verified_chain()  # type: ignore[attr-defined]  # noqa: SLF001
+        return tls.get_verified_chain() if is_verified else tls.get_unverified_chain()
+    # Until 3.12 only the object below has them, without documentation.
+    within = tls._sslobj  # type: ignore[attr-defined]  # noqa: SLF001
+    chain = within.get_verified_chain() if is_verified else within.get_unverified_chain()
     return [certificate.public_bytes(_DER) for certificate in chain or ()]
 
 

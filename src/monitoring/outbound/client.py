@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from monitoring.outbound.answers import MAX_BODY_BYTES, AnswerReader
+from monitoring.outbound.answers import AnswerReader
 from monitoring.outbound.dialer import open_configured_dialer
-from monitoring.outbound.encodings import decode
 from monitoring.outbound.exchanges import Exchange
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, blocked, invalid
 from monitoring.outbound.redirects import MAX_REDIRECTS, is_redirect, next_hop
@@ -17,11 +16,11 @@ from monitoring.outbound.targets import DisguisedAddress, UnusableUrl
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from datetime import datetime
 
     from monitoring.outbound.answers import Answer
+    from monitoring.outbound.certificates import Expiry
     from monitoring.outbound.dialer import Call, Dialer
-    from monitoring.outbound.exchanges import OutboundRequest
+    from monitoring.outbound.exchanges import BodyReader, OutboundRequest
     from monitoring.outbound.redirects import Hop
     from monitoring.settings import Settings
 
@@ -39,51 +38,57 @@ class HttpClient:
     def __init__(self, dialer: Dialer) -> None:
         self._dialer = dialer
 
-    async def send(self, request: OutboundRequest) -> Exchange:
+    async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
         """Send a request and return what came of it, whatever the network and the other side do.
+
+        The exchange ends with the head of the answer, however long its body is or takes. With a body reader
+        it ends with the body, or earlier: when the reader has read enough, or at the cap.
 
         Raises ValueError for a request that cannot be written, and OSError when this machine has no sockets
         left. Neither says anything about the other side.
         """
         try:
-            return await self._dialer.call(partial(_follow, request), request.timeout_seconds)
+            return await self._dialer.call(partial(_follow, request, body_reader), request.timeout_seconds)
         except ExchangeFailed as failed:
             return Exchange(
                 failure=failed.failure, timings=failed.timings, tls_expires_at=failed.tls_expires_at
             )
 
 
-async def _follow(request: OutboundRequest, call: Call) -> Exchange:
+async def _follow(request: OutboundRequest, body_reader: BodyReader | None, call: Call) -> Exchange:
     """Send a request, and follow redirects if it says so."""
     hop = _first_hop(request)
-    expiries: list[datetime] = []
+    expiries: list[Expiry] = []
     for _ in range(MAX_REDIRECTS + 1):
-        answer, tls_expires_at = await _ask(hop, request, call)
-        if tls_expires_at:
-            expiries.append(tls_expires_at)
+        answer, tls_expiry = await _ask(hop, request, body_reader, call)
+        if tls_expiry:
+            expiries.append(tls_expiry)
         if not request.follow_redirects or not is_redirect(answer.status_code, answer.location):
+            first_expiry = min(expiries, default=None)
             return Exchange(
                 status_code=answer.status_code,
-                body=decode(answer.body, answer.content_encoding, MAX_BODY_BYTES)
-                if request.keep_body
-                else b"",
-                retry_after=answer.retry_after,
+                body=answer.body,
+                is_cut=answer.is_cut,
                 timings=call.stopwatch.timings(),
-                tls_expires_at=min(expiries, default=None),
+                tls_expires_at=first_expiry.at if first_expiry else None,
+                expiring_certificate=first_expiry.subject if first_expiry else None,
+                retry_after=answer.retry_after,
                 headers=answer.headers,
             )
         hop = _following_hop(hop, answer)
     raise ExchangeFailed(FailureCode.TOO_MANY_REDIRECTS, f"Redirected more than {MAX_REDIRECTS} times")
 
 
-async def _ask(hop: Hop, request: OutboundRequest, call: Call) -> tuple[Answer, datetime | None]:
+async def _ask(
+    hop: Hop, request: OutboundRequest, body_reader: BodyReader | None, call: Call
+) -> tuple[Answer, Expiry | None]:
     target, written = hop.target, hop.written
 
     def new_reader() -> AnswerReader:
         return AnswerReader(
             is_head=hop.method == "HEAD",
             follows_redirects=request.follow_redirects,
-            keeps_body=request.keep_body,
+            body_reader=body_reader,
             on_first_byte=call.stopwatch.begin_reading,
         )
 
@@ -92,14 +97,11 @@ async def _ask(hop: Hop, request: OutboundRequest, call: Call) -> tuple[Answer, 
         new_reader,
         tls_host=target.host.removesuffix(".") if target.scheme == "https" else None,
         verify_tls=request.verify_tls,
-        resumption=request.tls_resumption,
     )
     try:
         connection.transport.write(written)
         call.stopwatch.enter(Phase.WAITING)
-        answer = await connection.reader.answer
-        connection.keep_session()
-        return answer, connection.tls_expires_at
+        return await connection.reader.answer, connection.tls_expiry
     finally:
         connection.transport.abort()
         connection.reader.let_go()

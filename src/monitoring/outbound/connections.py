@@ -7,22 +7,21 @@ import errno
 import ssl
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from monitoring.outbound.certificates import EXPIRED, expiry_of, explain
+from monitoring.outbound.certificates import EXPIRED, explain, find_first_expiry, make_verifying_context
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
 from monitoring.outbound.stopwatch import Phase
 from monitoring.outbound.tls_channel import TlsChannel
-from monitoring.outbound.tls_sessions import KeptSession, Place, TlsSessions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from monitoring.outbound.addresses import Address
+    from monitoring.outbound.certificates import Expiry
     from monitoring.outbound.stopwatch import Stopwatch
-    from monitoring.outbound.tls_sessions import Resumption
 
 # The owner of a name chooses its addresses. One check must not become a scan of a thousand of them.
 MAX_ADDRESSES_TRIED = 4
@@ -36,35 +35,30 @@ Reader = TypeVar("Reader", bound=asyncio.Protocol)
 
 
 class Connection(NamedTuple, Generic[Reader]):
-    """An open connection. With TLS, `tls_expires_at` is the notAfter of the server's own certificate.
+    """An open connection.
 
-    Whoever got an answer calls `keep_session`, so that the next connection may resume it.
+    With TLS, `tls_expiry` is of the chain by which the server's certificate was verified, its authority's
+    included. Where nothing is verified, it is of the server's own certificate.
     """
 
     transport: asyncio.Transport | TlsChannel
     reader: Reader
-    tls_expires_at: datetime | None = None
-    keep_session: Callable[[], None] = lambda: None
+    tls_expiry: Expiry | None = None
 
 
 class Destination(NamedTuple):
-    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS.
-
-    Without `resumption`, or if nothing is verified, the handshake is a full one.
-    """
+    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS."""
 
     addresses: Sequence[Address]
     port: int
     tls_host: str | None
     verify_tls: bool
-    resumption: Resumption | None = None
 
 
 class Connector:
-    """Opens connections. `ca_file` replaces the system's authorities."""
+    """Opens connections, each with a full handshake. `ca_file` replaces the system's authorities."""
 
-    def __init__(self, ca_file: str | None = None, sessions: TlsSessions | None = None) -> None:
-        self._sessions = sessions or TlsSessions()
+    def __init__(self, ca_file: str | None = None) -> None:
         self._verifying = _make_verifying_context(ca_file)
         self._trusting = _make_trusting_context()
 
@@ -85,61 +79,11 @@ class Connector:
         if destination.tls_host is None:
             transport, reader = await _connect_to_one(destination, new_reader, deadline, stopwatch)
             return Connection(transport, reader)
-        connection = await self._open_secured(destination, new_reader, deadline, stopwatch)
-        stopwatch.leave()
-        return connection
-
-    async def _open_secured(
-        self,
-        destination: Destination,
-        new_reader: Callable[[], Reader],
-        deadline: float,
-        stopwatch: Stopwatch,
-    ) -> Connection[Reader]:
         transport, channel = await _connect_to_one(destination, TlsChannel, deadline, stopwatch)
         stopwatch.enter(Phase.SECURING)
-        if not destination.resumption or not destination.verify_tls:
-            return await self._shake_hands(transport, channel, destination, new_reader(), deadline)
-        place, verified_at = _find_place(destination, transport), self._sessions.now()
-        if kept := self._sessions.take(place, destination.resumption.margin):
-            reader = new_reader()
-            if await self._resume(channel, reader, kept, destination.tls_host, deadline):
-                keep = partial(self._keep, place, channel, kept, verified_at)
-                return Connection(channel, reader, _expiry_told_by(channel), keep)
-            # Saving CPU must not make a server look down, so only a full handshake may fail a call.
-            transport, channel = await _connect_to_one(destination, TlsChannel, deadline, stopwatch)
-            stopwatch.enter(Phase.SECURING)
-            place = _find_place(destination, transport)
         connection = await self._shake_hands(transport, channel, destination, new_reader(), deadline)
-        return connection._replace(keep_session=partial(self._keep, place, channel, None, verified_at))
-
-    async def _resume(
-        self,
-        channel: TlsChannel,
-        reader: asyncio.Protocol,
-        kept: KeptSession,
-        tls_host: str | None,
-        deadline: float,
-    ) -> bool:
-        """Offer a session, and say whether the handshake succeeded, be it resumed or full."""
-        seconds = (deadline - asyncio.get_running_loop().time()) / 2
-        with suppress(OSError, ExchangeFailed):
-            async with asyncio.timeout(seconds):
-                await channel.secure(reader, self._verifying, tls_host, kept.session)
-                return True
-        return False
-
-    def _keep(
-        self, place: Place, channel: TlsChannel, offered: KeptSession | None, verified_at: datetime
-    ) -> None:
-        """Keep the session that was resumed, whose age goes on, or that of a full handshake."""
-        if offered and channel.is_resumed:
-            self._sessions.keep(place, offered)
-        elif read := channel.read_session():
-            session, chain = read
-            expiries = [expires_at for each in chain if (expires_at := expiry_of(each))]
-            if len(expiries) == len(chain) > 0:
-                self._sessions.keep(place, KeptSession(session, verified_at, min(expiries)))
+        stopwatch.leave()
+        return connection
 
     async def _shake_hands(
         self,
@@ -153,21 +97,26 @@ class Connector:
         try:
             await channel.secure(reader, context, destination.tls_host)
         except ssl.SSLError as error:
-            expires_at = None
+            expiry = None
             if getattr(error, "verify_code", None) == EXPIRED:
                 peer = transport.get_extra_info("peername")[:2]
-                expires_at = await self._look_again(peer, destination.tls_host, deadline)
-            message = explain(error, expires_at, datetime.now(UTC))
-            raise ExchangeFailed(FailureCode.TLS_INVALID, message, expires_at) from None
+                expiry = await self._look_again(peer, destination.tls_host, deadline)
+            message = explain(error, expiry)
+            raise ExchangeFailed(FailureCode.TLS_INVALID, message, expiry.at if expiry else None) from None
         except OSError:
             message = "The connection was closed during the TLS handshake"
             raise ExchangeFailed(FailureCode.TLS_INVALID, message) from None
-        return Connection(channel, reader, _expiry_told_by(channel))
+        return Connection(
+            channel, reader, find_first_expiry(channel.chain if destination.verify_tls else channel.chain[:1])
+        )
 
     async def _look_again(
         self, peer: tuple[str, int], tls_host: str | None, deadline: float
-    ) -> datetime | None:
-        """Connect again without verifying, to learn when a certificate expired: OpenSSL does not say."""
+    ) -> Expiry | None:
+        """Connect again without verifying, to learn what expired and when: OpenSSL does not say.
+
+        Returns None where nothing that the server sends has expired, but an authority that we trust has.
+        """
         loop = asyncio.get_running_loop()
         seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
         with suppress(OSError, ExchangeFailed):
@@ -175,15 +124,14 @@ class Connector:
                 _, channel = await loop.create_connection(TlsChannel, *peer)
                 await channel.secure(asyncio.Protocol(), self._trusting, tls_host)
                 channel.abort()
-                return _expiry_told_by(channel)
+                expiry = find_first_expiry(channel.chain)
+                return expiry if expiry and expiry.at <= datetime.now(UTC) else None
         return None
 
 
 @cache  # reading the system's authorities takes 20 ms, and a process opens several dialers
 def _make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=ca_file)
-    # Since 3.13, Python asks more of authorities than browsers do.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context = make_verifying_context(ca_file)
     context.set_alpn_protocols(["http/1.1"])
     return context
 
@@ -246,15 +194,3 @@ async def _connect(
         raise broken_off("The host cannot be reached") from None
     stopwatch.leave()
     return connected
-
-
-def _find_place(destination: Destination, transport: asyncio.Transport) -> Place:
-    """Return where a session holds, on a connection for which resuming is permitted."""
-    resumption, tls_host = destination.resumption, destination.tls_host
-    assert resumption  # noqa: S101
-    assert tls_host is not None  # noqa: S101
-    return Place(resumption.owner, transport.get_extra_info("peername")[0], destination.port, tls_host)
-
-
-def _expiry_told_by(channel: TlsChannel) -> datetime | None:
-    return expiry_of(channel.peer_certificate) if channel.peer_certificate else None

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from monitoring.outbound.addresses import Address, Network
     from monitoring.outbound.connections import Connection, Reader
     from monitoring.outbound.targets import Endpoint
-    from monitoring.outbound.tls_sessions import Resumption, TlsSessions
     from monitoring.settings import Settings
 
 MAX_CONNECTIONS = 4096
@@ -38,7 +37,6 @@ async def open_dialer(
     allowed_networks: tuple[str, ...] = (),
     dns_servers: tuple[str, ...] = (),
     ca_file: str | None = None,
-    tls_sessions: TlsSessions | None = None,
 ) -> AsyncIterator[Dialer]:
     """Open a dialer for the running loop. When the block ends, calls that are still under way are cancelled.
 
@@ -46,7 +44,7 @@ async def open_dialer(
     never may. `ca_file` replaces the system's certificate authorities.
     """
     async with Resolver(dns_servers) as resolver:
-        dialer = Dialer(resolver, Connector(ca_file, tls_sessions), read_networks(allowed_networks))
+        dialer = Dialer(resolver, Connector(ca_file), read_networks(allowed_networks))
         try:
             yield dialer
         finally:
@@ -146,16 +144,15 @@ class Call:
         *,
         tls_host: str | None = None,
         verify_tls: bool = True,
-        resumption: Resumption | None = None,
     ) -> Connection[Reader]:
         """Resolve the endpoint's host, judge its addresses, and connect; the caller closes the connection.
 
-        With `tls_host` the connection is secured, and the certificate must be for that host. Where
-        `resumption` permits it, an earlier session is resumed. Raises what `Dialer.call` raises.
+        With `tls_host` the connection is secured, and the certificate must be for that host. Raises what
+        `Dialer.call` raises.
         """
         addresses = [endpoint.address] if endpoint.address else await self._resolve(endpoint.host)
         self._judge(addresses)
-        destination = Destination(addresses, endpoint.port, tls_host, verify_tls, resumption)
+        destination = Destination(addresses, endpoint.port, tls_host, verify_tls)
         return await self._connector.open(destination, new_reader, self.deadline, self.stopwatch)
 
     async def _resolve(self, host: str) -> list[Address]:

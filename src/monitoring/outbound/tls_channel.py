@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from monitoring.outbound.certificates import NO_TLS, verified_chain
+from monitoring.outbound.certificates import NO_TLS, read_chain
 from monitoring.outbound.failures import ExchangeFailed, FailureCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_RECORD_BYTES = 16_384  # RFC 8446 §5.1
 
@@ -25,8 +28,8 @@ class TlsChannel(asyncio.Protocol):
     _failure: ssl.SSLError | None = None
     _unsent = b""
 
-    # The server's own in DER, whether it was verified or not; OpenSSL tells none during a second handshake.
-    peer_certificate: bytes | None = None
+    # As `read_chain` returns it. OpenSSL tells none during a second handshake, so it is read after the first.
+    chain: Sequence[bytes] = ()
 
     def __init__(self) -> None:
         self._incoming = ssl.MemoryBIO()
@@ -37,30 +40,13 @@ class TlsChannel(asyncio.Protocol):
         """Whether anything came before the handshake. A server that speaks TLS does not speak first."""
         return self._incoming.pending > 0
 
-    @property
-    def is_resumed(self) -> bool:
-        """Whether the handshake resumed an earlier session, and showed no certificates."""
-        return bool(self._tls.session_reused)
-
-    def read_session(self) -> tuple[ssl.SSLSession, list[bytes]] | None:
-        """Return a session that can be resumed, with the chain in DER that was verified for it.
-
-        With TLS 1.3 it comes with the answer. Earlier versions are never resumed: without a new key exchange,
-        whoever gets the server's ticket key later could read what was sent.
-        """
-        session = self._tls.session if self._tls.version() == "TLSv1.3" else None
-        return (session, verified_chain(self._tls)) if session and session.has_ticket else None
-
     async def secure(
         self,
         reader: asyncio.Protocol,
         context: ssl.SSLContext,
         tls_host: str | None,
-        session: ssl.SSLSession | None = None,
     ) -> None:
         """Shake hands, and let `reader` read what comes and hear when the connection is lost.
-
-        With `session`, resuming it is offered; the server decides.
 
         Raises ExchangeFailed, OSError and its kind ssl.SSLError; the connection is closed then.
         """
@@ -70,9 +56,7 @@ class TlsChannel(asyncio.Protocol):
         if self._transport.is_closing():
             raise ConnectionResetError
         self._reader = reader
-        self._tls = context.wrap_bio(
-            self._incoming, self._outgoing, server_hostname=tls_host, session=session
-        )
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=tls_host)
         self._handshake = asyncio.get_running_loop().create_future()
         try:
             self._go_on(self._handshake)
@@ -123,7 +107,7 @@ class TlsChannel(asyncio.Protocol):
         try:
             if not handshake.done():
                 self._tls.do_handshake()
-                self.peer_certificate = self._tls.getpeercert(binary_form=True)
+                self.chain = read_chain(self._tls)
                 handshake.set_result(None)
                 if not self._incoming.pending:
                     return  # what is left to be sent of it goes out with the first that is written

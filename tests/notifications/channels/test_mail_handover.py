@@ -54,6 +54,15 @@ class TestSecurity:
         assert result.error_message == f"{TROUBLE}The certificate is for another host"
         assert (server.accepted, server.commands) == ([], [])
 
+    @pytest.mark.parametrize(("host", "is_accepted"), [("localhost", True), (None, False)])
+    async def test_needs_the_host_among_the_alternative_names(
+        self, tmp_path: Path, host: str | None, *, is_accepted: bool
+    ) -> None:
+        with MailCatcher(tmp_path, host=host, common_name="localhost") as server:
+            result = await send_to(server, f"smtp://localhost:{server.port}")
+        assert (result.reception is Reception.DELIVERED) is is_accepted
+        assert is_accepted or result.error_message == f"{TROUBLE}The certificate is for another host"
+
     @pytest.mark.parametrize("security", ["starttls", "tls"])
     async def test_needs_an_authority_that_is_trusted(self, tmp_path: Path, security: str) -> None:
         (tmp_path / "other").mkdir()

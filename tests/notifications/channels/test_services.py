@@ -20,14 +20,16 @@ from monitoring.notifications.models import NotificationChannel, NotificationDel
 from monitoring.notifications.service import update_channel
 from monitoring.outbound.client import open_configured_client
 from notifications.addressee import announce_to, create, deliver, make_due
+from outbound.scripted_servers import forever, scripted_server, then_silence
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from monitoring.backends.assembly import Backends
     from monitoring.notifications.channels.sending import Sender
-    from monitoring.outbound.exchanges import Exchange, OutboundRequest
+    from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
     from notifications.addressee import Addressee
+    from outbound.scripted_servers import ScriptedServer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
@@ -479,15 +481,15 @@ GONE = [
 class Rerouted:
     """Sends every request to the addressee, by a real client, and remembers where it was to go."""
 
-    def __init__(self, client: Sender, addressee: Addressee) -> None:
+    def __init__(self, client: Sender, addressee: Addressee | ScriptedServer) -> None:
         self._client, self._addressee = client, addressee
         self.went: list[str] = []
 
-    async def send(self, request: OutboundRequest) -> Exchange:
+    async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
         self.went.append(f"{request.method} {request.url}")
         parts = urlsplit(request.url)
         here = parts._replace(scheme="http", netloc=urlsplit(self._addressee.url).netloc)
-        return await self._client.send(replace(request, url=here.geturl()))
+        return await self._client.send(replace(request, url=here.geturl()), body_reader)
 
 
 @pytest.fixture
@@ -564,6 +566,30 @@ async def test_it_has_delivered_what_the_service_accepts(
     addressee.answers.append(answer)
     delivery = await deliver(await announce_to(await create_one(channel_type), OPENED), sender)
     assert (delivery.status, delivery.error_message) == ("delivered", None)
+
+
+async def test_it_has_delivered_what_the_service_accepts_though_the_answer_never_ends(
+    backends: Backends,
+) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"
+    async with scripted_server() as server, open_configured_client(backends.settings) as client:
+        server.scripts["/hooks/a-secret-token"] = then_silence(head, b"ok")
+        delivery = await deliver(
+            await announce_to(await create_one("slack"), OPENED), Rerouted(client, server)
+        )
+    assert (delivery.status, delivery.error_message) == ("delivered", None)
+
+
+async def test_it_quotes_a_refusal_that_never_ends(backends: Backends) -> None:
+    head = b"HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with scripted_server() as server, open_configured_client(backends.settings) as client:
+        server.scripts["/hooks/a-secret-token"] = forever(head, b"9\r\nno_text. \r\n")
+        delivery = await deliver(
+            await announce_to(await create_one("slack"), OPENED), Rerouted(client, server)
+        )
+    assert delivery.status == "failed"
+    assert delivery.error_message
+    assert delivery.error_message.startswith("Slack refused the message. Answered 400: no_text. no_text.")
 
 
 @pytest.mark.parametrize(("channel_type", "answer", "expected"), OTHERS)

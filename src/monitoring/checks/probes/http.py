@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 import orjson
 
 from monitoring.checks.probes.failing_answers import keep_answer
+from monitoring.checks.probes.keywords import KeywordSearch
 from monitoring.checks.probes.protocol import Finding
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.request_headers import read_headers
+from monitoring.outbound.answers import MAX_BODY_BYTES
 from monitoring.outbound.client import HttpClient
 from monitoring.outbound.exchanges import OutboundRequest
+from monitoring.outbound.failures import FailureCode
 from monitoring.outbound.targets import UnusableUrl
-from monitoring.outbound.tls_sessions import MAX_AGE, Resumption
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from monitoring.outbound.dialer import Dialer
     from monitoring.outbound.exchanges import Exchange
@@ -36,7 +38,7 @@ class HttpProbe:
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "method", "request_headers", "encrypted_headers", "request_body", "timeout_seconds"),
         *("follow_redirects", "verify_tls", "expected_status_codes", "required_keyword", "forbidden_keyword"),
-        *("tls_expiry_warning_days", "slow_threshold_ms", "interval_seconds"),
+        *("tls_expiry_warning_days", "slow_threshold_ms"),
     )
 
     request: OutboundRequest
@@ -46,7 +48,6 @@ class HttpProbe:
     def read(cls, row: Mapping[str, Any]) -> Self:
         """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its headers."""
         body = row["request_body"]
-        required_keyword, forbidden_keyword = row["required_keyword"], row["forbidden_keyword"]
         request = OutboundRequest(
             method=row["method"],
             url=row["url"],
@@ -55,13 +56,11 @@ class HttpProbe:
             timeout_seconds=row["timeout_seconds"],
             follow_redirects=bool(row["follow_redirects"]),
             verify_tls=bool(row["verify_tls"]),
-            tls_resumption=_permit_resumption(row),
-            keep_body=required_keyword is not None or forbidden_keyword is not None,
         )
         expectation = Expectation(
             expected_status_codes=tuple(orjson.loads(row["expected_status_codes"])),
-            required_keyword=required_keyword,
-            forbidden_keyword=forbidden_keyword,
+            required_keyword=row["required_keyword"],
+            forbidden_keyword=row["forbidden_keyword"],
             tls_expiry_warning_days=row["tls_expiry_warning_days"],
             slow_threshold_ms=row["slow_threshold_ms"],
         )
@@ -77,21 +76,12 @@ class HttpProbe:
 
     async def ask(self, dialer: Dialer) -> Finding:
         """Send the request and judge the answer. Raises OSError when this machine has no sockets left."""
-        exchange = await HttpClient(dialer).send(self.request)
-        finding = judge(exchange, self.expectation, datetime.now(UTC))
+        search = KeywordSearch(self.expectation.keywords, self.expectation.is_expected)
+        exchange = await HttpClient(dialer).send(self.request, search)
+        finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish())
         if finding.outcome != Outcome.DOWN or exchange.failure:
             return finding
         return finding._replace(answer=keep_answer(exchange, self.request.headers))
-
-
-def _permit_resumption(row: Mapping[str, Any]) -> Resumption | None:
-    """Let a monitor resume its own TLS sessions, if its next check comes before they are too old.
-
-    While we warn that a certificate expires, every handshake is full, so that a renewal ends the warning.
-    """
-    if timedelta(seconds=row["interval_seconds"]) >= MAX_AGE:
-        return None
-    return Resumption(row["id"], timedelta(days=row["tls_expiry_warning_days"]))
 
 
 class Objection(StrEnum):
@@ -114,6 +104,15 @@ class Expectation:
     tls_expiry_warning_days: int
     slow_threshold_ms: int | None
 
+    @property
+    def keywords(self) -> list[str]:
+        """The keywords to look for in the body."""
+        return [each for each in (self.required_keyword, self.forbidden_keyword) if each is not None]
+
+    def is_expected(self, status_code: int | None) -> bool:
+        """Say whether a status is one of those that are expected."""
+        return any(status_code in statuses for statuses in _parse_patterns(self.expected_status_codes))
+
 
 # An outcome with its error and message.
 _Judgement: TypeAlias = "tuple[Outcome, str | None, str | None]"
@@ -121,38 +120,49 @@ _Judgement: TypeAlias = "tuple[Outcome, str | None, str | None]"
 _UP: _Judgement = (Outcome.UP, None, None)
 
 
-def judge(exchange: Exchange, expectation: Expectation, now: datetime) -> Finding:
+def judge(
+    exchange: Exchange, expectation: Expectation, now: datetime, found: Collection[str] = ()
+) -> Finding:
     """Compare an exchange with what was expected of it; the gravest objection wins. Pure.
 
-    Keywords are compared as UTF-8, and case matters. In a page of another encoding only ASCII keywords are
-    found. Messages stay below 200 characters and quote nothing of the answer but its status.
+    `found` are the keywords that stand in what was read of the body. Messages stay below 200 characters and
+    quote nothing of the answer but its status.
     """
     if exchange.failure:
         judgement: _Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
     else:
-        judgement = _find_error(exchange, expectation) or _find_warning(exchange, expectation, now) or _UP
+        judgement = (
+            _find_error(exchange, expectation, found) or _find_warning(exchange, expectation, now) or _UP
+        )
     return Finding(*judgement, exchange.status_code, exchange.timings, exchange.tls_expires_at)
 
 
-def _find_error(exchange: Exchange, expectation: Expectation) -> _Judgement | None:
-    patterns = expectation.expected_status_codes
-    if not any(exchange.status_code in statuses for statuses in _parse_patterns(patterns)):
-        message = f"Answered {exchange.status_code} instead of {_enumerate(patterns)}"
+def _find_error(exchange: Exchange, expectation: Expectation, found: Collection[str]) -> _Judgement | None:
+    if not expectation.is_expected(exchange.status_code):
+        message = (
+            f"Answered {exchange.status_code} instead of {_enumerate(expectation.expected_status_codes)}"
+        )
         return Outcome.DOWN, Objection.UNEXPECTED_STATUS, message
     required, forbidden = expectation.required_keyword, expectation.forbidden_keyword
-    if required is not None and required.encode() not in exchange.body:
+    if required is not None and required not in found and not exchange.is_cut:
         message = f"The answer does not contain {_quote(required)}"
         return Outcome.DOWN, Objection.KEYWORD_MISSING, message
-    if forbidden is not None and forbidden.encode() in exchange.body:
+    if forbidden is not None and forbidden in found:
         message = f"The answer contains {_quote(forbidden)}"
         return Outcome.DOWN, Objection.KEYWORD_FORBIDDEN, message
+    unknown = [keyword for keyword in expectation.keywords if keyword not in found]
+    if unknown and exchange.is_cut:
+        size = f"The answer is larger than {MAX_BODY_BYTES:,} bytes"
+        message = f"{size}, and the first of them do not contain {_quote(unknown[0])}"
+        return Outcome.DOWN, FailureCode.RESPONSE_TOO_LARGE, message
     return None
 
 
 def _find_warning(exchange: Exchange, expectation: Expectation, now: datetime) -> _Judgement | None:
     expires_at, warning_days = exchange.tls_expires_at, expectation.tls_expiry_warning_days
     if expires_at and warning_days and expires_at - now <= timedelta(days=warning_days):
-        return Outcome.DEGRADED, Objection.TLS_EXPIRING, _tell_expiry(expires_at, now)
+        message = _tell_expiry(exchange.expiring_certificate or "The certificate", expires_at, now)
+        return Outcome.DEGRADED, Objection.TLS_EXPIRING, message
     total_ms, threshold_ms = exchange.timings.total_ms, expectation.slow_threshold_ms
     # Rounded as it is shown, so that no message says "1,000 ms, slower than 1,000 ms".
     if total_ms is not None and threshold_ms is not None and round(total_ms) > threshold_ms:
@@ -188,10 +198,10 @@ def _quote(keyword: str) -> str:
     return f'"{shown}"'
 
 
-def _tell_expiry(expires_at: datetime, now: datetime) -> str:
+def _tell_expiry(subject: str, expires_at: datetime, now: datetime) -> str:
     if expires_at <= now:
-        return f"The certificate expired on {expires_at:%Y-%m-%d}"
+        return f"{subject} expired on {expires_at:%Y-%m-%d}"
     whole_days = (expires_at - now).days
     if whole_days == 0:
-        return "The certificate expires in less than a day"
-    return f"The certificate expires in {whole_days} {'day' if whole_days == 1 else 'days'}"
+        return f"{subject} expires in less than a day"
+    return f"{subject} expires in {whole_days} {'day' if whole_days == 1 else 'days'}"

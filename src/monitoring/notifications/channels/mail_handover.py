@@ -19,7 +19,7 @@ import aiosmtplib
 
 from monitoring.notifications.channels.posting import on_one_line
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
-from monitoring.outbound.certificates import explain
+from monitoring.outbound.certificates import explain, make_verifying_context
 from monitoring.settings.mail_server import Security
 
 if TYPE_CHECKING:
@@ -101,10 +101,7 @@ async def hand_over(envelope: Envelope, server: MailServer, ca_file: Path | None
 
 @lru_cache(maxsize=1)
 def _trust(ca_file: Path | None) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=ca_file)
-    # Since 3.13, Python asks more of authorities than others do.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    return context
+    return make_verifying_context(str(ca_file) if ca_file else None)
 
 
 def _judge_recipient(answer: aiosmtplib.SMTPRecipientRefused) -> AttemptResult:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from monitoring.contract.document import Json
     from monitoring.notifications.channels.sending import Sender
+    from monitoring.outbound.exchanges import BodyReader
 
 TIMEOUT_SECONDS = 15.0
 
@@ -37,11 +38,11 @@ async def send_json(  # noqa: PLR0913 - the parts of a request
     headers: Mapping[str, str],
     *,
     method: str = "POST",
-    keeps_answer: bool = False,
+    body_reader: BodyReader | None = None,
 ) -> Exchange:
     """Send JSON. Redirects are not followed. Raises OSError if this machine cannot send at all.
 
-    With `keeps_answer` the answer's body is kept, to be told in the delivery log.
+    Without a body reader the answer ends with its head.
     """
     has_a_type = any(name.lower() == "content-type" for name in headers)
     request = OutboundRequest(
@@ -50,9 +51,13 @@ async def send_json(  # noqa: PLR0913 - the parts of a request
         headers=headers if has_a_type else {"Content-Type": "application/json", **headers},
         body=body,
         timeout_seconds=TIMEOUT_SECONDS,
-        keep_body=keeps_answer,
     )
-    return await sender.send(request)
+    return await sender.send(request, body_reader)
+
+
+def is_success(status_code: int) -> bool:
+    """Say whether a status means that the message was taken."""
+    return HTTPStatus(200) <= status_code < HTTPStatus(300)
 
 
 def judge_answer(exchange: Exchange) -> AttemptResult:
@@ -60,7 +65,7 @@ def judge_answer(exchange: Exchange) -> AttemptResult:
     status_code = exchange.status_code
     if exchange.failure:
         return AttemptResult(reception=Reception.TRY_AGAIN, error_message=exchange.failure.message)
-    if status_code and HTTPStatus(200) <= status_code < HTTPStatus(300):
+    if status_code and is_success(status_code):
         return AttemptResult(reception=Reception.DELIVERED, status_code=status_code)
     return AttemptResult(
         reception=Reception.TRY_AGAIN,

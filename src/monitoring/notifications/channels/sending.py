@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from monitoring.outbound.exchanges import Exchange, OutboundRequest
+    from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
     from monitoring.settings import Settings
 
 
 class Sender(Protocol):
     """Sends requests to strangers' servers, judges their addresses, and never raises because of them."""
 
-    async def send(self, request: OutboundRequest) -> Exchange:
+    async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
         """Send a request and return what came of it. Raises OSError if this machine cannot send at all."""
 
 
@@ -52,7 +52,7 @@ class _ClientOpenedLate:
         self._client: Sender | None = None
         self._opening = asyncio.Lock()
 
-    async def send(self, request: OutboundRequest) -> Exchange:
+    async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
         """Send a request, as every sender does."""
         from monitoring.outbound.client import open_configured_client  # noqa: PLC0415 - as said above
 
@@ -60,4 +60,4 @@ class _ClientOpenedLate:
             if self._client is None:
                 opened = open_configured_client(self._settings)
                 self._client = await self._stack.enter_async_context(opened)
-        return await self._client.send(request)
+        return await self._client.send(request, body_reader)

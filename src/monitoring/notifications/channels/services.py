@@ -14,7 +14,7 @@ import orjson
 from monitoring.auth.names import MAX_NAME_CHARACTERS, name_after_host
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.notifications.channels.composing import compose
-from monitoring.notifications.channels.posting import judge_answer, on_one_line, send_json
+from monitoring.notifications.channels.posting import is_success, judge_answer, on_one_line, send_json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.secrets import read_secrets, store_secrets
 
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from monitoring.notifications.channels.posting import Post
     from monitoring.notifications.channels.sending import Sender
     from monitoring.notifications.models import NotificationChannel, NotificationDelivery
-    from monitoring.outbound.exchanges import Exchange
+    from monitoring.outbound.exchanges import Exchange, Headers
 
 UNREADABLE = "The service could not read the channel's secrets"
 
 MOST_SAID_CHARACTERS = 100
+MOST_READ_BYTES = 4 * MOST_SAID_CHARACTERS  # of UTF-8
 
 # A shorter part of a secret is no secret.
 LEAST_SECRET_CHARACTERS = 6
@@ -93,7 +94,7 @@ class Service:
             orjson.dumps(post.body),
             post.headers,
             method=post.method,
-            keeps_answer=self._is_at(post.url),
+            body_reader=_ReaderOfRefusals() if self._is_at(post.url) else None,
         )
         return judge(exchange, self.name, _texts_in(secrets))
 
@@ -108,6 +109,19 @@ class Service:
         return parts.scheme == "https" and any(
             host.endswith(known) if known.startswith(".") else host == known for known in self.hosts
         )
+
+
+class _ReaderOfRefusals:
+    """Reads as much of an answer as is quoted, and nothing of a success: that was said by its status."""
+
+    _read_bytes = 0
+
+    def begin(self, status_code: int, _: Headers) -> bool:
+        return not is_success(status_code)
+
+    def read(self, piece: bytes) -> bool:
+        self._read_bytes += len(piece)
+        return self._read_bytes < MOST_READ_BYTES
 
 
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
@@ -146,7 +160,7 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
 
 def _quote(body: bytes, secrets: Iterable[str]) -> str:
     """Repeat the beginning of what a service answered, on one line and without control characters."""
-    text = body[: 4 * MOST_SAID_CHARACTERS].decode(errors="replace")
+    text = body[:MOST_READ_BYTES].decode(errors="replace")
     if any(part in text for secret in secrets for part in _parts(secret)):
         return ""
     said = on_one_line(text)[:MOST_SAID_CHARACTERS]

@@ -1,0 +1,74 @@
+"""In which encoding a page says that it is written: what browsers do with it. Pure.
+
+A byte order mark outranks all of this (Encoding standard, "decode"): `webencodings.IncrementalDecoder` reads
+it.
+"""
+
+from __future__ import annotations
+
+import re
+from email.message import Message
+from typing import TYPE_CHECKING
+
+import webencodings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from webencodings import Encoding
+
+# A page has to declare its encoding within these (HTML standard, "prescan a byte stream").
+DECLARING_BYTES = 1024
+
+_XML = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"'>]*)["']""")
+# These are passed over as a whole, so that nothing in a comment or in a value counts as a tag.
+_COMMENT_OR_TAG = re.compile(
+    rb"""<!-(?:->|-.*?-->)|<(/?[a-z][^\s/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>""", re.DOTALL | re.IGNORECASE
+)
+_ATTRIBUTE = re.compile(rb"""([^\s=/>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""")
+_CHARSET_IN_CONTENT = re.compile(rb"""charset\s*=\s*["']?([^\s;"']+)""", re.IGNORECASE)
+
+
+def find_named_encoding(content_type: str) -> Encoding | None:
+    """Return the encoding that a Content-Type names by a label of the Encoding standard."""
+    message = Message()
+    message["Content-Type"] = content_type
+    charset = message.get_param("charset")
+    return webencodings.lookup(charset) if isinstance(charset, str) else None
+
+
+def may_declare_encoding(content_type: str) -> bool:
+    """Say whether pages of this type can declare an encoding themselves: HTML, XML, and what has no type."""
+    return not content_type or "html" in content_type.lower() or "xml" in content_type.lower()
+
+
+def find_declared_encoding(beginning: bytes) -> Encoding | None:
+    """Return what the first of the <meta> elements that say so declares, or else the XML declaration."""
+    beginning = beginning[:DECLARING_BYTES]
+    # The declaration of a page in UTF-16 that has no byte order mark.
+    for first, label in ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be")):
+        if beginning.startswith(first):
+            return webencodings.lookup(label)
+    for label in _declared_labels(beginning):
+        if declared := webencodings.lookup(label):
+            return _as_it_can_be(declared)
+    return None
+
+
+def _declared_labels(beginning: bytes) -> Iterator[str]:
+    for tag in _COMMENT_OR_TAG.finditer(beginning):
+        if tag[1] and tag[1].lower() == b"meta":
+            given = {name.lower(): b"".join(values) for name, *values in _ATTRIBUTE.findall(tag[2])}
+            if b"charset" in given:
+                yield given[b"charset"].decode("latin-1")
+            elif given.get(b"http-equiv", b"").lower() == b"content-type":
+                for charset in _CHARSET_IN_CONTENT.findall(given.get(b"content", b"")):
+                    yield charset.decode("latin-1")
+    if declaration := _XML.match(beginning):
+        yield declaration[1].decode("latin-1")
+
+
+def _as_it_can_be(declared: Encoding) -> Encoding:
+    """Correct a declaration that could not be read if it were true (HTML standard, same section)."""
+    corrected = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
+    return webencodings.lookup(corrected.get(declared.name, declared.name)) or declared

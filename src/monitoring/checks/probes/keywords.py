@@ -1,0 +1,112 @@
+"""Looks for keywords in a page while it arrives, in the encoding in which browsers would read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from webencodings import UTF8, IncrementalDecoder
+
+from monitoring.checks.probes.charsets import (
+    DECLARING_BYTES,
+    find_declared_encoding,
+    find_named_encoding,
+    may_declare_encoding,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from webencodings import Encoding
+
+    from monitoring.outbound.exchanges import Headers
+
+
+class KeywordSearch:
+    """Reads a body until every keyword is found.
+
+    A keyword is text: its case matters, and so does the way in which its letters are composed (no Unicode
+    normalization). `is_expected` says of a status whether keywords matter then.
+    """
+
+    def __init__(self, keywords: Iterable[str], is_expected: Callable[[int], bool]) -> None:
+        self._keywords = frozenset(keywords)
+        self._is_expected = is_expected
+        self._beginning = b""
+        self._text: _Text | _UndeclaredText | None = None
+
+    def finish(self) -> frozenset[str]:
+        """End the text where the reading ended, and return the keywords that stand in it."""
+        text = self._text or self._begin_text(find_declared_encoding(self._beginning))
+        text.read(b"", is_last=True)
+        return text.found
+
+    # Called by the client
+
+    def begin(self, status_code: int, headers: Headers) -> bool:
+        """Read the body if there is something to look for."""
+        if not self._keywords or not self._is_expected(status_code):
+            return False
+        content_type = headers.get(b"content-type", [b""])[-1].decode("latin-1")
+        encoding = find_named_encoding(content_type)
+        if encoding or not may_declare_encoding(content_type):
+            self._begin_text(encoding)
+        return True
+
+    def read(self, piece: bytes) -> bool:
+        """Look through a piece, once enough has come to know what the page declares."""
+        if text := self._text:
+            text.read(piece)
+        else:
+            self._beginning += piece
+            if len(self._beginning) < DECLARING_BYTES:
+                return True
+            text = self._begin_text(find_declared_encoding(self._beginning))
+        return text.found != self._keywords
+
+    def _begin_text(self, encoding: Encoding | None) -> _Text | _UndeclaredText:
+        self._text = _Text(self._keywords, encoding) if encoding else _UndeclaredText(self._keywords)
+        self._text.read(self._beginning)
+        return self._text
+
+
+class _Text:
+    """Text in an encoding, of which only as much is kept as a keyword may need that goes on."""
+
+    def __init__(self, keywords: frozenset[str], encoding: Encoding | str) -> None:
+        self._missing = set(keywords)
+        self._keywords = keywords
+        self._decoder = IncrementalDecoder(encoding)
+        self._kept_characters = max(map(len, keywords), default=1) - 1
+        self._end = ""
+
+    @property
+    def found(self) -> frozenset[str]:
+        return self._keywords - self._missing
+
+    def read(self, piece: bytes, *, is_last: bool = False) -> str:
+        text = self._end + self._decoder.decode(piece, final=is_last)
+        self._missing = {each for each in self._missing if each not in text}
+        self._end = text[-self._kept_characters :] if self._kept_characters else ""
+        return text
+
+
+class _UndeclaredText:
+    """Text that says nothing of its encoding: UTF-8, and if that fails somewhere, windows-1252 as well.
+
+    Browsers guess, by the page's address or its reader's language (HTML standard, "determining the character
+    encoding"). Windows-1252 is what they take for most of the world.
+    """
+
+    def __init__(self, keywords: frozenset[str]) -> None:
+        self._utf_8 = _Text(keywords, UTF8)
+        self._windows_1252 = _Text(keywords, "windows-1252")
+        self._is_utf_8 = True
+
+    @property
+    def found(self) -> frozenset[str]:
+        return self._utf_8.found if self._is_utf_8 else self._utf_8.found | self._windows_1252.found
+
+    def read(self, piece: bytes, *, is_last: bool = False) -> None:
+        if "\N{REPLACEMENT CHARACTER}" in self._utf_8.read(piece, is_last=is_last):
+            self._is_utf_8 = False
+        self._windows_1252.read(piece, is_last=is_last)
