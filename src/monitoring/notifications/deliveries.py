@@ -104,6 +104,7 @@ async def redeliver(
             delivery.claim = uuid4()  # a claim that nobody holds
         else:
             delivery.due_at, delivery.claim = now, None
+        delivery.may_have_arrived |= delivery.status == DeliveryStatus.DELIVERED
         delivery.status, delivery.attempts = DeliveryStatus.PENDING, 0
         delivery.nudged_at = delivery.delivered_at = delivery.hold = delivery.digest_id = None
         delivery.status_code = delivery.error_message = None

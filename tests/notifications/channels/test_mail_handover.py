@@ -175,6 +175,7 @@ class TestAnswers:
                     reception=Reception.TRY_AGAIN,
                     error_message=f"{TROUBLE}It closed the connection",
                     is_receivers_fault=False,
+                    may_have_arrived=True,
                 ),
             ),
             (
@@ -184,6 +185,7 @@ class TestAnswers:
                     reception=Reception.TRY_AGAIN,
                     error_message=f"{TROUBLE}It closed the connection",
                     is_receivers_fault=False,
+                    may_have_arrived=True,
                 ),
             ),
         ],

@@ -29,7 +29,8 @@ class AttemptResult:
     """What came of an attempt, in the words of the delivery log.
 
     `retry_after_seconds` is the pause that the receiver asked for, if it did. `disabled_reason` is set if the
-    receiver wants no more notifications: it is turned off, and this says why.
+    receiver wants no more notifications: it is turned off, and this says why. `may_have_arrived` says that
+    an attempt failed after which the receiver may have the notification: it did not answer in time.
     """
 
     reception: Reception
@@ -38,6 +39,7 @@ class AttemptResult:
     retry_after_seconds: float | None = None
     disabled_reason: str | None = None
     is_receivers_fault: bool = True
+    may_have_arrived: bool = False
 
 
 class Channel(Protocol):
