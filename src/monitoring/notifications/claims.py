@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from monitoring.backends.database import transaction
 from monitoring.backends.leases import Claim, begin_attempt, is_due
 from monitoring.notifications.grouping import end_parts, find_parts, may_join_others, tell_together
+from monitoring.notifications.log_lines import log_given_up, log_skipped
 from monitoring.notifications.models import (
     CONFIRMATION,
     DeliveryStatus,
@@ -83,6 +84,7 @@ async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
             return None
         if reason := _why_never(delivery, channel):
             await _end(delivery, DeliveryStatus.FAILED, reason)
+            log_given_up(delivery, channel, reason)
             return None
         again_at = None
         if not await has_room(channel, now):
@@ -125,7 +127,8 @@ async def _take_turn(
     parts = await find_parts(delivery, channel, now)
     turn = await find_turn([delivery, *parts], now)
     for needless, because_of in turn.needless:
-        await skip_needless(needless, because_of)
+        if reason := await skip_needless(needless, because_of):
+            log_skipped(needless, channel, reason)
     skipped = {needless.id for needless, _ in turn.needless}
     if delivery.id in skipped:
         return None
@@ -136,6 +139,7 @@ async def _take_turn(
         return None
     if channel.type in PAGERS and await is_end_of_nothing(delivery):
         await _end(delivery, DeliveryStatus.SKIPPED, END_OF_NOTHING)
+        log_skipped(delivery, channel, END_OF_NOTHING)
         return None
     return [part for part in parts if part.id not in skipped and part.id not in turn.waits]
 

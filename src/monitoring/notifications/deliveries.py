@@ -113,8 +113,10 @@ async def redeliver(
         return delivery
 
 
-async def end_waiting_deliveries(channel_id: UUID) -> None:
-    """Give up deliveries that wait for a disabled channel. Attempts under way find out by themselves.
+async def end_waiting_deliveries(channel_id: UUID) -> int:
+    """Give up deliveries that wait for a disabled channel, and return how many.
+
+    Attempts under way find out by themselves.
 
     So do the events that a digest under way tells.
     """
@@ -123,7 +125,7 @@ async def end_waiting_deliveries(channel_id: UUID) -> None:
     waiting = of_channel.filter(
         Q(digest_id=None) | ~Q(digest_id__in=under_way), status=DeliveryStatus.PENDING, claim=None
     )
-    await waiting.update(status=DeliveryStatus.FAILED, due_at=None, error_message=CHANNEL_DISABLED)
+    return await waiting.update(status=DeliveryStatus.FAILED, due_at=None, error_message=CHANNEL_DISABLED)
 
 
 async def _lock_channel(team_id: UUID, channel_id: UUID, *, absent: str) -> NotificationChannel:

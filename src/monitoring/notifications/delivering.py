@@ -14,6 +14,7 @@ from monitoring.metrics import NOTIFICATION_ATTEMPTS
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.disabling import disable, find_failure
 from monitoring.notifications.grouping import end_parts
+from monitoring.notifications.log_lines import log_failure, log_given_up
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.rules import conclude
@@ -90,6 +91,10 @@ async def _store(
             await NotificationChannel.select_for_update(no_key=True).get_or_none(id=claim.channel.id)
         told = await disable(claim.channel, result.disabled_reason, now) if result.disabled_reason else []
         is_ours = await claim.end(**outcome, due_at=due_at, nudged_at=None)
+        if is_ours and due_at:
+            log_failure(claim.row, claim.channel, result.error_message, due_at)
+        if is_ours and conclusion.status is DeliveryStatus.FAILED:
+            log_given_up(claim.row, claim.channel, result.error_message)
         if is_ours and conclusion.wait is None:
             await end_parts(claim.row, **outcome)
             is_failure = conclusion.status is DeliveryStatus.FAILED and result.is_receivers_fault

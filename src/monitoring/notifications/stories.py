@@ -82,8 +82,11 @@ async def find_turn(wanted: Sequence[NotificationDelivery], now: datetime) -> Tu
     return Turn([*needless.values()], waits)
 
 
-async def skip_needless(delivery: NotificationDelivery, because_of: str) -> None:
-    """Skip a delivery, with all that it tells if it is a digest, unless somebody ended it meanwhile."""
+async def skip_needless(delivery: NotificationDelivery, because_of: str) -> str | None:
+    """Skip a delivery, with all that it tells if it is a digest, and return why.
+
+    Returns None if somebody ended it meanwhile.
+    """
     reason = say_why_needless(
         because_of,
         delivery.attempts,
@@ -92,8 +95,10 @@ async def skip_needless(delivery: NotificationDelivery, because_of: str) -> None
     )
     result = {"status": DeliveryStatus.SKIPPED, "error_message": reason}
     as_seen = NotificationDelivery.filter(id=delivery.id, status=DeliveryStatus.PENDING, claim=delivery.claim)
-    if await as_seen.update(**result, due_at=None, claim=None):
-        await end_parts(delivery, **result)
+    if not await as_seen.update(**result, due_at=None, claim=None):
+        return None
+    await end_parts(delivery, **result)
+    return reason
 
 
 async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
