@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextvars import copy_context
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from uuid import uuid4
 import pytest
 
 from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.channels.sending import current_sender, open_sender
@@ -362,6 +364,23 @@ class TestMessage:
         claims = await asyncio.gather(*[claim_delivery(each) for each in delivery_ids * 10])
         assert len([claim for claim in claims if claim]) == 1
 
+    @pytest.mark.production("SQLite lets one transaction in at a time")
+    async def test_waits_while_somebody_changes_what_it_makes_needless(self) -> None:
+        story, provider = await story_at("slack"), Provider(500)
+        await story.tell("incident.opened")
+        await work_off(story.channel, provider)
+        await story.tell("incident.resolved")
+        opened, ended = [await story.find(f"incident.{how}") for how in ("opened", "resolved")]
+        outside = copy_context()
+        async with transaction():
+            await NotificationDelivery.select_for_update().get(id=opened.id)
+            claiming = asyncio.create_task(claim_delivery(ended.id), context=outside)
+            assert await asyncio.wait_for(claiming, timeout=30) is None
+        await pass_time(story.channel)
+        await work_off(story.channel, provider)
+        assert provider.told == ["down", "up"]
+        assert [status for _, status, _ in await log_of(story.channel)] == ["skipped", "delivered"]
+
 
 class TestRedelivery:
     async def test_of_an_opening_that_was_skipped_sends_it(self) -> None:
@@ -452,8 +471,9 @@ class TestStorm:
         story, provider = await story_at("slack"), Provider(500)
         stories = await self.begin(story.channel, provider)
         await stories[0].tell("incident.resolved")
-        await pass_time(story.channel)
+        await make_due((await stories[0].find("incident.resolved")).id)
         await work_off(story.channel, provider)
+        assert provider.told == ["many down"]
         await pass_time(story.channel)
         await work_off(story.channel, provider)
         assert provider.told == ["many down", "many down", "up"]

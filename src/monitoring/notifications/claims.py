@@ -29,7 +29,7 @@ from monitoring.notifications.rules import (
     NOT_CONFIRMED,
     WORKER_STOPPED,
 )
-from monitoring.notifications.stories import find_turn, is_end_of_nothing, skip_needless
+from monitoring.notifications.stories import LOOK_AGAIN, find_turn, is_end_of_nothing, skip_needless
 from monitoring.notifications.turns import has_room
 
 if TYPE_CHECKING:
@@ -126,13 +126,16 @@ async def _take_turn(
     """
     parts = await find_parts(delivery, channel, now)
     turn = await find_turn([delivery, *parts], now)
+    skipped, waits_until = set(), turn.waits.get(delivery.id)
     for needless, because_of in turn.needless:
         if reason := await skip_needless(needless, because_of):
+            skipped.add(needless.id)
             log_skipped(needless, channel, reason)
-    skipped = {needless.id for needless, _ in turn.needless}
+        else:
+            waits_until = now + LOOK_AGAIN
     if delivery.id in skipped:
         return None
-    if waits_until := turn.waits.get(delivery.id):
+    if waits_until:
         if not may_join_others(delivery, channel):
             delivery.hold = Hold.STORY
         await _waits(delivery, channel, waits_until, now)

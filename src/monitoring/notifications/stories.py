@@ -85,7 +85,8 @@ async def find_turn(wanted: Sequence[NotificationDelivery], now: datetime) -> Tu
 async def skip_needless(delivery: NotificationDelivery, because_of: str) -> str | None:
     """Skip a delivery, with all that it tells if it is a digest, and return why.
 
-    Returns None if somebody ended it meanwhile.
+    Returns None if somebody else is changing it, or has done so since it was read. It may then be sent again,
+    so what follows it must wait.
     """
     reason = say_why_needless(
         because_of,
@@ -95,8 +96,9 @@ async def skip_needless(delivery: NotificationDelivery, because_of: str) -> str 
     )
     result = {"status": DeliveryStatus.SKIPPED, "error_message": reason}
     as_seen = NotificationDelivery.filter(id=delivery.id, status=DeliveryStatus.PENDING, claim=delivery.claim)
-    if not await as_seen.update(**result, due_at=None, claim=None):
+    if not await as_seen.select_for_update(skip_locked=True).only("id"):
         return None
+    await as_seen.update(**result, due_at=None, claim=None)
     await end_parts(delivery, **result)
     return reason
 
