@@ -65,6 +65,7 @@ def judge_telling(
             yield from _judge_row(route, row, log, was_taken=taken)
         for incident in incidents:
             yield from _judge_incident(route, incident, log, arrived)
+            yield from _judge_order(route, incident, log, arrived, deaths)
 
 
 def _judge_attempts(
@@ -106,14 +107,35 @@ def _judge_incident(
     skipped = [row for row in messages[OPENED] if row["status"] == "skipped"]
     due = incident["confirmed_at"].timestamp() + route.delay_seconds
     ended = incident["resolved_at"].timestamp() if incident["resolved_at"] else None
-    if skipped and (ended is None or ended >= due):
-        yield f"{where} was skipped, though it lasted longer than the delay"
-    for event, wanted in {OPENED: 1, RESOLVED: int(ended is not None and not skipped)}.items():
+    if skipped and ended is None:
+        yield f"{where} was skipped, though it is not over"
+    # An opening that was refused until the end is skipped too, and then the end alone is told.
+    is_spared = bool(skipped) and ended is not None and ended < due
+    for event, wanted in {OPENED: 1, RESOLVED: int(ended is not None and not is_spared)}.items():
         if len(messages[event]) != wanted:
             yield f"{where}: {event} is told by {len(messages[event])} messages instead of {wanted}"
     for row in messages[OPENED]:
         if any(each.at < due for each in arrived.get(str(row["id"]), ())):
             yield f"{where} was told before the delay was over"
+
+
+def _judge_order(
+    route: Route,
+    incident: Mapping[str, Any],
+    log: Mapping[str, Mapping[str, Any]],
+    arrived: Mapping[str, Sequence[Arrival]],
+    deaths: Sequence[Span],
+) -> Iterator[str]:
+    incident_id = str(incident["id"])
+    openings, ends = (
+        {str(row["id"]) for row in _find_messages(incident_id, event, log)} for event in (OPENED, RESOLVED)
+    )
+    told_over = [each.at for message_id in ends for each in arrived.get(message_id, ())]
+    if not told_over:
+        return
+    for each in [attempt for message_id in openings - ends for attempt in arrived.get(message_id, ())]:
+        if each.at > min(told_over) and not any(a <= each.at and min(told_over) <= b for a, b in deaths):
+            yield f"{route.name}: incident {incident_id} was told to have begun after it was told to be over"
 
 
 def _find_messages(

@@ -45,7 +45,7 @@ DIGEST = row(
 )
 PART = RESOLVED | {"digest_id": "d1"}
 ARRIVALS = [arrival("d1", 21), arrival("d2", 61)]
-AGAIN = [*ARRIVALS, arrival("d1", 90)]
+AGAIN = [*ARRIVALS, arrival("d1", 55)]
 
 
 def judge(
@@ -67,6 +67,11 @@ def test_a_digest_tells_all_its_events() -> None:
 
 def test_what_was_over_before_the_delay_is_told_nobody() -> None:
     assert judge([OPENED | {"status": "skipped"}], [], resolved_at=at(10)) == []
+
+
+def test_what_was_refused_until_it_was_over_is_told_as_over() -> None:
+    refused = arrival("d1", 21, was_taken=False)
+    assert judge([OPENED | {"status": "skipped"}, RESOLVED], [refused, arrival("d2", 61)]) == []
 
 
 def test_a_message_may_come_again_if_it_was_refused_or_its_worker_died() -> None:
@@ -126,12 +131,22 @@ SPOILT = {
         [arrival("d1", 5), ARRIVALS[1]],
         "incident i1 was told before the delay was over",
     ),
-    "skipped though it lasted": (
+    "skipped though it lasted, and its end too": (
         [OPENED | {"status": "skipped"}],
         [],
-        "incident i1 was skipped, though it lasted longer than the delay",
+        "incident i1: incident.resolved is told by 0 messages instead of 1",
+    ),
+    "begun after it was over": (
+        [OPENED, RESOLVED],
+        [arrival("d2", 61), arrival("d1", 70)],
+        "incident i1 was told to have begun after it was told to be over",
     ),
 }
+
+
+def test_what_is_skipped_before_it_is_over_is_named() -> None:
+    skipped = judge([OPENED | {"status": "skipped"}], [], resolved_at=None)
+    assert skipped == ["email late: incident i1 was skipped, though it is not over"]
 
 
 @pytest.mark.parametrize("what", SPOILT)

@@ -21,7 +21,7 @@ from backends.garden_models import Bed, Plant
 from frozen_servers import frozen
 from metric_values import reading
 from monitoring.backends.assembly import Backends, open_backends
-from monitoring.backends.database import transaction
+from monitoring.backends.database import after_commit, transaction
 from monitoring.backends.database_clients.configuration import WRITE_AHEAD_LOG_BYTES
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable, TransactionConflict
 from real_servers import find_free_port, running_postgres
@@ -62,6 +62,20 @@ class TestTransaction:
         with pytest.raises(ZeroDivisionError):
             await _create_bed_and_fail("south")
         assert await Bed.all().count() == 0
+
+    async def test_what_was_put_off_is_done_after_the_outermost_commit(self) -> None:
+        done: list[str] = []
+        after_commit(lambda: done.append("outside"))
+        async with transaction():
+            after_commit(lambda: done.append("outer"))
+            async with transaction():
+                after_commit(lambda: done.append("inner"))
+            with suppress(RuntimeError):
+                async with transaction():
+                    after_commit(lambda: done.append("rolled back"))
+                    raise RuntimeError
+            assert done == ["outside"]
+        assert done == ["outside", "outer", "inner"]
 
     async def test_an_inner_transaction_can_fail_alone(self) -> None:
         async with transaction():

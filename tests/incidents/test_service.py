@@ -15,7 +15,7 @@ from monitoring.auth.service import create_team
 from monitoring.backends.database import transaction
 from monitoring.incidents.models import Incident, Resolution
 from monitoring.incidents.service import Opening, open_incidents, resolve_incidents
-from monitoring.monitors.service import create_monitor
+from monitoring.monitors.service import create_monitor, delete_monitor
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.service import create_channel
 from monitoring.notifications.subjects import KnownMonitor
@@ -185,3 +185,41 @@ class TestResolving:
         await break_down(other)
         assert await resolve(monitor) == []
         assert (await Incident.get(monitor_id=other.id)).resolved_at is None
+
+
+@pytest.mark.usefixtures("_backends")
+class TestLog:
+    async def test_has_one_line_when_an_incident_opens_and_one_when_it_ends(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level("INFO", "monitoring.incidents")
+        monitor = await watch()
+        await break_down(monitor)
+        await break_down(monitor)
+        await resolve(monitor)
+        await resolve(monitor)
+        incident = await Incident.get(monitor_id=monitor.id)
+        named = f"the monitor Storefront ({monitor.id})"
+        assert caplog.messages == [
+            f"Incident {incident.id} opened: {named} is down (unexpected_status: {SENTENCE})",
+            f"Incident {incident.id} resolved: {named} recovered",
+        ]
+        assert {each.levelname for each in caplog.records} == {"INFO"}
+
+    async def test_says_that_somebody_ended_it(self, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level("INFO", "monitoring.incidents")
+        monitor = await watch()
+        await break_down(monitor)
+        await delete_monitor(monitor.team_id, monitor.id)
+        assert caplog.messages[-1].endswith(f"the monitor Storefront ({monitor.id}) was deleted")
+
+    async def test_has_nothing_of_an_incident_that_was_not_stored(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level("INFO", "monitoring.incidents")
+        monitor = await watch()
+        with suppress(RuntimeError):
+            async with transaction():
+                await break_down(monitor)
+                raise RuntimeError("the database went away")
+        assert caplog.messages == []

@@ -6,7 +6,9 @@ import asyncio
 import os
 import pkgutil
 import re
+from collections.abc import Callable
 from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -122,6 +124,10 @@ def make_private_file(file: Path, settings: Settings) -> None:
             each.chmod(0o600)
 
 
+# What to do after the commit of the transaction that this task is in, if it is in one.
+_after_commit: ContextVar[list[Callable[[], None]] | None] = ContextVar("after_commit", default=None)
+
+
 @asynccontextmanager
 async def transaction() -> AsyncIterator[BaseDBAsyncClient]:
     """Do everything inside or nothing. Inside another transaction it is a savepoint.
@@ -129,8 +135,30 @@ async def transaction() -> AsyncIterator[BaseDBAsyncClient]:
     SQLite takes the write lock at the start and waits for it. PostgreSQL may raise `TransactionConflict`: the
     same transaction may then be tried again. `DatabaseUnavailable` says that nothing was decided.
     """
-    async with in_transaction() as connection:
-        yield connection
+    outer, postponed = _after_commit.get(), list[Callable[[], None]]()
+    token = _after_commit.set(postponed)
+    try:
+        async with in_transaction() as connection:
+            yield connection
+    finally:
+        _after_commit.reset(token)
+    if outer is not None:
+        outer.extend(postponed)
+        return
+    for act in postponed:
+        act()
+
+
+def after_commit(act: Callable[[], None]) -> None:
+    """Do something that cannot be undone once the caller's transaction is committed, and else never.
+
+    Outside a transaction it is done at once. It must not raise.
+    """
+    postponed = _after_commit.get()
+    if postponed is None:
+        act()
+    else:
+        postponed.append(act)
 
 
 async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> list[str]:

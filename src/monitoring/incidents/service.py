@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tortoise.functions import Count
 
-from monitoring.backends.database import transaction
+from monitoring.backends.database import after_commit, transaction
 from monitoring.backends.pages import Page, read_page
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Incident, IncidentState, Resolution
@@ -31,6 +33,8 @@ UPDATED_AT_ONCE = 500
 
 # So far back incidents tell whether a monitor is flapping.
 RECENT = timedelta(hours=1)
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +82,9 @@ async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
         ids = [incident.id for incident in incidents]
         opened = set(await Incident.filter(id__in=ids).values_list("id", flat=True))
         recent = await _count_recent(incidents)
+        for each, incident in zip(openings, incidents, strict=True):
+            if incident.id in opened:
+                _log(incident, each.monitor, "opened", f"is down ({each.error}: {each.error_message})")
         return await announce(
             [
                 announcement_of(
@@ -106,6 +113,10 @@ async def resolve_incidents(endings: Sequence[Ending]) -> list[UUID]:
             incidents, fields=("resolved_at", "resolution"), batch_size=UPDATED_AT_ONCE
         )
         recent = await _count_recent(incidents)
+        for incident in incidents:
+            ending = endings_by_monitor[incident.monitor_id]
+            how = "recovered" if ending.resolution is Resolution.RECOVERED else f"was {ending.resolution}"
+            _log(incident, ending.monitor, "resolved", how)
         return await announce(
             [
                 announcement_of(
@@ -155,6 +166,11 @@ async def get_incident(team_id: UUID, incident_id: UUID) -> Incident:
     if incident is None:
         raise Problem("incident_not_found")
     return incident
+
+
+def _log(incident: Incident, monitor: MonitorSubject, what: str, why: str) -> None:
+    line = "Incident %s %s: the monitor %s (%s) %s"
+    after_commit(partial(log.info, line, incident.id, what, monitor.name, monitor.id, why))
 
 
 async def _count_recent(incidents: Sequence[Incident]) -> Counter[UUID]:

@@ -13,20 +13,23 @@ from typing import TYPE_CHECKING, ClassVar
 
 from monitoring.backends.database import transaction
 from monitoring.backends.leases import Claim, begin_attempt, is_due
-from monitoring.notifications.grouping import end_parts, gather_digest
+from monitoring.notifications.grouping import end_parts, find_parts, may_join_others, tell_together
+from monitoring.notifications.log_lines import log_given_up, log_skipped
 from monitoring.notifications.models import (
     CONFIRMATION,
     DeliveryStatus,
     NotificationChannel,
     NotificationDelivery,
 )
-from monitoring.notifications.routing import ASKED_FOR, Hold, route_of
+from monitoring.notifications.routing import ASKED_FOR, PAGERS, Hold, route_of
 from monitoring.notifications.rules import (
     CHANNEL_DISABLED,
+    END_OF_NOTHING,
     MAX_ATTEMPTS,
     NOT_CONFIRMED,
     WORKER_STOPPED,
 )
+from monitoring.notifications.stories import LOOK_AGAIN, find_turn, is_end_of_nothing, skip_needless
 from monitoring.notifications.turns import has_room
 
 if TYPE_CHECKING:
@@ -42,21 +45,26 @@ NO_ROOM_WAIT = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class DeliveryClaim(Claim[NotificationDelivery]):
-    """The right to send a delivery to its channel."""
+    """The right to send a delivery to its channel.
+
+    `had_arrived` says whether an earlier attempt may have arrived. While this one lasts, the row says that
+    one may have, in case its worker dies.
+    """
 
     # Its receiver may have it already, by this id: it must stay what it is, and neither become another digest
     # nor a part of one.
     when_given_back: ClassVar[Mapping[str, object]] = {"nudged_at": None, "hold": None}
 
     channel: NotificationChannel
+    had_arrived: bool
 
 
 async def claim_delivery(delivery_id: UUID) -> DeliveryClaim | None:
     """Claim a delivery and count the attempt. Returns None if it is not due, or its channel is disabled.
 
-    Returns None too while its channel or its team has no room for another attempt: the delivery is then due
-    some seconds later. A delivery that has used up its attempts, because each time its worker was killed,
-    ends as failed here.
+    Returns None too while its channel or its team has no room for another attempt, or while an earlier
+    message of its story has not ended: the delivery is then due later. A delivery that has used up its
+    attempts, because each time its worker was killed, ends as failed here. One that is needless is skipped.
     """
     async with DeliveryClaim.beginning(NotificationDelivery.filter(id=delivery_id)) as claim_id:
         return await _claim(delivery_id, claim_id)
@@ -75,32 +83,76 @@ async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
         if channel is None or delivery is None:
             return None
         if reason := _why_never(delivery, channel):
-            delivery.status, delivery.due_at, delivery.claim = DeliveryStatus.FAILED, None, None
-            delivery.error_message = reason
-            await delivery.save()
-            await end_parts(delivery, status=delivery.status, error_message=delivery.error_message)
+            await _end(delivery, DeliveryStatus.FAILED, reason)
+            log_given_up(delivery, channel, reason)
             return None
-        if waits_until := await _find_wait(delivery, channel, now):
-            delivery.due_at, delivery.claim, delivery.nudged_at = waits_until, None, None
-            await delivery.save()
+        again_at = None
+        if not await has_room(channel, now):
+            again_at = now + NO_ROOM_WAIT * (1 + random.random())  # noqa: S311 - jitter is no secret
+        if await _waits(delivery, channel, again_at, now):
             return None
-        await gather_digest(delivery, channel, now)
+        parts = await _take_turn(delivery, channel, now)
+        if parts is None:
+            return None
+        await tell_together(delivery, parts, now)
+        had_arrived, delivery.may_have_arrived = delivery.may_have_arrived, True
         await begin_attempt(delivery, claim_id, now + LEASE)
-    return DeliveryClaim(claim_id, delivery, channel)
+    return DeliveryClaim(claim_id, delivery, channel, had_arrived)
 
 
-async def _find_wait(
-    delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
-) -> datetime | None:
-    """Say until when a delivery waits that is due: for the end of quiet hours, or for room."""
+async def _waits(
+    delivery: NotificationDelivery, channel: NotificationChannel, again_at: datetime | None, now: datetime
+) -> bool:
+    """Let a delivery wait until a moment, or for the end of quiet hours that began since it was due.
+
+    Returns whether it waits.
+    """
     route, due_at = route_of(channel), delivery.due_at or now
-    again_at = None
-    if not await has_room(channel, now):
-        again_at = now + NO_ROOM_WAIT * (1 + random.random())  # noqa: S311 - jitter is no secret
     if delivery.event not in ASKED_FOR and (late_end := route.late_end(due_at, again_at or now)):
-        delivery.hold = Hold.LATE
-        return late_end
-    return again_at
+        delivery.hold, again_at = Hold.LATE, late_end
+    if again_at is None:
+        return False
+    delivery.due_at, delivery.claim, delivery.nudged_at = again_at, None, None
+    await delivery.save()
+    return True
+
+
+async def _take_turn(
+    delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
+) -> list[NotificationDelivery] | None:
+    """Skip what is needless by now, and return what a delivery tells too.
+
+    Returns None if the delivery is needless itself, or waits for an earlier one.
+    """
+    parts = await find_parts(delivery, channel, now)
+    turn = await find_turn([delivery, *parts], now)
+    skipped, waits_until = set(), turn.waits.get(delivery.id)
+    for needless, because_of in turn.needless:
+        if reason := await skip_needless(needless, because_of):
+            skipped.add(needless.id)
+            log_skipped(needless, channel, reason)
+        else:
+            waits_until = now + LOOK_AGAIN
+    if delivery.id in skipped:
+        return None
+    if waits_until:
+        if not may_join_others(delivery, channel):
+            delivery.hold = Hold.STORY
+        await _waits(delivery, channel, waits_until, now)
+        return None
+    if channel.type in PAGERS and await is_end_of_nothing(delivery):
+        await _end(delivery, DeliveryStatus.SKIPPED, END_OF_NOTHING)
+        log_skipped(delivery, channel, END_OF_NOTHING)
+        return None
+    return [part for part in parts if part.id not in skipped and part.id not in turn.waits]
+
+
+async def _end(delivery: NotificationDelivery, status: DeliveryStatus, reason: str) -> None:
+    """End a delivery without another attempt."""
+    delivery.status, delivery.due_at, delivery.claim = status, None, None
+    delivery.error_message = reason
+    await delivery.save()
+    await end_parts(delivery, status=status, error_message=reason)
 
 
 def _why_never(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:

@@ -104,6 +104,7 @@ async def redeliver(
             delivery.claim = uuid4()  # a claim that nobody holds
         else:
             delivery.due_at, delivery.claim = now, None
+        delivery.may_have_arrived |= delivery.status == DeliveryStatus.DELIVERED
         delivery.status, delivery.attempts = DeliveryStatus.PENDING, 0
         delivery.nudged_at = delivery.delivered_at = delivery.hold = delivery.digest_id = None
         delivery.status_code = delivery.error_message = None
@@ -112,8 +113,10 @@ async def redeliver(
         return delivery
 
 
-async def end_waiting_deliveries(channel_id: UUID) -> None:
-    """Give up deliveries that wait for a disabled channel. Attempts under way find out by themselves.
+async def end_waiting_deliveries(channel_id: UUID) -> int:
+    """Give up deliveries that wait for a disabled channel, and return how many.
+
+    Attempts under way find out by themselves.
 
     So do the events that a digest under way tells.
     """
@@ -122,7 +125,7 @@ async def end_waiting_deliveries(channel_id: UUID) -> None:
     waiting = of_channel.filter(
         Q(digest_id=None) | ~Q(digest_id__in=under_way), status=DeliveryStatus.PENDING, claim=None
     )
-    await waiting.update(status=DeliveryStatus.FAILED, due_at=None, error_message=CHANNEL_DISABLED)
+    return await waiting.update(status=DeliveryStatus.FAILED, due_at=None, error_message=CHANNEL_DISABLED)
 
 
 async def _lock_channel(team_id: UUID, channel_id: UUID, *, absent: str) -> NotificationChannel:

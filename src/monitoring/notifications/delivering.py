@@ -15,9 +15,11 @@ from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.disabling import disable, find_failure
 from monitoring.notifications.following import follow
 from monitoring.notifications.grouping import end_parts
+from monitoring.notifications.log_lines import log_failure, log_given_up
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.rules import conclude
+from monitoring.notifications.stories import call_followers
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -33,13 +35,17 @@ STORE_AGAIN_SECONDS = 1.0
 async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
     """Send a claimed delivery and store what came of it, unless the claim was lost meanwhile.
 
-    Returns deliveries to nudge: those that tell other channels that this one is disabled.
+    Returns deliveries to nudge: those that waited for this attempt, and those that tell other channels that
+    this one is disabled.
     """
     delivery, kind = claim.row, CHANNELS[claim.channel.type]
     try:
         result = await kind.send(delivery, claim.channel, sender, datetime.now(UTC))
-    except (asyncio.CancelledError, OSError):
+    except asyncio.CancelledError:
         await claim.give_back()
+        raise
+    except OSError:
+        await claim.give_back(may_have_arrived=claim.had_arrived)
         raise
     conclusion = conclude(result, delivery.attempts, random.random())  # noqa: S311 - jitter is no secret
     told = await _store_while_leased(claim, result, conclusion)
@@ -71,23 +77,29 @@ async def _store(
 ) -> list[UUID]:
     outcome = {
         "status": conclusion.status,
+        "may_have_arrived": claim.had_arrived or result.may_have_arrived,
         "status_code": result.status_code,
         "error_message": result.error_message,
         "attempted_at": now,
         "delivered_at": now if conclusion.status is DeliveryStatus.DELIVERED else None,
     }
+    route = route_of(claim.channel)
     due_at = now + conclusion.wait if conclusion.wait else None
     if due_at:
-        due_at = route_of(claim.channel).quiet_end(due_at) or due_at
+        due_at = route.quiet_end(due_at) or due_at
     async with transaction():
         if conclusion.status is DeliveryStatus.FAILED:  # the channel before its deliveries, as everywhere
             await NotificationChannel.select_for_update(no_key=True).get_or_none(id=claim.channel.id)
         await follow(claim.channel, result.new_settings, now)
         told = await disable(claim.channel, result.disabled_reason, now) if result.disabled_reason else []
         is_ours = await claim.end(**outcome, due_at=due_at, nudged_at=None)
+        if is_ours and due_at:
+            log_failure(claim.row, claim.channel, result.error_message, due_at)
+        if is_ours and conclusion.status is DeliveryStatus.FAILED:
+            log_given_up(claim.row, claim.channel, result.error_message)
         if is_ours and conclusion.wait is None:
             await end_parts(claim.row, **outcome)
             is_failure = conclusion.status is DeliveryStatus.FAILED and result.is_receivers_fault
             if is_failure and (reason := await find_failure(claim.row, claim.channel)):
                 told += await disable(claim.channel, reason, now)
-        return told
+        return told + await call_followers(claim.row, route.quiet_end(now) or now)

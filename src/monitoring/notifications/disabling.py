@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.deliveries import end_waiting_deliveries
+from monitoring.notifications.log_lines import log_disabled
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import Announcement
 from monitoring.notifications.rules import MAX_ATTEMPTS
@@ -29,7 +30,7 @@ async def disable(channel: NotificationChannel, reason: str, now: datetime) -> l
     unchanged = NotificationChannel.filter(id=channel.id, updated_at=channel.updated_at, enabled=True)
     if not await unchanged.update(enabled=False, disabled_reason=reason, updated_at=now):
         return []
-    await end_waiting_deliveries(channel.id)
+    log_disabled(channel, reason, await end_waiting_deliveries(channel.id))
     about = {"id": str(channel.id), "type": channel.type, "name": channel.name, "disabled_reason": reason}
     return await announce(
         [

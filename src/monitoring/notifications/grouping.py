@@ -15,10 +15,10 @@ from tortoise.expressions import Q
 from monitoring.backends.fields import first_uuid7_at
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
-from monitoring.notifications.routing import Hold, route_of
+from monitoring.notifications.routing import GATHERED, Hold, route_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from uuid import UUID
 
     from tortoise.queryset import QuerySet
@@ -66,15 +66,28 @@ async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
             await _hold_storm(channel_id, others, now)
 
 
-async def gather_digest(delivery: NotificationDelivery, channel: NotificationChannel, now: datetime) -> None:
-    """Let a delivery that waited, and is being claimed, tell the others that are due at its channel too.
+def may_join_others(delivery: NotificationDelivery, channel: NotificationChannel) -> bool:
+    """Say whether a delivery may become one message with others: it waits for that, and was never tried."""
+    return delivery.hold in GATHERED and not delivery.attempts and route_of(channel).is_read_by_people
 
-    Runs in the claim's transaction, which holds the channel. The caller saves the delivery.
+
+async def find_parts(
+    delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
+) -> list[NotificationDelivery]:
+    """Find what else is due at its channel if a delivery waited that is being claimed, and lock it.
+
+    Runs in the claim's transaction, which holds the channel.
     """
-    if delivery.hold in (None, Hold.LATE) or delivery.attempts or not route_of(channel).is_read_by_people:
-        return
+    if not may_join_others(delivery, channel):
+        return []
     waiting = _waiting_of(delivery.channel_id).filter(due_at__lte=now).exclude(id=delivery.id)
-    parts = await waiting.select_for_update(skip_locked=True).order_by("id").limit(MOST_IN_A_DIGEST - 1)
+    return await waiting.select_for_update(skip_locked=True).order_by("id").limit(MOST_IN_A_DIGEST - 1)
+
+
+async def tell_together(
+    delivery: NotificationDelivery, parts: Sequence[NotificationDelivery], now: datetime
+) -> None:
+    """Let a delivery tell others too, if there are any. The caller saves it."""
     if not parts:
         return
     in_order = sorted([delivery, *parts], key=lambda each: each.id)
@@ -96,7 +109,7 @@ async def _hold_storm(channel_id: UUID, those: Iterable[Queued], now: datetime) 
     those = list(those)
     lately = NotificationDelivery.filter(channel_id=channel_id, id__gte=first_uuid7_at(now - STORM_TIME))
     # What waits for a delay, a quiet morning or a flapping monitor disturbs nobody now.
-    prompt = lately.filter(Q(hold=None) | Q(hold=Hold.STORM))
+    prompt = lately.filter(Q(hold=None) | Q(hold__in=[Hold.STORM, Hold.STORY]))
     about_incidents = prompt.filter(Q(event__startswith="incident.") | Q(event=DIGEST))
     recent = await about_incidents.order_by("id").limit(MOST_BEFORE_A_STORM)
     if len(recent) + len(those) <= MOST_BEFORE_A_STORM:
@@ -122,5 +135,5 @@ async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> dateti
 
 def _waiting_of(channel_id: UUID) -> QuerySet[NotificationDelivery]:
     return NotificationDelivery.filter(
-        channel_id=channel_id, status=DeliveryStatus.PENDING, attempts=0, claim=None, hold__isnull=False
-    ).exclude(hold=Hold.LATE)
+        channel_id=channel_id, status=DeliveryStatus.PENDING, attempts=0, claim=None, hold__in=list(GATHERED)
+    )

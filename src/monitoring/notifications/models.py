@@ -81,7 +81,7 @@ class DeliveryStatus(StrEnum):
     PENDING = auto()
     DELIVERED = auto()
     FAILED = auto()
-    SKIPPED = auto()  # over, acknowledged or muted before it was to be sent
+    SKIPPED = auto()  # over, acknowledged or muted before it was sent
 
 
 class NotificationDelivery(Model):
@@ -107,7 +107,10 @@ class NotificationDelivery(Model):
     digest_id = fields.UUIDField(null=True, db_index=True)
     # When somebody last sent a message for it. The sweep then leaves it alone for a while.
     nudged_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    # False as long as the receiver refused every attempt outright. An earlier release did not note it.
+    may_have_arrived = fields.BooleanField(default=False, db_default=True)
     status_code = fields.IntField(null=True)
+    # Why the last attempt failed, or why it was skipped.
     error_message = fields.CharField(max_length=255, null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField(db_index=True)
     # When the last attempt ended. Null if there was none, or if an earlier release made it.

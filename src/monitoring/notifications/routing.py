@@ -34,6 +34,8 @@ ASKED_FOR = frozenset({TEST, CONFIRMATION})
 
 # The types of channels to programs.
 PROGRAMS = frozenset({"webhook", "custom", "pagerduty", "opsgenie"})
+# Those that keep incidents of their own, which an end closes and says nothing else.
+PAGERS = frozenset({"pagerduty", "opsgenie"})
 
 
 class Hold(StrEnum):
@@ -43,7 +45,12 @@ class Hold(StrEnum):
     STORM = "storm"  # more than a few events within a minute
     FLAPPING = "flapping"  # the monitor goes down again and again
     QUIET = "quiet"  # the channel has quiet hours
+    STORY = "story"  # an earlier message about the same incident has not ended
     LATE = "late"  # no worker took it before they began: it was its turn already, and it stays what it is
+
+
+# What becomes one message with others. Everything else was tried already, or was to be.
+GATHERED = frozenset({Hold.DELAY, Hold.STORM, Hold.FLAPPING, Hold.QUIET})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

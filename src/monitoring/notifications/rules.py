@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.notifications.channels.protocol import Reception
 from monitoring.notifications.models import DeliveryStatus
+from monitoring.notifications.routing import ACKNOWLEDGED
 
 if TYPE_CHECKING:
     from monitoring.notifications.channels.protocol import AttemptResult
@@ -36,6 +37,9 @@ TAKEN_BEFORE_THE_DELAY = "It was acknowledged before the channel's delay"
 MUTED_BEFORE = "The monitor was muted before it was to be sent"
 NOT_CONFIRMED = "The address is not confirmed"
 WORKER_STOPPED = "A worker stopped while sending this"
+END_OF_NOTHING = "The receiver was never told of what this ends"
+
+MAX_REASON_CHARACTERS = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +68,15 @@ def conclude(result: AttemptResult, attempts: int, chance: float) -> Conclusion:
 def wait_after(attempts: int, chance: float) -> timedelta | None:
     """Say how long to wait after the given number of attempts. Returns None if no attempt is left."""
     return WAITS[attempts - 1] * (1 + MOST_JITTER * chance) if attempts < MAX_ATTEMPTS else None
+
+
+def say_why_needless(
+    because_of: str, attempts: int, last_answer: str | None, *, may_have_arrived: bool
+) -> str:
+    """Say why a message is skipped that a later event made needless."""
+    what = "acknowledged" if because_of == ACKNOWLEDGED else "over"
+    if not attempts:
+        return f"It was {what} before it was sent"
+    doubt = ", and may have arrived" if may_have_arrived else ""
+    reason = f"It was {what} before another attempt{doubt}"
+    return f"{reason}. {last_answer}"[:MAX_REASON_CHARACTERS] if last_answer else reason

@@ -184,6 +184,7 @@ class TestAnswers:
                     reception=Reception.TRY_AGAIN,
                     error_message=f"{TROUBLE}It closed the connection",
                     is_receivers_fault=False,
+                    may_have_arrived=True,
                 ),
             ),
             (
@@ -193,6 +194,7 @@ class TestAnswers:
                     reception=Reception.TRY_AGAIN,
                     error_message=f"{TROUBLE}It closed the connection",
                     is_receivers_fault=False,
+                    may_have_arrived=True,
                 ),
             ),
         ],
@@ -205,7 +207,9 @@ class TestAnswers:
             assert await send_to(server) == expected
         assert server.accepted == []
 
-    async def test_of_no_server_at_all_are_worth_another_attempt(self, tmp_path: Path) -> None:
+    async def test_of_no_server_at_all_are_worth_another_attempt(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
         with closing(socket.create_server(("127.0.0.1", 0))) as taken:
             port = taken.getsockname()[1]
         result = await send_to(MailCatcher(tmp_path), f"smtps://127.0.0.1:{port}")
@@ -214,3 +218,6 @@ class TestAnswers:
             error_message=f"{TROUBLE}It cannot be reached",
             is_receivers_fault=False,
         )
+        assert caplog.messages == [
+            f"The mail server at 127.0.0.1:{port} took no message: It cannot be reached"
+        ]

@@ -90,7 +90,7 @@ async def hand_over(envelope: Envelope, server: MailServer, ca_file: Path | None
     except aiosmtplib.SMTPDataError as refused:
         return _judge_message(refused)
     except (aiosmtplib.SMTPException, OSError) as failed:  # TimeoutError is an OSError
-        return _blame_server(failed)
+        return _blame_server(failed, server)
     else:
         with suppress(aiosmtplib.SMTPException):
             await client.quit(timeout=GOODBYE_SECONDS)
@@ -126,16 +126,23 @@ def _judge_message(answer: aiosmtplib.SMTPDataError) -> AttemptResult:
     return _refuse(f"The mail server refused the message. {said}", answer.code)
 
 
-def _blame_server(failed: Exception) -> AttemptResult:
+def _blame_server(failed: Exception, server: MailServer) -> AttemptResult:
     """Say what is wrong with the server. What it answers is for the log: it may repeat credentials."""
     root = failed if isinstance(failed, ssl.SSLError) else failed.__cause__
     if isinstance(root, OSError) and root.errno in _OURS:
         raise root
     code = failed.code if isinstance(failed, aiosmtplib.SMTPResponseException) else None
     why = _explain(failed, root)
-    log.warning("The mail server took no message: %s%s", why, f" (answered {code})" if code else "")
+    answer = f" (answered {code})" if code else ""
+    log.warning("The mail server at %s:%d took no message: %s%s", server.host, server.port, why, answer)
     result = _try_again(f"The service's mail server took no message. {why}", code)
-    return replace(result, is_receivers_fault=False)
+    return replace(result, is_receivers_fault=False, may_have_arrived=_was_perhaps_taken(failed))
+
+
+def _was_perhaps_taken(failed: Exception) -> bool:
+    """Say whether the server fell silent or hung up after it had accepted the connection."""
+    fell_silent = isinstance(failed, (TimeoutError, aiosmtplib.SMTPServerDisconnected))
+    return fell_silent and not isinstance(failed, aiosmtplib.SMTPConnectError)
 
 
 def _explain(failed: Exception, root: BaseException | None) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.outbound.exchanges import Exchange, OutboundRequest
+from monitoring.outbound.failures import FailureCode
 from monitoring.outbound.retry_after import read_retry_after
 
 if TYPE_CHECKING:
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
     from monitoring.outbound.exchanges import BodyReader
 
 TIMEOUT_SECONDS = 15.0
+
+# After these no request was sent. After any other failure, its receiver may have it.
+_NEVER_SENT = {
+    FailureCode.DNS_FAILURE,
+    FailureCode.CONNECTION_REFUSED,
+    FailureCode.TLS_INVALID,
+    FailureCode.BLOCKED_ADDRESS,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +73,11 @@ def judge_answer(exchange: Exchange) -> AttemptResult:
     """Say what came of a post: 2xx is the only success, and everything else is worth another attempt."""
     status_code = exchange.status_code
     if exchange.failure:
-        return AttemptResult(reception=Reception.TRY_AGAIN, error_message=exchange.failure.message)
+        return AttemptResult(
+            reception=Reception.TRY_AGAIN,
+            error_message=exchange.failure.message,
+            may_have_arrived=exchange.failure.code not in _NEVER_SENT,
+        )
     if status_code and is_success(status_code):
         return AttemptResult(reception=Reception.DELIVERED, status_code=status_code)
     return AttemptResult(
@@ -72,6 +85,7 @@ def judge_answer(exchange: Exchange) -> AttemptResult:
         status_code=status_code,
         error_message=f"Answered {status_code}",
         retry_after_seconds=read_retry_after(exchange.retry_after, datetime.now(UTC)),
+        may_have_arrived=status_code == HTTPStatus.GATEWAY_TIMEOUT,  # RFC 9110 §15.6.5
     )
 
 

@@ -30,7 +30,8 @@ class AttemptResult:
 
     `retry_after_seconds` is the pause that the receiver asked for, if it did. `disabled_reason` is set if the
     receiver wants no more notifications: it is turned off, and this says why. `new_settings` are fields of
-    the channel that the receiver says have changed: the next attempt uses them.
+    the channel that the receiver says have changed: the next attempt uses them. `may_have_arrived` says that
+    an attempt failed after which the receiver may have the notification: it did not answer in time.
     """
 
     reception: Reception
@@ -40,6 +41,7 @@ class AttemptResult:
     disabled_reason: str | None = None
     new_settings: Mapping[str, str] = field(default_factory=dict)
     is_receivers_fault: bool = True
+    may_have_arrived: bool = False
 
 
 class Channel(Protocol):

@@ -1,0 +1,16 @@
+from tortoise import fields, migrations
+from tortoise.migrations import operations as ops
+
+
+class Migration(migrations.Migration):
+    dependencies = [("monitoring", "0023_configurations_by_a_function")]
+
+    initial = False
+
+    operations = [
+        ops.AddField(
+            model_name="NotificationDelivery",
+            name="may_have_arrived",
+            field=fields.BooleanField(default=False, db_default=True),
+        ),
+    ]

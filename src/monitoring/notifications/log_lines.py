@@ -1,0 +1,66 @@
+"""What an operator reads in the log when somebody is not told. No line has an address or another secret.
+
+The lines are written once the caller's transaction is committed.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import TYPE_CHECKING
+
+from monitoring.backends.database import after_commit
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.rules import MAX_ATTEMPTS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+
+log = logging.getLogger(__name__)
+
+
+def log_failure(
+    delivery: NotificationDelivery, channel: NotificationChannel, answer: str | None, again_at: datetime
+) -> None:
+    """Warn of an attempt that failed, and say when the next one is."""
+    _warn(
+        "%s failed at attempt %d of %d, the next is at %s: %s",
+        _name(delivery, channel),
+        delivery.attempts,
+        MAX_ATTEMPTS,
+        write_timestamp(again_at),
+        answer,
+    )
+
+
+def log_given_up(delivery: NotificationDelivery, channel: NotificationChannel, reason: str | None) -> None:
+    """Warn of a delivery that is not tried again."""
+    _warn("%s is given up after %d attempts: %s", _name(delivery, channel), delivery.attempts, reason)
+
+
+def log_skipped(delivery: NotificationDelivery, channel: NotificationChannel, reason: str) -> None:
+    """Tell of a delivery that is needless by now."""
+    after_commit(partial(log.info, "%s is skipped: %s", _name(delivery, channel), reason))
+
+
+def log_disabled(channel: NotificationChannel, reason: str, waiting_count: int) -> None:
+    """Warn of a channel that is turned off, and of what waited for it: that is given up."""
+    _warn(
+        "The %s channel %s of the team %s is disabled (deliveries given up: %d): %s",
+        channel.type,
+        channel.id,
+        channel.team_id,
+        waiting_count,
+        reason,
+    )
+
+
+def _warn(line: str, *values: object) -> None:
+    after_commit(partial(log.warning, line, *values))
+
+
+def _name(delivery: NotificationDelivery, channel: NotificationChannel) -> str:
+    about = f" about {delivery.subject_id}" if delivery.subject_id else ""
+    return f"Delivery {delivery.id} of {delivery.event}{about} to the {channel.type} channel {channel.id}"
