@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from pathlib import Path  # noqa: TC003 - children are sent one
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from monitoring.cli.failing import fail

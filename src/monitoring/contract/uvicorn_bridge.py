@@ -83,8 +83,8 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
 class WebServer(Server):
     """Calls `announce` when it accepts requests, and ends when `is_stopped` says so.
 
-    It accepts on a socket that listens, which it may share with other processes. The kernel's queue belongs to
-    all of them, so a connection that waits is never lost with one of them.
+    It accepts on a socket that listens, which it may share with other processes. The kernel's queue belongs
+    to all of them, so a connection that waits is never lost with one of them.
     """
 
     def __init__(
