@@ -118,18 +118,21 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
         recovery_threshold=claimed.recovery_threshold,
     )
     is_settling = observation.health.streak > 0
+    planned_at = next_check_at(
+        claimed.monitor_id,
+        is_settling=is_settling,
+        interval_seconds=claimed.interval_seconds,
+        # A second look follows some seconds after the first one ended. Slots go by when a check began.
+        now=now if is_settling else checked.checked_at,
+    )
+    if is_in_maintenance and observation.health.is_blind and claimed.maintenance_until:
+        planned_at = min(planned_at, claimed.maintenance_until)  # then a failure counts
     return _Weighed(
         checked,
         observation,
         _weigh_warnings(checked),
         record(claimed.monitor_id, checked.checked_at, checked.finding),
-        next_check_at(
-            claimed.monitor_id,
-            is_settling=is_settling,
-            interval_seconds=claimed.interval_seconds,
-            # A second look follows some seconds after the first one ended. Slots go by when a check began.
-            now=now if is_settling else checked.checked_at,
-        ),
+        planned_at,
     )
 
 
