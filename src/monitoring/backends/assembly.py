@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from monitoring.backends.clock import Clock
 from monitoring.backends.counters import Counters, open_counters
 from monitoring.backends.current import _current, current_backends
 from monitoring.backends.database import Database, open_database
@@ -33,6 +34,7 @@ class Backends:
     database: Database
     blog_storage: BlogStorage | None
     counters: Counters
+    clock: Clock
     remembered: Remembered
     queue: TaskQueue
     rounds: Rounds
@@ -89,6 +91,7 @@ async def open_backends(
             # A transaction that puts holds a connection meanwhile; the other half is for all others.
             blog_storage=open_storage_of(settings, max(1, settings.database_pool_max_connections // 2)),
             counters=counters,
+            clock=Clock(database.read_time if is_postgres(database.context.db()) else None),
             # SQLite is quick to read, and a command that has only its file could tell nobody of a change.
             remembered=Remembered(counters, remembers=is_postgres(database.context.db())),
             queue=queue,
