@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 UNRELATED = ("shop.one.example", "www.two.example", "three.example", "www.four.example", "a.b.five.example")
+HERE = "127.0.0.1"  # where the site is, and on no other address
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -42,9 +43,9 @@ class Watched:
         self.names = names
         self._site = site
 
-    async def make(self, host: str, *, is_there: bool = False, settled: str = "up") -> Monitor:
+    async def make(self, host: str, address: str | None = None, settled: str = "up") -> Monitor:
         """Make a monitor. One that is settled as down has long been so."""
-        self.names.answers[host] = [["127.0.0.1"]] if is_there else None
+        self.names.answers[host] = [[address]] if address else None
         [monitor] = await make_due(
             since=LONG_AGO,
             url=self._site.url("/status/200", host),
@@ -105,7 +106,7 @@ async def test_as_many_unrelated_domains_as_count_that_vanish_together_are_our_o
         assert "This machine is offline" in told
 
         for host in UNRELATED:
-            watched.names.know(host, ["127.0.0.1"])
+            watched.names.know(host, [HERE])
         assert await watched.check(monitors) == ["up"] * FEWEST_DOMAINS
         async with asyncio.timeout(60):
             while len(own_log.messages) < 2:  # noqa: ASYNC110 - a log has no event
@@ -127,9 +128,23 @@ async def test_many_hosts_of_one_domain_are_down(watched: Watched) -> None:
         assert await watched.check(monitors) == ["down"] * len(monitors)
 
 
+async def test_unrelated_servers_that_vanish_together_are_our_own_blindness_though_names_are_found(
+    watched: Watched,
+) -> None:
+    monitors = [await watched.make(host, f"127.0.1.{number}") for number, host in enumerate(UNRELATED, 1)]
+    async with run_checker(watched.backends):
+        assert await watched.check(monitors) == ["unknown"] * len(monitors)
+
+
+async def test_many_domains_on_one_server_are_down_with_it(watched: Watched) -> None:
+    monitors = [await watched.make(host, "127.0.1.1") for host in (*UNRELATED, "six.example")]
+    async with run_checker(watched.backends):
+        assert await watched.check(monitors) == ["down"] * len(monitors)
+
+
 async def test_one_that_answers_shows_that_the_others_are_down(watched: Watched) -> None:
     monitors = [await watched.make(host) for host in UNRELATED]
-    fine = await watched.make("six.example", is_there=True)
+    fine = await watched.make("six.example", HERE)
     async with run_checker(watched.backends):
         assert await watched.check([*monitors, fine]) == ["down"] * len(monitors) + ["up"]
 
@@ -138,14 +153,14 @@ async def test_one_that_answered_before_is_asked_again_before_others_are_believe
     watched: Watched,
 ) -> None:
     monitors = [await watched.make(host) for host in UNRELATED]
-    fine = await watched.make("six.example", is_there=True)
+    fine = await watched.make("six.example", HERE)
     async with run_checker(watched.backends):
         assert await watched.check([fine]) == ["up"]
         assert await watched.check(monitors) == ["down"] * len(monitors)
 
 
 async def test_the_first_that_fails_is_doubted_though_the_others_answered_just_now(watched: Watched) -> None:
-    monitors = [await watched.make(host, is_there=True) for host in UNRELATED]
+    monitors = [await watched.make(host, HERE) for host in UNRELATED]
     async with run_checker(watched.backends):
         assert await watched.check(monitors) == ["up"] * len(monitors)
         for host in UNRELATED:

@@ -12,6 +12,7 @@ from monitoring.checks.witnesses import Witnesses
 from monitoring.monitors.health import Outcome, State
 from monitoring.outbound.client import HttpClient
 from monitoring.outbound.dialer import open_configured_dialer
+from monitoring.outbound.resolving import Resolver
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -27,8 +28,8 @@ BLIND = Finding(Outcome.UNKNOWN, message="The service itself was offline")
 @asynccontextmanager
 async def open_prober(settings: Settings) -> AsyncIterator[Prober]:
     """Open a prober by the settings. When the block ends, checks that are under way are cancelled."""
-    async with open_configured_dialer(settings) as dialer:
-        witnesses = Witnesses(dialer)
+    async with open_configured_dialer(settings) as dialer, Resolver(settings.dns_servers) as resolver:
+        witnesses = Witnesses(dialer, resolver)
         sight = Sight(HttpClient(dialer).send, settings.reference_urls, witnesses=witnesses)
         yield Prober(dialer, sight, witnesses)
 

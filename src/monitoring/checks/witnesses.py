@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.monitors.health import GRACE, State
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 
     from monitoring.checks.claims import Claimed
     from monitoring.outbound.dialer import Call, Dialer
+    from monitoring.outbound.resolving import Resolver
     from monitoring.outbound.targets import Endpoint
 
-# With fewer, all may well be down: one person's sites often share a server.
+# With fewer domains, or on fewer servers, all may well be down at once.
 FEWEST_DOMAINS = 5
 
 MOST_ASKED = 20
@@ -75,8 +77,11 @@ class _Witness(NamedTuple):
 class Witnesses:
     """One server for each domain that is not known to be down. `clock` is in seconds and never goes back."""
 
-    def __init__(self, dialer: Dialer, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, dialer: Dialer, resolver: Resolver, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._dialer = dialer
+        self._resolver = resolver
         self._clock = clock
         self._by_domain: dict[str, _Witness] = {}
         self._answered_at = float("-inf")
@@ -119,30 +124,40 @@ class Witnesses:
     async def is_any_there(self) -> bool:
         """Connect to up to twenty, chosen at random. Return as soon as one connection is made.
 
-        Too few are believed to be there.
+        Too few are believed to be there, and so are those that stand in too few places.
         """
         if self.count < FEWEST_DOMAINS:
             return True
-        known = [each.endpoint for each in self._by_domain.values()]
-        chosen = random.sample(known, min(MOST_ASKED, len(known)))
-        connecting = [asyncio.ensure_future(self._is_there(endpoint)) for endpoint in chosen]
+        chosen = random.sample(list(self._by_domain.items()), min(MOST_ASKED, len(self._by_domain)))
+        connecting = [asyncio.ensure_future(self._look_for(domain, each.endpoint)) for domain, each in chosen]
+        places: set[str] = set()
         try:
-            for answered in asyncio.as_completed(connecting):
-                if await answered:
+            for ended in asyncio.as_completed(connecting):
+                place = await ended
+                if place is None:
                     return True
-            return False
+                places.add(place)
+            return len(places) < FEWEST_DOMAINS
         finally:
             for task in connecting:
                 task.cancel()
             await asyncio.gather(*connecting, return_exceptions=True)
 
-    async def _is_there(self, endpoint: Endpoint) -> bool:
+    async def _look_for(self, domain: str, endpoint: Endpoint) -> str | None:
+        """Return None if a connection is made, and otherwise the place where there was nobody.
+
+        That is the server's address or, if its name has none that can be found, its domain.
+        """
+        place = domain
+
         async def connect(call: Call) -> None:
             connection = await call.connect(endpoint, asyncio.Protocol)
-            connection.transport.close()
+            connection.transport.abort()
 
-        try:
-            await self._dialer.call(connect, ANSWER_SECONDS)
-        except (ExchangeFailed, OSError):  # OSError: no socket was left to ask with
-            return False
-        return True
+        with suppress(ExchangeFailed, OSError):  # OSError: too late, or no socket was left to ask with
+            async with asyncio.timeout(ANSWER_SECONDS):
+                [address, *_] = await self._resolver.resolve(endpoint.host)
+                place = str(address)
+                await self._dialer.call(connect, ANSWER_SECONDS)
+                return None
+        return place
