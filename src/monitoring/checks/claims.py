@@ -55,7 +55,7 @@ _Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int]"
 
 # An appointment further ahead than this was made by a clock that was ahead. A lease is shorter than GRACE.
 _GRACE_SECONDS = GRACE // timedelta(seconds=1)
-_FARTHEST_ON_POSTGRES = f"$1 + make_interval(secs => interval_seconds + {_GRACE_SECONDS})"
+_FARTHEST_ON_POSTGRES = f"$1::timestamptz + make_interval(secs => interval_seconds + {_GRACE_SECONDS})"
 _FARTHEST_ON_SQLITE = (
     f"strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, (interval_seconds + {_GRACE_SECONDS}) || ' seconds')"
 )
