@@ -178,7 +178,7 @@ CHECKER_LAG_SECONDS = Gauge(
 )
 CHECKER_BLIND = Gauge(
     "monitoring_checker_blind",
-    "1 while no reference answers, so that failed checks count as unknown.",
+    "1 while this machine is offline, so that failed checks count as unknown.",
     multiprocess_mode="livemax",
 )
 

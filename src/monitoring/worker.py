@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.articles.backlog import measure_translations
@@ -14,9 +13,11 @@ from monitoring.articles.site.writing import SiteWriter
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.articles.withdrawal import sweep_removals, withdraw_again
 from monitoring.auth.upkeep import delete_expired_revocations
+from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.repeating import repeat
 from monitoring.checks.backlog import measure_checks
+from monitoring.checks.retention import apply_retention
 from monitoring.checks.upkeep import keep_up
 from monitoring.idempotency.service import delete_expired_keys
 from monitoring.members.kept_answers import delete_old_answers
@@ -111,14 +112,18 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
 
 
 async def _keep_maintenance() -> None:
-    await keep_maintenance(datetime.now(UTC))
+    await keep_maintenance(current_backends().clock.now())
 
 
 async def _keep_up() -> None:
-    now = datetime.now(UTC)
-    await carry_out_deletions(now)
+    clock = current_backends().clock
+    now = clock.now()
     await keep_up(now)
     await remind(now)
+    if not clock.is_settled:
+        return  # what follows deletes what is old, and a clock that has just jumped may be corrected
+    await carry_out_deletions(now)
+    await apply_retention(now)
     await delete_old_deliveries(now)
     await delete_ended_windows(now)
     await delete_expired_revocations(now)

@@ -32,7 +32,7 @@ from notifications.addressee import Addressee, create, make_due
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from monitoring.outbound.exchanges import OutboundRequest
+    from monitoring.outbound.exchanges import BodyReader, OutboundRequest
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
@@ -86,7 +86,7 @@ class Provider:
         self.told: list[str] = []
         self.bodies: list[str] = []
 
-    async def send(self, request: OutboundRequest) -> Exchange:
+    async def send(self, request: OutboundRequest, _: BodyReader | None = None) -> Exchange:
         body = (request.body or b"").decode()
         self.bodies.append(body)
         self.told.append(next(told for part, told in _TELLS.items() if part in f"{request.url} {body}"))

@@ -98,7 +98,7 @@ STATUSES: Mapping[str, str] = {
     "down": "It does not answer as it should.",
     "paused": "It is not checked.",
     "maintenance": "It is in maintenance: failures open no incidents and do not count.",
-    "unknown": "The service itself was offline, or did not check.",
+    "unknown": "Its last check says nothing about it, or is too long ago.",
 }
 """The document's MonitorStatus, in the order of the filter."""
 

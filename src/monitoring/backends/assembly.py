@@ -6,12 +6,14 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from monitoring.backends.clock import Clock
 from monitoring.backends.counters import Counters, open_counters
 from monitoring.backends.current import _current, current_backends
 from monitoring.backends.database import Database, open_database
 from monitoring.backends.database_clients.configuration import MODEL_MODULES
 from monitoring.backends.queue import TaskQueue
 from monitoring.backends.rounds import Rounds
+from monitoring.backends.statements import is_postgres
 from monitoring.backends.tasks import Task, find_tasks
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ class Backends:
     database: Database
     blog_storage: BlogStorage | None
     counters: Counters
+    clock: Clock
     queue: TaskQueue
     rounds: Rounds
 
@@ -86,6 +89,7 @@ async def open_backends(
             # A transaction that puts holds a connection meanwhile; the other half is for all others.
             blog_storage=open_storage_of(settings, max(1, settings.database_pool_max_connections // 2)),
             counters=counters,
+            clock=Clock(database.read_time if is_postgres(database.context.db()) else None),
             queue=queue,
             rounds=rounds,
         )

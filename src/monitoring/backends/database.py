@@ -33,6 +33,7 @@ from monitoring.settings import SettingsError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from contextlib import AbstractContextManager
+    from datetime import datetime
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
@@ -78,6 +79,12 @@ class Database:
     async def check(self) -> None:
         """Ask the database for a sign of life. Raises `DatabaseUnavailable`."""
         await self.context.db().execute_query("SELECT 1")
+
+    async def read_time(self) -> datetime:
+        """Read PostgreSQL's clock. Raises `DatabaseUnavailable`."""
+        [row] = await self.context.db().execute_query_dict("SELECT clock_timestamp() AS moment")
+        moment: datetime = row["moment"]
+        return moment
 
     def measure_pool(self) -> None:
         """Bring the gauge of the connections up to date. SQLite has one, which is no pool."""

@@ -8,6 +8,7 @@ import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from monitoring.backends.clock import READ_INTERVAL_SECONDS
 from monitoring.backends.database import read_schema
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable
 from monitoring.backends.repeating import repeat
@@ -33,16 +34,21 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def open_signs_of_life(backends: Backends) -> AsyncIterator[SignsOfLife]:
-    """Be able to ask the backends until the context ends. With METRICS_PORT, ask them all the time too."""
-    signs, watching = SignsOfLife(backends), None
+    """Be able to ask the backends until the context ends, and look at the clock all the time.
+
+    With METRICS_PORT, ask the backends all the time too.
+    """
+    signs = SignsOfLife(backends)
+    repeated = [repeat(backends.clock.read, READ_INTERVAL_SECONDS, "Reading the clock")]
     if backends.settings.metrics_port is not None:
-        watching = asyncio.create_task(repeat(signs.watch, WATCH_INTERVAL_SECONDS, "Watching the backends"))
+        repeated.append(repeat(signs.watch, WATCH_INTERVAL_SECONDS, "Watching the backends"))
+    watching = [asyncio.create_task(each) for each in repeated]
     try:
         yield signs
     finally:
-        if watching:
-            watching.cancel()
-            await asyncio.wait([watching])
+        for task in watching:
+            task.cancel()
+        await asyncio.wait(watching)
         await signs.close()
 
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import Outage, note_delay
-from monitoring.checks.claims import Claimed, claim_due, give_back
+from monitoring.checks.claims import Claimed, claim_due, claim_misdated, give_back
 from monitoring.checks.gathering import Gathering
 from monitoring.checks.lanes import POSTPONEMENT_JITTER, Lanes, Postponements, Turn
 from monitoring.checks.load import Load
 from monitoring.checks.prober import open_prober
 from monitoring.checks.storing import Checked
 from monitoring.metrics import CHECKS_IN_FLIGHT, record_check
+from monitoring.monitors.health import GRACE
 from monitoring.tracing import span
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ TICK_SECONDS = 0.5
 # refusing costs time too.
 SHORTEST_TICK_SECONDS = 0.02
 REFUSING_TICK_SECONDS = 0.1
+
+# How often to look for appointments that a clock made which was ahead. After a jump of our own, at once.
+MISDATED_INTERVAL_SECONDS = 60.0
 
 # Finished checks free their lanes in batches, because many finish at the same time.
 CALL_SECONDS = 0.02
@@ -67,7 +71,7 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
     with backends.activate():
         async with open_prober(settings) as prober:
             at_once = _affordable(settings.checks_at_once, prober.max_connections)
-            checker = Checker(settings, prober.probe, at_once=at_once)
+            checker = Checker(settings, prober.probe, backends.clock.now, at_once)
             checker.start(prober.sight.look_for_the_end())
             finishing_seconds = 0.0
             try:
@@ -103,6 +107,8 @@ class Checker:
         self._running: dict[asyncio.Task[None], Claimed] = {}
         self._loops: list[asyncio.Task[None]] = []
         self._pause_seconds = TICK_SECONDS
+        self._looks_for_misdated_at = float("-inf")
+        self._claimed_at = now()
         self._has_room = asyncio.Event()
         self._stopping = asyncio.Event()
 
@@ -165,13 +171,24 @@ class Checker:
         self._call_line()
         room = self._load.admit(min(self._lanes.free, self._gathering.free))
         if room > 0:
-            claimed = await claim_due(self._now(), room)
+            claimed = await self._claim_misdated(room) or await claim_due(self._now(), room)
             self._call_line()  # those that waited go first
             refused = [each for each in claimed if not self._take(each)]
             self._without_turn += refused
             if len(claimed) == room:
                 self._pause_seconds = REFUSING_TICK_SECONDS if refused else SHORTEST_TICK_SECONDS
         await self._postpone()
+
+    async def _claim_misdated(self, room: int) -> list[Claimed]:
+        """Claim what a clock that was ahead put off for too long: now and then, and if ours is set back."""
+        now = self._now()
+        is_set_back, self._claimed_at = now < self._claimed_at, now
+        if not is_set_back and time.monotonic() < self._looks_for_misdated_at:
+            return []
+        claimed = await claim_misdated(now, room)
+        if len(claimed) < room:  # or there may be more
+            self._looks_for_misdated_at = time.monotonic() + MISDATED_INTERVAL_SECONDS
+        return claimed
 
     async def _postpone(self) -> None:
         without_turn, self._without_turn = self._without_turn, []
@@ -221,8 +238,10 @@ class Checker:
 
     def _note(self, claimed: Claimed, found: Finding, checked_at: datetime, duration_seconds: float) -> None:
         delay_seconds = max(0.0, (checked_at - claimed.planned_at).total_seconds())
-        if claimed.last_checked_at:  # perhaps by a machine whose clock is ahead of ours
-            checked_at = max(checked_at, claimed.last_checked_at + _MICROSECOND)
+        last_checked_at = claimed.last_checked_at
+        # Perhaps by a clock that was a little ahead. One that was far ahead is not believed.
+        if last_checked_at and last_checked_at <= checked_at + GRACE:
+            checked_at = max(checked_at, last_checked_at + _MICROSECOND)
         record_check(found.outcome, delay_seconds, duration_seconds)
         self._gathering.add(Checked(claimed, checked_at, found))
 

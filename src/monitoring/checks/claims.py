@@ -17,7 +17,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.probes import registry
-from monitoring.monitors.health import Health, State
+from monitoring.monitors.health import GRACE, Health, State
 from monitoring.monitors.warnings import Warnings
 from monitoring.notifications.subjects import KnownMonitor
 
@@ -53,18 +53,31 @@ _STATES = {str(state): state for state in State}
 # What is read from the settings: the last fields of a `Claimed`.
 _Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int]"
 
+# An appointment further ahead than this was made by a clock that was ahead. A lease is shorter than GRACE.
+_GRACE_SECONDS = GRACE // timedelta(seconds=1)
+_FARTHEST_ON_POSTGRES = f"$1::timestamptz + make_interval(secs => interval_seconds + {_GRACE_SECONDS})"
+_FARTHEST_ON_SQLITE = (
+    f"strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, (interval_seconds + {_GRACE_SECONDS}) || ' seconds')"
+)
+
 # With `SKIP LOCKED`, claims made at the same time do not wait for each other. On SQLite they take turns.
 _CLAIM_ON_POSTGRES = f"""
-    WITH due AS (
-        SELECT id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
-    )
+    WITH due AS ({{due}})
     UPDATE watches
-    SET claim = $3, due_at = $1 + make_interval(secs => monitors.timeout_seconds + $4)
+    SET claim = $3, due_at = $1 + make_interval(secs => monitors.timeout_seconds + $4),
+        next_check_at = least(next_check_at, $1)
     FROM monitors
     WHERE watches.id = ANY(ARRAY(SELECT id FROM due)) AND monitors.id = watches.monitor_id
     RETURNING {", ".join(f"watches.{name}" for name in _OF_WATCH)},
               {", ".join(f"monitors.{name}" for name in _OF_MONITOR)}
 """  # noqa: S608 - names of our own
+_DUE_ON_POSTGRES = """
+    SELECT id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+"""
+_MISDATED_ON_POSTGRES = f"""
+    SELECT watches.id FROM watches JOIN monitors ON monitors.id = watches.monitor_id
+    WHERE due_at > {_FARTHEST_ON_POSTGRES} ORDER BY due_at DESC LIMIT $2 FOR UPDATE OF watches SKIP LOCKED
+"""  # noqa: S608
 
 # SQLite cannot return columns of another table, but can look them up. Its moments are text as `str(datetime)`
 # writes it.
@@ -72,18 +85,24 @@ _CLAIM_ON_SQLITE = f"""
     UPDATE watches
     SET claim = $3, due_at = replace(strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, (
         SELECT timeout_seconds + $4 FROM monitors WHERE id = monitor_id
-    ) || ' seconds'), '.000000', '')
-    WHERE monitor_id IN (SELECT monitor_id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2)
+    ) || ' seconds'), '.000000', ''), next_check_at = min(next_check_at, $1)
+    WHERE monitor_id IN ({{due}})
     RETURNING {", ".join(_OF_WATCH)}, (
         SELECT json_array({", ".join(_OF_MONITOR)}) FROM monitors WHERE id = monitor_id
     ) AS monitor
 """  # noqa: S608 - names of our own
+_DUE_ON_SQLITE = "SELECT monitor_id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2"
+_MISDATED_ON_SQLITE = f"""
+    SELECT monitor_id FROM watches JOIN monitors ON monitors.id = watches.monitor_id
+    WHERE due_at > {_FARTHEST_ON_SQLITE} ORDER BY due_at DESC LIMIT $2
+"""  # noqa: S608
 
 
 class Claimed(NamedTuple):
     """The right to check a monitor until the lease ends, and the monitor as it was when it was claimed.
 
-    `planned_at` is when this check was due, and `last_checked_at` when the last one was made.
+    `planned_at` is when this check was due, and `last_checked_at` when the last one was made. `is_misdated`
+    says that a clock that was ahead made the appointment.
     """
 
     claim: UUID
@@ -101,6 +120,7 @@ class Claimed(NamedTuple):
     interval_seconds: int
     failure_threshold: int
     recovery_threshold: int
+    is_misdated: bool = False
 
     @property
     def monitor_id(self) -> UUID:
@@ -125,12 +145,28 @@ async def claim_due(now: datetime, limit: int) -> list[Claimed]:
     However many checkers claim at the same time, only one of them gets a monitor. Raises
     `DatabaseUnavailable`.
     """
+    return await _claim(now, limit, _DUE_ON_POSTGRES, _DUE_ON_SQLITE)
+
+
+async def claim_misdated(now: datetime, limit: int) -> list[Claimed]:
+    """Claim up to `limit` monitors whose appointment lies further ahead than their interval allows.
+
+    A clock that was ahead made it. This looks at every monitor with a long interval, so it is not for each
+    moment. Raises `DatabaseUnavailable`.
+    """
+    claimed = await _claim(now, limit, _MISDATED_ON_POSTGRES, _MISDATED_ON_SQLITE)
+    return [each._replace(is_misdated=True) for each in claimed]
+
+
+async def _claim(now: datetime, limit: int, on_postgres: str, on_sqlite: str) -> list[Claimed]:
     connection, claim = current_backends().database.context.db(), uuid4()
     margin_seconds = LEASE_MARGIN // timedelta(seconds=1)
     if is_postgres(connection):
-        statement, values = _CLAIM_ON_POSTGRES, [now, limit, claim, margin_seconds]
+        statement = _CLAIM_ON_POSTGRES.format(due=on_postgres)
+        values = [now, limit, claim, margin_seconds]
     else:
-        statement, values = _CLAIM_ON_SQLITE, [str(now), limit, str(claim), margin_seconds]
+        statement = _CLAIM_ON_SQLITE.format(due=on_sqlite)
+        values = [str(now), limit, str(claim), margin_seconds]
     # Tortoise declares dictionaries but passes on what the driver returns, which has other types.
     rows: Any
     _, rows = await connection.execute_query(spell(connection, statement), values)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.sight import Sight, is_about_the_network
-from monitoring.monitors.health import Outcome
+from monitoring.checks.witnesses import Witnesses
+from monitoring.monitors.health import Outcome, State
 from monitoring.outbound.client import HttpClient
 from monitoring.outbound.dialer import open_configured_dialer
+from monitoring.outbound.resolving import Resolver
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,15 +28,18 @@ BLIND = Finding(Outcome.UNKNOWN, message="The service itself was offline")
 @asynccontextmanager
 async def open_prober(settings: Settings) -> AsyncIterator[Prober]:
     """Open a prober by the settings. When the block ends, checks that are under way are cancelled."""
-    async with open_configured_dialer(settings) as dialer:
-        yield Prober(dialer, Sight(HttpClient(dialer).send, settings.reference_urls))
+    async with open_configured_dialer(settings) as dialer, Resolver(settings.dns_servers) as resolver:
+        witnesses = Witnesses(dialer, resolver)
+        sight = Sight(HttpClient(dialer).send, settings.reference_urls, witnesses=witnesses)
+        yield Prober(dialer, sight, witnesses)
 
 
 class Prober:
     """Checks monitors of every kind."""
 
-    def __init__(self, dialer: Dialer, sight: Sight) -> None:
+    def __init__(self, dialer: Dialer, sight: Sight, witnesses: Witnesses) -> None:
         self._dialer = dialer
+        self._witnesses = witnesses
         self.sight = sight
 
     @property
@@ -47,12 +52,16 @@ class Prober:
 
         Raises OSError when this machine has no sockets left.
         """
-        return await self.ask(claimed.probe)
+        is_witness = self._witnesses.note_check(claimed)
+        is_down = claimed.health.settled == State.DOWN
+        return await self.ask(claimed.probe, is_witness=is_witness, is_down=is_down)
 
-    async def ask(self, probe: Probe) -> Finding:
+    async def ask(self, probe: Probe, *, is_witness: bool = False, is_down: bool = False) -> Finding:
         """Let a probe ask, and doubt the finding as `probe` does."""
         began_at = time.monotonic()
         finding = await probe.ask(self._dialer)
-        if finding.error and is_about_the_network(finding.error) and await self.sight.is_blind(began_at):
-            return BLIND
+        if finding.error and is_about_the_network(finding.error):
+            return BLIND if await self.sight.is_blind(began_at, is_news=not is_down) else finding
+        if is_witness and finding.outcome != Outcome.UNKNOWN:
+            self._witnesses.note_answer()
         return finding

@@ -66,6 +66,10 @@ async def read_progress(job_name: str) -> datetime | None:
 async def _catch_up(job: _Job, until: datetime) -> int:
     window_count = 0
     starts_at = await read_progress(job.name) or await _begin(job)
+    if starts_at and starts_at > until + SETTLING_TIME:
+        # A clock was ahead. What it rolled up is replaced when these windows have ended.
+        await Progress.filter(job=job.name, done_until=starts_at).update(done_until=floor(until, job.length))
+        return 0
     while starts_at and starts_at + job.length <= until:
         if not await _roll_up_window(job, starts_at):
             break

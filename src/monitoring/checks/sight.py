@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from monitoring.checks.witnesses import FEWEST_DOMAINS
 from monitoring.metrics import CHECKER_BLIND
 from monitoring.outbound.exchanges import OutboundRequest
 from monitoring.outbound.failures import FailureCode
@@ -15,6 +16,7 @@ from monitoring.outbound.failures import FailureCode
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from monitoring.checks.witnesses import Witnesses
     from monitoring.outbound.exchanges import Exchange
 
 ANSWER_SECONDS = 5.0
@@ -47,7 +49,8 @@ def is_about_the_network(code: str) -> bool:
 class Sight:
     """Asks all references at once, by HTTP. We are blind when none of them answers anything at all.
 
-    Without references we are never blind. `clock` returns seconds and never goes back.
+    Without references the witnesses take their place, if they are enough. Without these we are never blind.
+    `clock` returns seconds and never goes back.
     """
 
     def __init__(
@@ -55,23 +58,27 @@ class Sight:
         send: Callable[[OutboundRequest], Awaitable[Exchange]],
         reference_urls: Sequence[str],
         clock: Callable[[], float] = time.monotonic,
+        witnesses: Witnesses | None = None,
     ) -> None:
         self._send = send
         self._requests = [
             OutboundRequest(method="GET", url=url, timeout_seconds=ANSWER_SECONDS) for url in reference_urls
         ]
         self._clock = clock
+        self._witnesses = witnesses
         self._asking = asyncio.Lock()
         self._asked_at = self._answered_at = self._blind_at = float("-inf")
         self._is_blind = False
 
-    async def is_blind(self, check_began_at: float) -> bool:
+    async def is_blind(self, check_began_at: float, *, is_news: bool = True) -> bool:
         """Say whether a check that has just failed did so because of us; `check_began_at` is the clock's.
+
+        A failure that is no news, because the server was down before, bothers no witnesses.
 
         Only an answer to a question that was asked after the check began counts. Checks that fail at the same
         time share one answer.
         """
-        if not self._requests:
+        if not self._requests and not self._may_ask_witnesses(check_began_at, is_news=is_news):
             return False
         async with self._asking:  # while a check waits here, another one may have got the answer
             if self._blind_at >= check_began_at:
@@ -80,6 +87,12 @@ class Sight:
                 await asyncio.sleep(max(0.0, self._asked_at + DISTANCE_SECONDS - self._clock()))
                 await self._ask()
             return self._is_blind
+
+    def _may_ask_witnesses(self, check_began_at: float, *, is_news: bool) -> bool:
+        witnesses = self._witnesses
+        if witnesses is None or not (is_news or self._is_blind):
+            return False
+        return witnesses.count >= FEWEST_DOMAINS and not witnesses.has_answered_since(check_began_at)
 
     async def look_for_the_end(self) -> None:
         """While we are blind, ask again every few seconds. Runs until it is cancelled."""
@@ -91,12 +104,17 @@ class Sight:
 
     async def _ask(self) -> None:
         asked_at = self._clock()
-        is_blind = not await self._is_any_reference_there()
+        is_blind = not await (
+            self._witnesses.is_any_there()
+            if self._witnesses and not self._requests
+            else self._is_any_reference_there()
+        )
         self._asked_at, self._answered_at = asked_at, self._clock()
         if is_blind:
             self._blind_at = self._answered_at
         if is_blind and not self._is_blind:
-            log.warning("This machine is offline: no reference answers, and failed checks count as unknown")
+            silent = "no reference" if self._requests else "none of the domains that it watches"
+            log.warning("This machine is offline: %s answers, and failed checks count as unknown", silent)
         elif self._is_blind and not is_blind:
             log.info("Over: this machine was offline")
         self._is_blind = is_blind

@@ -10,6 +10,7 @@ from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import spell
 from monitoring.checks.recording import record
 from monitoring.checks.results import insert_results
+from monitoring.checks.rewinding import forget_future, rewind
 from monitoring.checks.slots import next_check_at
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, Opening, open_incidents, resolve_incidents
@@ -78,13 +79,14 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
     If a monitor was paused, deleted or claimed by another checker meanwhile, its result is dropped. So is a
     result that is already stored: after `DatabaseUnavailable`, the same results may be stored again.
     """
-    weighed = {each.claimed.monitor_id: _weigh(each, now) for each in outcomes}
+    weighed = {each.claimed.monitor_id: _weigh(await rewind(each), now) for each in outcomes}
     delivery_ids: list[UUID] = []
     async with transaction() as connection:
         # The watches first, as everywhere: their locks keep others from pausing or deleting the monitors.
         held = [weighed[monitor_id] for monitor_id in await _update_watches(connection, weighed)]
         if held:
             await insert_results(connection, [each.result for each in held])
+            await forget_future([each.checked for each in held])
             await _insert_state_changes(connection, held)
             await _update_statuses(connection, held)
             delivery_ids = [*await _tell_incidents(held), *await _tell_warnings(held)]
@@ -118,18 +120,21 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
         recovery_threshold=claimed.recovery_threshold,
     )
     is_settling = observation.health.streak > 0
+    planned_at = next_check_at(
+        claimed.monitor_id,
+        is_settling=is_settling,
+        interval_seconds=claimed.interval_seconds,
+        # A second look follows some seconds after the first one ended. Slots go by when a check began.
+        now=now if is_settling else checked.checked_at,
+    )
+    if is_in_maintenance and observation.health.is_blind and claimed.maintenance_until:
+        planned_at = min(planned_at, claimed.maintenance_until)  # then a failure counts
     return _Weighed(
         checked,
         observation,
         _weigh_warnings(checked),
         record(claimed.monitor_id, checked.checked_at, checked.finding),
-        next_check_at(
-            claimed.monitor_id,
-            is_settling=is_settling,
-            interval_seconds=claimed.interval_seconds,
-            # A second look follows some seconds after the first one ended. Slots go by when a check began.
-            now=now if is_settling else checked.checked_at,
-        ),
+        planned_at,
     )
 
 

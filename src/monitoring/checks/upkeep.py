@@ -1,4 +1,4 @@
-"""The upkeep that checks need: partitions for new days, honest statuses, rollups, and retention."""
+"""The upkeep that checks need: partitions for new days, honest statuses, and rollups."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from monitoring.checks.partitions import ensure_partitions
-from monitoring.checks.retention import apply_retention
 from monitoring.checks.rollups import roll_up
 from monitoring.checks.unwatched import tell_unwatched
 
@@ -22,4 +21,3 @@ async def keep_up(now: datetime) -> None:
     await ensure_partitions(now - timedelta(days=1), now + DAYS_AHEAD)
     await tell_unwatched(now)
     await roll_up(now)
-    await apply_retention(now)

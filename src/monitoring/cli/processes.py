@@ -149,7 +149,7 @@ def checker(
     if settings.redis_url is None:
         fail("REDIS_URL is not set: without it `monitoring serve` makes the checks itself")
     if not settings.reference_urls:
-        log.warning("REFERENCE_URLS is not set: if this machine is offline, every monitor looks down")
+        log.warning("REFERENCE_URLS is not set: an offline machine is noticed if it watches five domains")
     if processes == 1:
         with loading():
             from monitoring.cli.checking import check  # noqa: PLC0415

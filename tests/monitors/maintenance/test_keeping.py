@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from checks.rounds import DOWN, HOUR, MINUTE, NOON, SECOND, UP, claim_one, found, make_due
+from checks.rounds import DOWN, HOUR, MINUTE, NOON, SECOND, UP, claim_one, found, ids_of, make_due
+from monitoring.checks.claims import claim_due
 from monitoring.checks.ranges import Range
+from monitoring.checks.slots import next_slot
 from monitoring.checks.storing import store
 from monitoring.checks.unwatched import tell_unwatched
 from monitoring.checks.uptime import measure_uptime
+from monitoring.contract.timestamps import write_timestamp
 from monitoring.incidents.models import Incident
 from monitoring.monitors.maintenance.covering import LOOK_AHEAD, due_at_of
 from monitoring.monitors.maintenance.keeping import RETENTION, delete_ended_windows, keep_maintenance
 from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceWindow
+from monitoring.monitors.maintenance.service import create_window, delete_window, end_window, update_window
 from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.service import update_monitor
 
 if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+    from collections.abc import Awaitable, Callable
+    from datetime import timedelta
 
     from monitoring.checks.probes.protocol import Finding
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
+
+
+DAY = 86_400  # seconds
 
 
 async def plan(monitor: Monitor, starts_at: datetime, duration: timedelta = HOUR) -> MaintenanceWindow:
@@ -40,6 +50,15 @@ async def plan(monitor: Monitor, starts_at: datetime, duration: timedelta = HOUR
     window.due_at = due_at_of(window, NOON - HOUR)
     await window.save(force_create=True)
     return window
+
+
+async def make_seldom_checked(since: datetime = NOON) -> Monitor:
+    """Make a monitor that is checked once a day, and not in the next six hours."""
+    while True:
+        [monitor] = await make_due(since=since, interval_seconds=DAY, failure_threshold=1)
+        if next_slot(monitor.id, DAY, since) > since + 6 * HOUR:
+            return monitor
+        await Monitor.filter(id=monitor.id).delete()
 
 
 async def check(finding: Finding, now: datetime) -> None:
@@ -180,6 +199,110 @@ class TestChecks:
         assert await tell_unwatched(NOON + 30 * MINUTE) == 0
         await keep_maintenance(NOON + 2 * HOUR)
         assert (await status_of(monitor))[0] == "unknown"
+
+
+class TestTheEndOfMaintenance:
+    """What failed in a window is checked when it ends, however far off its next regular check is."""
+
+    async def test_is_when_a_monitor_is_checked_whose_last_check_failed(self) -> None:
+        failing = await make_seldom_checked()
+        await plan(failing, NOON)
+        await keep_maintenance(NOON)
+        await check(DOWN, NOON + MINUTE)
+        assert await claim_due(NOON + HOUR - SECOND, 2) == []
+        at_the_end = await claim_due(NOON + HOUR, 2)
+        assert await store(found(at_the_end, DOWN, NOON + HOUR), NOON + HOUR) == [failing.id]
+        [incident] = await Incident.all()
+        assert incident.started_at == NOON + HOUR
+
+    async def test_changes_nothing_for_a_monitor_that_is_up(self) -> None:
+        monitor = await make_seldom_checked()
+        await plan(monitor, NOON)
+        await keep_maintenance(NOON)
+        await check(DOWN, NOON + MINUTE)
+        await check(UP, NOON + 2 * MINUTE)
+        planned_at = (await Watch.get()).due_at
+        await keep_maintenance(NOON + HOUR)
+        assert (await Watch.get()).due_at == planned_at
+
+    async def test_may_come_later_and_then_the_check_does_too(self) -> None:
+        monitor = await make_seldom_checked()
+        await plan(monitor, NOON)
+        await keep_maintenance(NOON)
+        await check(DOWN, NOON + MINUTE)
+        await plan(monitor, NOON + 30 * MINUTE)  # follows the first without a gap
+        await keep_maintenance(NOON + 30 * MINUTE)
+        await store(found(await claim_due(NOON + HOUR, 2), DOWN, NOON + HOUR), NOON + HOUR)
+        assert (await Watch.get()).due_at == NOON + 90 * MINUTE
+
+    async def test_while_the_service_was_off_is_when_it_comes_back(self) -> None:
+        monitor = await make_seldom_checked()
+        await plan(monitor, NOON)
+        await keep_maintenance(NOON)
+        await check(DOWN, NOON + MINUTE)
+        assert len(await claim_due(NOON + 5 * HOUR, 2)) == 1
+
+    async def test_is_noticed_by_the_worker_for_failures_that_an_earlier_release_stored(self) -> None:
+        monitor = await make_seldom_checked()
+        await plan(monitor, NOON)
+        await keep_maintenance(NOON)
+        await check(DOWN, NOON + MINUTE)
+        await Watch.all().update(due_at=NOON + 20 * HOUR, next_check_at=NOON + 20 * HOUR)
+        await keep_maintenance(NOON + HOUR + SECOND)
+        watch = await Watch.get()
+        assert (watch.due_at, watch.next_check_at) == (NOON + HOUR, NOON + HOUR)
+
+    @pytest.mark.parametrize(
+        "end",
+        [
+            pytest.param(lambda window: end_window(window.team_id, window.id), id="ended"),
+            pytest.param(lambda window: delete_window(window.team_id, window.id), id="deleted"),
+            pytest.param(lambda window: change_window(window, tags=["other"]), id="other-monitors"),
+            pytest.param(lambda window: change_window(window, starts_at=in_a_day()), id="moved"),
+        ],
+    )
+    async def test_is_when_somebody_says_so(
+        self, end: Callable[[MaintenanceWindow], Awaitable[object]]
+    ) -> None:
+        failing = await make_seldom_checked(datetime.now(UTC))
+        window = await create_window(failing.team_id, {"duration_seconds": DAY, "recurrence": "FREQ=DAILY"})
+        await check(DOWN, datetime.now(UTC))
+        assert await claim_due(datetime.now(UTC), 2) == []
+        await end(window)
+        assert ids_of(await claim_due(datetime.now(UTC), 2)) == [failing.id]
+
+    async def test_is_followed_when_a_window_is_shortened(self) -> None:
+        failing = await make_seldom_checked(datetime.now(UTC))
+        window = await create_window(failing.team_id, {"duration_seconds": DAY})
+        await check(DOWN, datetime.now(UTC))
+        await change_window(window, duration_seconds=600)
+        assert (await Watch.get()).due_at == window.starts_at + 10 * MINUTE
+
+    async def test_drops_a_check_under_way_that_knows_another_end(self) -> None:
+        failing = await make_seldom_checked(datetime.now(UTC))
+        window = await create_window(failing.team_id, {"duration_seconds": DAY})
+        now = datetime.now(UTC)
+        await Watch.all().update(due_at=now, next_check_at=now)
+        claimed = await claim_one(now)
+        await end_window(window.team_id, window.id)
+        assert await store(found([claimed], DOWN, now), now) == []
+        assert ids_of(await claim_due(claimed.lease_ends_at, 2)) == [failing.id]
+
+    async def test_leaves_a_paused_monitor_alone(self) -> None:
+        monitor = await make_seldom_checked(datetime.now(UTC))
+        window = await create_window(monitor.team_id, {"duration_seconds": DAY})
+        await check(DOWN, datetime.now(UTC))
+        await update_monitor(monitor.team_id, monitor.id, {"paused": True})
+        await end_window(window.team_id, window.id)
+        assert (await Watch.get()).due_at is None
+
+
+def in_a_day() -> str:
+    return write_timestamp(datetime.now(UTC) + 24 * HOUR)
+
+
+async def change_window(window: MaintenanceWindow, **patch: Any) -> None:
+    await update_window(window.team_id, window.id, patch)
 
 
 async def test_uptime_knows_the_seconds_in_maintenance() -> None:

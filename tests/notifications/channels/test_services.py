@@ -737,9 +737,9 @@ async def test_a_chat_that_somebody_chose_meanwhile_stays(addressee: Addressee, 
     chosen = {"type": "telegram", "chat_id": "@ops_of_acme"}
 
     class Changed:
-        async def send(self, request: OutboundRequest) -> Exchange:
+        async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
             await update_channel(channel.team_id, channel.id, chosen)
-            return await sender.send(request)
+            return await sender.send(request, body_reader)
 
     await deliver(delivery, Changed())
     assert (await NotificationChannel.get(id=channel.id)).settings["chat_id"] == "@ops_of_acme"

@@ -150,7 +150,7 @@ async def _move(wanted: dict[UUID, Occurrence | None], now: datetime, since: dat
     for (before, after), watches in moves.items():
         if before != after:
             await _write_spans([watch.monitor_id for watch in watches], before, after, now)
-            await _write_watches(watches, after, now)
+            await _write_watches(watches, before, after, now)
             await _write_statuses(watches, before, after, now)
 
 
@@ -185,15 +185,35 @@ async def _write_spans(
         )
 
 
-async def _write_watches(watches: list[Watch], after: Occurrence | None, now: datetime) -> None:
-    """Write a span. If it has begun, results of checks under way are dropped: they began before it."""
+async def _write_watches(
+    watches: list[Watch], before: Occurrence | None, after: Occurrence | None, now: datetime
+) -> None:
+    """Write a span. If one is under way, or was, results of checks under way are dropped: they know another.
+
+    What failed in a span, and so is not known, is checked when the span ends.
+    """
     starts_at, ends_at = after or (None, None)
     rows = Watch.filter(monitor_id__in=[watch.monitor_id for watch in watches])
     await rows.update(maintenance_from=starts_at, maintenance_until=ends_at)
-    if starts_at and starts_at <= now:
+    is_under_way = after is not None and after.starts_at <= now
+    was_under_way = before is not None and before.starts_at <= now < before.ends_at
+    if is_under_way or was_under_way:
         for watch in watches:
             if watch.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
                 await Watch.filter(id=watch.id).update(claim=uuid4(), next_check_at=watch.due_at)
+    end = _end_of_maintenance(before, after, now)
+    if end:
+        unknown = rows.filter(claim=None, is_blind=True, due_at__gt=end)
+        await unknown.update(due_at=end, next_check_at=end)
+
+
+def _end_of_maintenance(
+    before: Occurrence | None, after: Occurrence | None, now: datetime
+) -> datetime | None:
+    """Say when maintenance that has begun ends, or has ended."""
+    if after and after.starts_at <= now:
+        return after.ends_at
+    return min(before.ends_at, now) if before and before.starts_at <= now else None
 
 
 async def _write_statuses(

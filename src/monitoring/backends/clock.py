@@ -1,0 +1,120 @@
+"""The time that appointments are made and kept by.
+
+All processes go by the database's clock, because they share it: otherwise a machine with a wrong clock would
+move what all others have planned. Between two readings the monotonic clock carries it, which nobody sets.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from monitoring.backends.errors import BackendUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+READ_INTERVAL_SECONDS = 1.0
+
+# A clock that is corrected bit by bit moves less between two readings. Checks are 30 seconds apart at least.
+SMALLEST_JUMP = timedelta(seconds=10)
+
+# So long after a jump nothing is deleted because of its age: the clock may be about to be corrected.
+SETTLING = timedelta(hours=1)
+
+log = logging.getLogger(__name__)
+
+
+def read_machine_time() -> datetime:
+    """Read the clock of this machine."""
+    return datetime.now(UTC)
+
+
+class Clock:
+    """Tells the time of the database, or of this machine if the database has no clock of its own (SQLite).
+
+    `monotonic` returns seconds and never goes back. It may stop while the machine sleeps: that is a jump.
+    """
+
+    def __init__(
+        self,
+        read_database_time: Callable[[], Awaitable[datetime]] | None = None,
+        read_machine_time: Callable[[], datetime] = read_machine_time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._read_database_time = read_database_time
+        self._machine = _Dial("This machine's clock", monotonic, read_machine_time())
+        self._believed = self._machine
+        self._read_machine_time = read_machine_time
+        self._monotonic = monotonic
+        self._jumped_at: float | None = None
+        self.jump_count = 0
+
+    def now(self) -> datetime:
+        """Tell the time in UTC."""
+        return self._believed.now()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it has not jumped for an hour."""
+        since = None if self._jumped_at is None else self._monotonic() - self._jumped_at
+        return since is None or since >= SETTLING.total_seconds()
+
+    async def read(self) -> None:
+        """Look at the clocks, and log it once if one has jumped since the last time.
+
+        While the database is away, its time is carried on.
+        """
+        if self._machine.set(self._read_machine_time()) and self._believed is self._machine:
+            self._note_jump()
+        if self._read_database_time is None:
+            return
+        try:
+            moment = await self._read_database_time()
+        except BackendUnavailable:
+            return
+        if self._believed is self._machine:
+            self._begin_to_believe(moment)
+        elif self._believed.set(moment):
+            self._note_jump()
+
+    def _begin_to_believe(self, moment: datetime) -> None:
+        ahead = self._machine.now() - moment
+        if abs(ahead) >= SMALLEST_JUMP:
+            log.warning("This machine's clock is %s the database's, which checks go by", _compare(ahead))
+        self._believed = _Dial("The database's clock", self._monotonic, moment)
+
+    def _note_jump(self) -> None:
+        self._jumped_at = self._monotonic()
+        self.jump_count += 1
+
+
+class _Dial:
+    """A clock as it was read last. Times since then are the monotonic clock's."""
+
+    def __init__(self, name: str, monotonic: Callable[[], float], moment: datetime) -> None:
+        self._name = name
+        self._monotonic = monotonic
+        self._moment, self._read_at = moment, monotonic()
+
+    def now(self) -> datetime:
+        return self._moment + timedelta(seconds=self._monotonic() - self._read_at)
+
+    def set(self, moment: datetime) -> bool:
+        """Take a reading, and log and return whether it is far from what it should be."""
+        ahead = moment - self.now()
+        self._moment, self._read_at = moment, self._monotonic()
+        if abs(ahead) < SMALLEST_JUMP:
+            return False
+        log.warning(
+            "%s jumped: it is %s what has passed since it was read before. The time in between is unknown",
+            self._name,
+            _compare(ahead),
+        )
+        return True
+
+
+def _compare(ahead: timedelta) -> str:
+    return f"{abs(ahead.total_seconds()):.0f} s {'ahead of' if ahead > timedelta() else 'behind'}"

@@ -1,0 +1,163 @@
+"""The servers that a checker watches, as witnesses: if unrelated ones vanish together, we are offline.
+
+This is for checkers without REFERENCE_URLS. A witness is asked for nothing: to connect is enough.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from monitoring.monitors.health import GRACE, State
+from monitoring.outbound.failures import ExchangeFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from monitoring.checks.claims import Claimed
+    from monitoring.outbound.dialer import Call, Dialer
+    from monitoring.outbound.resolving import Resolver
+    from monitoring.outbound.targets import Endpoint
+
+# With fewer domains, or on fewer servers, all may well be down at once.
+FEWEST_DOMAINS = 5
+
+MOST_ASKED = 20
+MOST_REMEMBERED = 1000
+ANSWER_SECONDS = 5.0
+
+# Second levels below which countries let people register, as in example.co.uk. Where one is missing, all of
+# it counts as one domain: then we may believe a failure of our own, and never doubt a server's.
+_OPEN_SECOND_LEVELS = frozenset(
+    {
+        "ac",
+        "co",
+        "com",
+        "edu",
+        "gob",
+        "gov",
+        "ltd",
+        "me",
+        "mil",
+        "ne",
+        "net",
+        "nom",
+        "or",
+        "org",
+        "plc",
+        "sch",
+    }
+)
+_COUNTRY_CODE_CHARACTERS = 2
+
+
+def domain_of(host: str) -> str | None:
+    """Return the domain that somebody registered for a host: `example.co.uk` for `www.example.co.uk`.
+
+    Addresses and names of one part have none.
+    """
+    labels = host.rstrip(".").split(".")
+    if labels[-1].isdigit() or ":" in host:
+        return None
+    is_open = (
+        len(labels[-1]) == _COUNTRY_CODE_CHARACTERS and labels[-2:-1] and labels[-2] in _OPEN_SECOND_LEVELS
+    )
+    count = 3 if is_open else 2
+    return ".".join(labels[-count:]) if len(labels) >= count else None
+
+
+class _Witness(NamedTuple):
+    endpoint: Endpoint
+    until: float
+
+
+class Witnesses:
+    """One server for each domain that is not known to be down. `clock` is in seconds and never goes back."""
+
+    def __init__(
+        self, dialer: Dialer, resolver: Resolver, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._dialer = dialer
+        self._resolver = resolver
+        self._clock = clock
+        self._by_domain: dict[str, _Witness] = {}
+        self._answered_at = float("-inf")
+
+    @property
+    def count(self) -> int:
+        """How many domains were checked, or were to be checked, within their last interval."""
+        now = self._clock()
+        self._by_domain = {domain: each for domain, each in self._by_domain.items() if each.until >= now}
+        return len(self._by_domain)
+
+    def note_check(self, claimed: Claimed) -> bool:
+        """Remember the server of a monitor that is about to be checked. Return False if it is no witness.
+
+        One that is down already bears witness to nothing, and neither does an address without a name.
+        """
+        endpoint = claimed.probe.endpoint
+        domain = domain_of(endpoint.host) if endpoint else None
+        if endpoint is None or domain is None:
+            return False
+        known = self._by_domain.pop(domain, None)
+        if claimed.health.settled == State.DOWN:
+            if known and known.endpoint.host != endpoint.host:
+                self._by_domain[domain] = known
+            return False
+        seconds = claimed.interval_seconds + GRACE.total_seconds()
+        self._by_domain[domain] = _Witness(endpoint, self._clock() + seconds)
+        if len(self._by_domain) > MOST_REMEMBERED:
+            del self._by_domain[next(iter(self._by_domain))]  # the one that was checked the longest ago
+        return True
+
+    def note_answer(self) -> None:
+        """Note that a witness has answered a check."""
+        self._answered_at = self._clock()
+
+    def has_answered_since(self, moment: float) -> bool:
+        """Say whether a witness answered a check after a moment of the clock."""
+        return self._answered_at >= moment
+
+    async def is_any_there(self) -> bool:
+        """Connect to up to twenty, chosen at random. Return as soon as one connection is made.
+
+        Too few are believed to be there, and so are those that stand in too few places.
+        """
+        if self.count < FEWEST_DOMAINS:
+            return True
+        chosen = random.sample(list(self._by_domain.items()), min(MOST_ASKED, len(self._by_domain)))
+        connecting = [asyncio.ensure_future(self._look_for(domain, each.endpoint)) for domain, each in chosen]
+        places: set[str] = set()
+        try:
+            for ended in asyncio.as_completed(connecting):
+                place = await ended
+                if place is None:
+                    return True
+                places.add(place)
+            return len(places) < FEWEST_DOMAINS
+        finally:
+            for task in connecting:
+                task.cancel()
+            await asyncio.gather(*connecting, return_exceptions=True)
+
+    async def _look_for(self, domain: str, endpoint: Endpoint) -> str | None:
+        """Return None if a connection is made, and otherwise the place where there was nobody.
+
+        That is the server's address or, if its name has none that can be found, its domain.
+        """
+        place = domain
+
+        async def connect(call: Call) -> None:
+            connection = await call.connect(endpoint, asyncio.Protocol)
+            connection.transport.abort()
+
+        with suppress(ExchangeFailed, OSError):  # OSError: too late, or no socket was left to ask with
+            async with asyncio.timeout(ANSWER_SECONDS):
+                [address, *_] = await self._resolver.resolve(endpoint.host)
+                place = str(address)
+                await self._dialer.call(connect, ANSWER_SECONDS)
+                return None
+        return place
