@@ -13,7 +13,7 @@ it does not document, which tests/contract/test_uvicorn_assumptions.py checks on
   `on_response_complete` is called after each answer: it counts in `server_state.total_requests`, takes the
   next of the `pipeline`, or keeps a timer for `timeout_keep_alive` seconds as `timeout_keep_alive_task`,
   which calls `timeout_keep_alive_handler` and ends with the connection. Headers that come later are appended
-  to `headers`.
+  to `headers`. `connection_lost` marks only `cycle` as `disconnected`, which is the request that came last.
 - `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` it
   closes the connection after the answer. It writes to its `transport`, and begins with `default_headers`,
   unless it is `disconnected`; if `flow.write_paused`, it waits. `send` sets `response_started`, and makes
@@ -196,6 +196,7 @@ class ContractProtocol(HttpToolsProtocol):
     watch: Watch
     is_admitted = False
     is_ending = False  # what arrives from now on is dropped
+    answered: RequestResponseCycle | None = None  # others that have arrived wait for it
     piece_bytes = 0
     first_piece_bytes = 0
     bytes_beside_body = 0  # since the request began or, later, since anything of its body came
@@ -218,7 +219,10 @@ class ContractProtocol(HttpToolsProtocol):
         self.watch.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Make room for another connection."""
+        """Make room for another connection, and tell the request that is being answered."""
+        if self.answered and not self.answered.response_complete:
+            self.answered.disconnected = True
+            self.answered.message_event.set()
         super().connection_lost(exc)
         if self.is_admitted and self.client:
             self.limits.release(self.client[0])
@@ -314,6 +318,7 @@ class ContractProtocol(HttpToolsProtocol):
         return b""
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self.answered = cycle
         # `create_task` would first write a name with a number.
         task = asyncio.Task(cycle.run_asgi(app), loop=self.loop, name="request")
         task.add_done_callback(self.tasks.discard)
@@ -403,6 +408,8 @@ class WholeAnswers(RequestResponseCycle):
 
     async def send(self, message: ASGISendEvent) -> None:
         """Keep the head until the body begins. Raises RuntimeError for a control character in a header."""
+        if self.transport.is_closing():  # uvloop raises an error when something is written then
+            self.disconnected = True
         if message["type"] == "http.response.start" and not self.response_started:
             self._start = message
         elif self._start and not self.response_started:
