@@ -6,6 +6,7 @@ import csv
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import TYPE_CHECKING
+from unicodedata import lookup
 from uuid import UUID, uuid4
 
 import pytest
@@ -25,8 +26,13 @@ FILES = ("response-times.csv", "checks.csv")
 
 
 class TestCells:
-    @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+    @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1"])
     def test_are_never_formulas(self, text: str) -> None:
+        assert next(csv.reader(StringIO(write_rows([[text]]), newline=""))) == [f"'{text}"]
+
+    @pytest.mark.parametrize("name", ["EQUALS SIGN", "PLUS SIGN", "HYPHEN-MINUS", "COMMERCIAL AT"])
+    def test_are_no_formulas_in_full_width_either(self, name: str) -> None:
+        text = lookup(f"FULLWIDTH {name}") + "SUM(A1)"
         assert next(csv.reader(StringIO(write_rows([[text]]), newline=""))) == [f"'{text}"]
 
     def test_are_numbers_moments_or_empty(self) -> None:
