@@ -6,7 +6,6 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pytest
 
@@ -21,7 +20,6 @@ from service_process import wait_until
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from uuid import UUID
 
     from monitoring.contract.catalogue import Catalogue
     from running_service import RunningService
@@ -67,17 +65,17 @@ class TestALimit:
 
 class TestTurns:
     @pytest.mark.anyio
-    async def test_let_a_few_requests_of_one_person_be_in_progress_and_anybody_elses(self) -> None:
-        taken, busy, is_over = Turns(), uuid4(), asyncio.Event()
-        in_progress: list[UUID] = []
+    async def test_let_a_few_requests_of_one_session_be_in_progress_and_anybody_elses(self) -> None:
+        taken, busy, is_over = Turns(), "busy", asyncio.Event()
+        in_progress: list[str] = []
 
-        async def work(user_id: UUID) -> None:
-            async with taken.take(user_id):
-                in_progress.append(user_id)
+        async def work(token: str) -> None:
+            async with taken.take(token):
+                in_progress.append(token)
                 await is_over.wait()
 
         working = [asyncio.ensure_future(work(busy)) for _ in range(3 * AT_ONCE)]
-        working.append(asyncio.ensure_future(work(uuid4())))
+        working.append(asyncio.ensure_future(work("other")))
         await asyncio.sleep(0)
         assert in_progress.count(busy) == AT_ONCE
         assert len(in_progress) == AT_ONCE + 1
@@ -95,7 +93,7 @@ class TestTurns:
 
             async def hold() -> None:
                 for _ in range(AT_ONCE):
-                    await held.enter_async_context(service.app.pages.turns.take(busy.user.id))
+                    await held.enter_async_context(service.app.pages.turns.take(busy.cookies["session"]))
 
             service.run(hold())
             waiting = [threads.submit(busy.get, path) for path in PATHS]

@@ -68,8 +68,8 @@ def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -
             visit.demand_own_site()
             # Read before the session is looked up: it may end while somebody sends a form slowly.
             await visit.read_form()
-        await visit.recognise()
         async with visit.take_turn():
+            await visit.recognise()
             await visit.count()
             if turned_away := guard(visit):
                 return turned_away

@@ -1,4 +1,4 @@
-"""The requests of one person take turns, so that those of others never wait behind many of them."""
+"""The requests of one session take turns, so that those of others never wait behind many of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from uuid import UUID
 
-# A page takes some milliseconds of its process. So many of one person's are in progress at a time.
+# A page takes some milliseconds of its process. So many of one session are in progress at a time.
 AT_ONCE = 4
 
 # Nobody looks at more windows at once, and a page that nobody looks at is not followed.
@@ -24,15 +24,15 @@ FOLLOWED_AT_ONCE = 20
 
 
 class Turns:
-    """What one person, or one session, may have going on in this process at a time."""
+    """What one session may have going on in this process at a time."""
 
     def __init__(self) -> None:
-        self._of_people: WeakValueDictionary[UUID, asyncio.Semaphore] = WeakValueDictionary()
+        self._of_sessions: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._followed: Counter[UUID] = Counter()
 
-    def take(self, user_id: UUID) -> AbstractAsyncContextManager[None]:
-        """Wait until fewer than `AT_ONCE` requests of a person are in progress, first come first served."""
-        return self._of_people.setdefault(user_id, asyncio.Semaphore(AT_ONCE))
+    def take(self, token: str) -> AbstractAsyncContextManager[None]:
+        """Wait until fewer than `AT_ONCE` requests with a token are in progress, first come, first served."""
+        return self._of_sessions.setdefault(token, asyncio.Semaphore(AT_ONCE))
 
     @contextmanager
     def follow(self, session_id: UUID, retry_after_seconds: int) -> Iterator[None]:

@@ -90,9 +90,12 @@ class Visit:
             self.session = await find_session(self._token)
 
     def take_turn(self) -> AbstractAsyncContextManager[None]:
-        """Wait for a turn among the person's requests. Strangers, whose pages cost little, need none."""
+        """Wait for a turn among the requests of the session. Looking it up is a part of what they cost.
+
+        Strangers, whose pages cost little, need no turn.
+        """
         app: App = self.request.app
-        return app.turns.take(self.user.id) if self.session else nullcontext()
+        return nullcontext() if self._is_token_new else app.turns.take(self._token)
 
     async def count(self) -> None:
         """Count a request of somebody who is signed in, as those of a key are. Raises Problem."""

@@ -10,8 +10,9 @@ const OLD = "(old) ";
 const UNITS = [[86_400, "d", "day"], [3_600, "h", "hour"], [60, "min", "minute"], [1, "s"]];
 const [news, stale] = ["news", "stale"].map((id) => document.getElementById(id));
 let [failures, timer, ahead, asking] = [0, 0, null, new AbortController()];
-// When the service was last heard, as of when the parts are true, and since when somebody looks at them.
-let [heardAt, trueAt, seenAt] = Array(3).fill(Date.now());
+// When the service was last heard, and since when somebody looks at the page, by a clock that nobody sets.
+let [heardAt, seenAt] = [performance.now(), performance.now()];
+let trueAt = Date.now(); // as of when the parts are as they are
 
 function morph(node, fresh) {
   if (node.nodeName !== fresh.nodeName) return node.replaceWith(document.importNode(fresh, true));
@@ -78,7 +79,7 @@ function keepTimesTrue() {
 // Says how old the page is once nothing was heard for a while, whatever the reason. The seconds are not read aloud.
 function tellAge() {
   const mostMs = document.hidden ? UNSEEN_SILENCE_MS : SILENCE_MS;
-  const isOld = Date.now() - Math.max(heardAt, seenAt) >= mostMs;
+  const isOld = performance.now() - Math.max(heardAt, seenAt) >= mostMs;
   if (isOld === stale.hidden) {
     stale.hidden = !isOld;
     document.body.classList.toggle("old", isOld);
@@ -89,8 +90,8 @@ function tellAge() {
 }
 
 function hear() {
-  heardAt = Date.now();
-  if (!document.hidden) trueAt = heardAt;
+  heardAt = performance.now();
+  if (!document.hidden) trueAt = Date.now();
   failures = 0;
   tellAge();
 }
@@ -143,7 +144,7 @@ async function renew() {
 
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) {
-    if (stale.hidden) seenAt = Date.now(); // what was old stays so until the service is heard
+    if (stale.hidden) seenAt = performance.now(); // what was old stays so until the service is heard
     return renew();
   }
   asking.abort();
