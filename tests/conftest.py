@@ -14,6 +14,7 @@ from argon2 import PasswordHasher
 from hypothesis import settings
 
 import chosen_backends
+import clean_logs
 import ready_tables
 from backend_free import Watch, reaches_backends
 from cast import Player, form_readers, form_team
@@ -45,6 +46,7 @@ settings.load_profile("without deadline")
 
 def pytest_configure(config: pytest.Config) -> None:
     chosen_backends.choose(config.getoption("--backends"))
+    clean_logs.watch(config)
     if not chosen_backends.is_production():
         config.pluginmanager.register(Watch())
     if not hasattr(config, "workerinput"):  # the workers of pytest-xdist begin later

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from clean_logs import demand_no_traceback
 from forked_commands import ForkedCommand
 from service_process import LISTENING, MONITORING, TIMEOUT_SECONDS, wait_until
 
@@ -105,6 +106,7 @@ def running_command(
         yield running
     finally:
         running.kill()
+    demand_no_traceback(log)
 
 
 def is_alive(process_id: int) -> bool:

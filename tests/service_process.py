@@ -12,6 +12,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import chosen_backends
+from clean_logs import demand_no_traceback
 from forked_commands import ForkedCommand
 from ready_tables import make_tables
 from running_service import SIGNING_KEY, WEBHOOK_SECRET
@@ -82,6 +83,7 @@ class Installation:
             yield running
         finally:
             running.kill()
+        demand_no_traceback(self.log)
 
 
 class ServiceProcess:

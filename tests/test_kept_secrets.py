@@ -77,6 +77,7 @@ def keeper(tmp_path: Path) -> Iterator[SecretKeeper]:
 
 
 @pytest.mark.embedded("there one process does everything")
+@pytest.mark.traceback_expected("it must show no secret, which it could")
 def test_no_secret_is_in_logs_metrics_answers_or_the_database(keeper: SecretKeeper, tmp_path: Path) -> None:
     with Addressee() as stranger:
         issued = _drive(keeper, stranger)

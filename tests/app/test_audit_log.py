@@ -15,6 +15,7 @@ from app.visitor import Visitor, read_text
 from incidents.breakdowns import break_down
 from monitoring.app import zones
 from monitoring.app.audit_words import describe_action, name_field
+from monitoring.app.pages import audit_log
 from monitoring.app.pages.audit_log import ENTRIES_A_PAGE
 from monitoring.app.sentences import DECLINED, REFUSALS
 from monitoring.audit.actions import Action
@@ -186,6 +187,9 @@ class TestTheFilter:
             ("from=2020-01-01&to=2020-01-01&kind=monitor", {"Old"}),
             ("from=2020-01-02", {"Shop", "Blog", "Deploy"}),
             ("kind=nonsense", {"Shop", "Blog", "Deploy", "Old"}),
+            ("who=%00", set()),
+            ("about=Sh%00op", set()),
+            ("from=1970-01-01&to=9999-12-29", {"Shop", "Blog", "Deploy", "Old"}),
         ],
     )
     def test_finds_what_fits(self, told: Visitor, query: str, found: set[str]) -> None:
@@ -210,8 +214,24 @@ class TestTheFilter:
         page = owner.open(f"{LOG}?kind=monitor").text
         assert re.search(r'rel="next" href="[^"]*kind=monitor', page)
 
+    @pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Adak"])
+    def test_takes_the_first_and_the_last_day_in_every_zone(self, told: Visitor, zone: str) -> None:
+        told.cookies.set(zones.COOKIE, zone)
+        assert any("Shop" in line for line in entries(told, f"{LOG}?from=1970-01-01&to=9999-12-29"))
+
 
 class TestTheFile:
+    def test_is_written_piece_by_piece_with_every_entry_once_up_to_its_limit(
+        self, owner: Visitor, service: RunningService, team: Team, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(audit_log, "ENTRIES_AT_ONCE", 3)
+        monkeypatch.setattr(audit_log, "ENTRIES_A_FILE", 9)
+        service.run(_fill(team, 10))
+        rows = list(csv.DictReader(io.StringIO(owner.open(f"{LOG}.csv").content.decode("utf-8-sig"))))
+        assert [row["subject"] for row in rows] == [
+            f"Monitor number {number}" for number in reversed(range(1, 10))
+        ]
+
     def test_has_what_the_filter_finds(self, told: Visitor) -> None:
         answer = told.open(f"{LOG}.csv?kind=monitor&by=people")
         assert answer.headers["content-type"] == "text/csv; charset=utf-8"

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from app.visitor import Stranger, Visitor, read_forms, read_text
+from monitoring.app.sentences import DECLINED
 from monitoring.auth.links import sign_link
 from monitoring.notifications.email_links import write_confirmation_link, write_unsubscribe_link
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
@@ -34,7 +35,8 @@ def channel_id(alice: Player) -> str:
 
 def write_link(service: RunningService, channel_id: str, write: Callable[..., str]) -> str:
     async def find() -> str:
-        delivery = await NotificationDelivery.get(channel_id=UUID(channel_id))
+        delivery = await NotificationDelivery.filter(channel_id=UUID(channel_id)).order_by("-id").first()
+        assert delivery
         return write(delivery, OPS["address"], "")
 
     return service.run(find()).removeprefix("/app")
@@ -77,6 +79,32 @@ class TestConfirming:
             assert "are sent to ops@example.com" in read_text(answer.text)
             assert "/app/confirm-email" not in read_forms(answer.text)
         assert read(alice, channel_id)["confirmed_at"] is not None
+
+    def test_uses_up_the_link_so_that_nobody_confirms_with_it_what_was_unsubscribed_from(
+        self, service: RunningService, alice: Player, stranger: Stranger, channel_id: str, link: str
+    ) -> None:
+        way_out = write_link(service, channel_id, write_unsubscribe_link)
+        form = read_forms(stranger.open(link).text)["/app/confirm-email"]
+        stranger.post("/confirm-email", data=form)
+        stranger.post(way_out)
+        alice.patch(f"{API}/{channel_id}", json={"type": "email", "enabled": True}).raise_for_status()
+        for answer in (stranger.open(link), stranger.post("/confirm-email", data=form)):
+            assert answer.status_code == 404
+            assert DECLINED["email_link_used"].text in answer.text
+        assert read(alice, channel_id)["confirmed_at"] is None
+        new_link = write_link(service, channel_id, write_confirmation_link)
+        stranger.submit(new_link, "/confirm-email")
+        assert read(alice, channel_id)["confirmed_at"] is not None
+
+    def test_uses_up_the_links_of_earlier_questions_too(
+        self, service: RunningService, alice: Player, stranger: Stranger, channel_id: str, link: str
+    ) -> None:
+        (question,) = alice.get(f"{API}/{channel_id}/deliveries").json()["deliveries"]
+        alice.post(f"{API}/{channel_id}/deliveries/{question['id']}/redeliver").raise_for_status()
+        stranger.submit(write_link(service, channel_id, write_confirmation_link), "/confirm-email")
+        assert "are sent to ops@example.com" in read_text(stranger.open(link).text)
+        stranger.post(write_link(service, channel_id, write_unsubscribe_link))
+        assert stranger.open(link).status_code == 404
 
     def test_is_in_the_audit_log_once(self, owner: Visitor, stranger: Stranger, link: str) -> None:
         form = read_forms(stranger.open(link).text)["/app/confirm-email"]

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.visitor import PASSWORD, Stranger, Visitor, read_forms, read_text
-from cast import form_team
 from monitoring.app.sentences import DECLINED
 from monitoring.contract.bodies import FORM
-from running_service import running_service
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import httpx
 
     from monitoring.contract.catalogue import Catalogue
@@ -71,15 +67,6 @@ class TestAForm:
             answer = stranger.post(path, data={"x": "1"}, headers=headers, follow_redirects=False)
             assert answer.status_code in (303, 403)
             assert "set-cookie" not in answer.headers
-
-    def test_is_taken_as_often_as_a_key_may_call(self, tmp_path: Path, catalogue: Catalogue) -> None:
-        with running_service(tmp_path, rate_limit_api="3/60") as service:
-            visitor = Visitor(service, form_team(service))
-            fields = {"csrf_token": token_of(visitor), "email": "", "role": "member"}
-            answers = [visitor.post("/settings/members/invite", data=fields) for _ in range(4)]
-            visitor.close()
-        assert [answer.status_code for answer in answers] == [400, 400, 400, 429]
-        assert catalogue.reply("rate_limited").json_value()["error"] in read_text(answers[3].text)
 
     def test_of_a_page_of_ours_is_taken(self, owner: Visitor, stranger: Stranger) -> None:
         changed = change_password(owner, token_of(owner), **{"Sec-Fetch-Site": "same-origin"})

@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 from datetime import UTC, datetime, timedelta
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
+from unicodedata import lookup
 from uuid import UUID, uuid4
 
+import httpx
 import pytest
 
 from checks.diary import make_result, write_down
 from monitoring.app.csv_words import write_rows
+from monitoring.app.pages import monitor_tables
 from monitoring.app.pages.monitor_tables import ROWS_AT_ONCE
+from monitoring.backends.errors import DatabaseUnavailable
 from monitors.conversations import create
 
 if TYPE_CHECKING:
@@ -25,8 +29,13 @@ FILES = ("response-times.csv", "checks.csv")
 
 
 class TestCells:
-    @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+    @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1"])
     def test_are_never_formulas(self, text: str) -> None:
+        assert next(csv.reader(StringIO(write_rows([[text]]), newline=""))) == [f"'{text}"]
+
+    @pytest.mark.parametrize("name", ["EQUALS SIGN", "PLUS SIGN", "HYPHEN-MINUS", "COMMERCIAL AT"])
+    def test_are_no_formulas_in_full_width_either(self, name: str) -> None:
+        text = lookup(f"FULLWIDTH {name}") + "SUM(A1)"
         assert next(csv.reader(StringIO(write_rows([[text]]), newline=""))) == [f"'{text}"]
 
     def test_are_numbers_moments_or_empty(self) -> None:
@@ -53,6 +62,17 @@ class TestChecks:
         assert [datetime.fromisoformat(row["checked_at"]) for row in rows[1:]] == moments
         assert (rows[0]["outcome"], rows[0]["error_message"]) == ("down", "'=cmd")
         assert len(owner.open(f"/monitors/{monitor_id}/checks.csv").text.splitlines()) == 2
+
+    def test_end_in_the_middle_when_the_database_goes_away(
+        self, owner: Visitor, alice: Player, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def fail(*_: object, **__: object) -> Never:
+            raise DatabaseUnavailable("the database is away")
+
+        monitor = create(alice)
+        monkeypatch.setattr(monitor_tables, "list_results", fail)
+        with pytest.raises(httpx.RemoteProtocolError):
+            owner.open(f"/monitors/{monitor['id']}/checks.csv")
 
     @pytest.mark.parametrize(
         ("phases", "transfer_ms"),

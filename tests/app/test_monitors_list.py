@@ -130,6 +130,7 @@ class TestTheList:
             ({"search": "example.org"}, ["Blog"]),
             ({"status": "paused", "tag": "eu"}, []),
             ({"status": "", "tag": "", "search": ""}, ["Shop", "Blog"]),
+            ({"search": "sh\0op"}, []),
         ],
     )
     def test_is_filtered_as_the_api_is(

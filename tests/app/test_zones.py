@@ -19,6 +19,10 @@ from monitoring.checks.rollups import roll_up
 from monitors.conversations import create
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from markupsafe import Markup
+
     from cast import Player
     from running_service import RunningService
 
@@ -32,6 +36,16 @@ class TestAMoment:
         with writing_in(MADRID):
             assert ' title="1 Jul 2026, 22:30:05 UTC">2 Jul 2026, 00:30<' in write_moment(SUMMER)
             assert ">2 Jul, 00:30:05<" in write_to_the_second(SUMMER)
+
+    @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Adak"])
+    @pytest.mark.parametrize("write", [write_moment, write_to_the_second, write_clock, write_ago])
+    @pytest.mark.parametrize("year", [1, 9999])
+    def test_is_written_at_the_ends_of_time_too(
+        self, zone: str, write: Callable[[datetime], Markup | str], year: int
+    ) -> None:
+        last = datetime.max.replace(tzinfo=UTC) if year > 1 else datetime.min.replace(tzinfo=UTC)
+        with writing_in(ZoneInfo(zone)):
+            assert f"{last.day} {last:%b}" in write(last)
 
     def test_says_that_it_is_in_utc_where_no_zone_is_known(self) -> None:
         assert ">1 Jul 2026, 22:30 UTC<" in write_moment(SUMMER)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,9 @@ from playwright.sync_api import ViewportSize
 
 from browser.acme.people import join
 from browser.chromium import find_what_is_too_wide
+from browser.silent_proxy import AWAY, BAD_GATEWAY, ENDLESS, FROZEN, PASSING, PORTAL, running_proxy
 from incidents.breakdowns import open_incident
+from monitoring.app import changes
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.auth.service import create_team
 from monitoring.backends.fields import uuid7
@@ -21,23 +24,29 @@ from monitoring.members.models import Role
 from monitoring.members.sessions import end_sessions
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.service import create_monitor
+from service_process import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import Request
 
     from browser.acme.people import Member
     from browser.acme.team import Acme
-    from browser.chromium import Arrive
+    from browser.chromium import Arrive, Person
     from running_service import RunningService
 
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 NAME = "Shop <&>"
 
-HIDE = """
-Object.defineProperty(document, 'hidden', { value: true });
+HIDE, LOOK = (
+    f"""
+Object.defineProperty(document, 'hidden', {{ value: {is_hidden}, configurable: true }});
 document.dispatchEvent(new Event('visibilitychange'));
 """
+    for is_hidden in ("true", "false")
+)
 
 
 @pytest.fixture
@@ -59,6 +68,27 @@ AS_IF_IT_LASTED = """([ms, words]) => {
   lasts.dataset.since = new Date(Date.now() - ms).toISOString();
   return lasts.textContent === words;
 }"""
+
+
+def follow_with_own_clock(person: Person) -> None:
+    """Open the list with a clock that the test moves, and wait until it is followed."""
+    person.page.clock.install()
+    person.open("/monitors")
+    person.page.clock.pause_at(datetime.now(UTC) + timedelta(seconds=1))
+    with person.page.expect_response(lambda answer: is_followed(answer.request)):
+        person.page.clock.run_for(3_000)
+    person.page.wait_for_function("ahead !== null")
+
+
+def renew_until(person: Person, condition: Callable[[], bool]) -> None:
+    """Let the page's time pass, and the network some of the world's, until something is so."""
+
+    def is_so() -> bool:
+        person.page.clock.run_for(5_000)
+        person.page.wait_for_timeout(20)
+        return condition()
+
+    wait_until(is_so)
 
 
 def is_followed(asked: Request) -> bool:
@@ -184,18 +214,81 @@ class TestAnOpenPage:
         person.page.get_by_role("link", name="Newer").wait_for()
         assert person.page.evaluate("document.activeElement.href").endswith(str(monitor.id))
 
-    def test_that_cannot_be_renewed_says_so(
+    @pytest.mark.parametrize("manner", [FROZEN, AWAY, BAD_GATEWAY, ENDLESS, PORTAL])
+    def test_says_how_old_it_is_within_half_a_minute_of_silence_of_any_kind(
+        self, manner: str, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner, monitor = watched
+        with running_proxy(app_service.port) as proxy:
+            person = arrive(owner, proxy.url)
+            person.forgive()  # browsers complain about requests that fail
+            follow_with_own_clock(person)
+            said = person.page.locator("#stale")
+            assert not said.is_visible()
+            title = person.page.title()
+            proxy.behave(manner)
+            person.page.clock.run_for(12_000)
+            assert not said.is_visible()
+            person.page.clock.run_for(15_000)
+            said.wait_for()
+            assert re.match(r"This page was last renewed at [\d:]{8}, \d+ s ago\.", said.inner_text())
+            assert person.page.title() == f"(old) {title}"
+            person.page.clock.run_for(120_000)
+            assert re.search(r", 2 min( \d+ s)? ago\.", said.inner_text())
+            proxy.behave(PASSING)
+            app_service.run(go_down(monitor))
+            renew_until(person, lambda: person.page.title() == "(1 down) Monitors · Monitoring")
+            assert not said.is_visible()
+
+    def test_says_how_old_it_is_when_its_session_has_ended(
         self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
     ) -> None:
         owner, _ = watched
         person = arrive(owner)
-        person.page.clock.install()
-        person.open("/monitors")
+        follow_with_own_clock(person)
         app_service.run(end_sessions(owner.user.id))
-        for _ in range(3):
-            with person.page.expect_response(lambda answer: "/sign-in" in answer.url):
-                person.page.clock.run_for(30_000)
-        person.page.get_by_text("This page is not being renewed").wait_for()
+        with person.page.expect_response(lambda answer: "/sign-in" in answer.url):
+            person.page.clock.run_for(30_000)
+        person.page.get_by_text("This page was last renewed").wait_for()
+
+    def test_that_does_not_change_is_not_old(
+        self, watched: tuple[Member, Monitor], arrive: Arrive, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(changes, "SILENCE_SECONDS", 1.5)
+        owner, _ = watched
+        person = arrive(owner)
+        follow_with_own_clock(person)
+        for _ in range(4):
+            began_at = person.page.evaluate("heardAt")
+            person.page.clock.run_for(8_000)
+            person.page.wait_for_function("began => heardAt > began", arg=began_at)
+        assert not person.page.locator("#stale").is_visible()
+
+    def test_that_was_not_looked_at_is_not_old_before_it_could_be_renewed(
+        self, watched: tuple[Member, Monitor], arrive: Arrive
+    ) -> None:
+        owner, _ = watched
+        person = arrive(owner)
+        follow_with_own_clock(person)
+        person.page.evaluate(HIDE)
+        person.page.clock.run_for(100_000)
+        assert "(old)" not in person.page.title()
+        person.page.evaluate(LOOK)
+        person.page.clock.run_for(1_000)
+        assert not person.page.locator("#stale").is_visible()
+
+    def test_that_nobody_looks_at_says_in_its_title_that_it_is_old(
+        self, watched: tuple[Member, Monitor], arrive: Arrive, app_service: RunningService
+    ) -> None:
+        owner, _ = watched
+        with running_proxy(app_service.port) as proxy:
+            person = arrive(owner, proxy.url)
+            person.forgive()
+            follow_with_own_clock(person)
+            person.page.evaluate(HIDE)
+            proxy.behave(FROZEN)
+            person.page.clock.run_for(160_000)
+            assert person.page.title().startswith("(old) ")
 
     def test_leaves_the_connection_to_others_while_nobody_looks_at_it(
         self, watched: tuple[Member, Monitor], arrive: Arrive

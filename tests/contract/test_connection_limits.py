@@ -2,9 +2,10 @@
 
 import logging
 import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import anyio.to_thread
 import pytest
@@ -58,6 +59,37 @@ class TestPipelinedRequests:
             connection.sendall(HEALTH * 2 + b"nonsense\r\n\r\n")
             received = read_all(connection)
         assert received.count(b"HTTP/1.1 200 ") == received.count(b"HTTP/1.1 ") == 2
+
+    @pytest.mark.parametrize("body_bytes", [10, 2_000_000], ids=["small", "large"])
+    @pytest.mark.parametrize("ends", ["stays and reads nothing", "hangs up"])
+    def test_whose_answers_nobody_reads_leave_nothing_in_the_log(
+        self, ends: str, body_bytes: int, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        before = closed("too_slow")
+        with answering(b"x" * body_bytes) as address, ExitStack() as connections:
+            for _ in range(20):
+                connection = connections.enter_context(connect(address))
+                connection.sendall(HEALTH * MAX_PIPELINED)
+                if ends == "hangs up":
+                    reset(connection)
+            if ends != "hangs up" and body_bytes > 10:
+                wait_until(lambda: closed("too_slow") == before + 20)
+        assert [record.getMessage() for record in caplog.records] == []
+
+    def test_that_wait_behind_another_keep_nobody_from_telling_it_that_the_client_is_gone(self) -> None:
+        is_told, received = threading.Event(), threading.Event()
+
+        async def wait_until_gone(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001
+            assert (await receive())["type"] == "http.request"
+            received.set()
+            assert (await receive())["type"] == "http.disconnect"
+            is_told.set()
+
+        with served(build_closed_bakery(wait_until_gone)) as address, connect(address) as connection:
+            connection.sendall(HEALTH * 2)
+            assert received.wait(10)
+            reset(connection)
+            assert is_told.wait(10)
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +210,12 @@ class TestNetworks:
     )
     def test_are_what_one_customer_has(self, address: str, network: str) -> None:
         assert network_of(address) == network
+
+
+def reset(connection: socket.socket) -> None:
+    """Close a connection as a client does that has crashed."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
 
 
 def is_refused(server: Address, source: str) -> bool:

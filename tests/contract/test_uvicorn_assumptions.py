@@ -106,6 +106,15 @@ class TestProtocol:
         assert protocol.loop is asyncio.get_running_loop()
         assert hasattr(protocol, "client")
 
+    async def test_tells_only_the_request_that_came_last_that_the_connection_is_lost(self) -> None:
+        protocol = new_protocol(Transport())
+        protocol.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        answered = protocol.cycle
+        protocol.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        protocol.connection_lost(None)
+        assert protocol.cycle.disconnected
+        assert not answered.disconnected
+
     async def test_keeps_a_connection_open_by_a_timer_that_the_next_request_stops(self) -> None:
         protocol = new_protocol(Transport())
         protocol.timeout_keep_alive_task = asyncio.get_running_loop().call_later(60, lambda: None)

@@ -13,6 +13,7 @@ from monitoring.notifications.readers import UNSUBSCRIBED, confirm, unsubscribe
 from monitors.conversations import is_problem
 from notifications.addressee import opening
 from notifications.conversations import CHANNELS, list_deliveries, list_ids, path_of, read
+from notifications.every_message import ABOUT
 from running_service import running_service
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class TestNewChannel:
         channel = register(alice)
 
         async def open_something() -> list[UUID]:
-            return await announce([opening(alice.team_id)])
+            return await announce([opening(alice.team_id, ABOUT)])
 
         assert service.run(open_something()) == []
         assert list_ids(alice, monitor_id=monitor["id"]) == []

@@ -31,6 +31,7 @@ from monitoring.app.pages import (
 )
 from monitoring.app.rendering import ROOT, Pages
 from monitoring.app.routing import for_members
+from monitoring.app.turns import Turns
 from monitoring.app.visits import Visit
 from monitoring.contract.problems import Problem
 from monitoring.contract.witness import Witness
@@ -75,6 +76,7 @@ class App:
         self.changes = Changes(is_stopping)
         self.renderings = Renderings()
         self.readings = Readings()
+        self.turns = Turns()
         self.max_body_bytes = settings.max_body_bytes
         self._catalogue = catalogue
         self._pages = Pages(settings)

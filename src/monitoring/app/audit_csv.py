@@ -15,9 +15,14 @@ if TYPE_CHECKING:
 _HEAD = ("happened_at", "actor", "address", "action", "in words", "subject", "subject_id", "changes")
 
 
-def write_csv(entries: Iterable[AuditEntry]) -> bytes:
-    """Write entries as CSV in UTF-8, with a mark by which Excel knows that."""
-    return write_rows([_HEAD, *map(_cells_of, entries)]).encode("utf-8-sig")
+def write_head() -> bytes:
+    """Write the beginning of a file in UTF-8, with a mark by which Excel knows that."""
+    return write_rows([_HEAD]).encode("utf-8-sig")
+
+
+def write_entries(entries: Iterable[AuditEntry]) -> bytes:
+    """Write a piece of the file."""
+    return write_rows(map(_cells_of, entries)).encode()
 
 
 def _cells_of(entry: AuditEntry) -> tuple[object, ...]:

@@ -22,8 +22,8 @@ LOOK_INTERVAL_SECONDS = 1.0
 # What changes all the time is told so often and no more. With the look, that is within three seconds.
 REST_SECONDS = 1.5
 
-# Proxies give up on an answer that says nothing for a minute, or later.
-SILENCE_SECONDS = 20.0
+# A page that hears nothing for 25 seconds says that it is old. Proxies give up after a minute, or later.
+SILENCE_SECONDS = 10.0
 
 # Of all that a page shows, in that order.
 Marks: TypeAlias = tuple[str, ...]

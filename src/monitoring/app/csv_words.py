@@ -12,8 +12,15 @@ from monitoring.contract.timestamps import write_timestamp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# A spreadsheet takes text that begins with one of these for a formula (OWASP, CSV injection).
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet takes text that begins with one of these for a formula (OWASP, CSV injection). Some take the
+# full-width forms for the others.
+_FORMULA_STARTS = (
+    *("=", "+", "-", "@", "\t", "\r", "\n"),
+    "\N{FULLWIDTH EQUALS SIGN}",
+    "\N{FULLWIDTH PLUS SIGN}",
+    "\N{FULLWIDTH HYPHEN-MINUS}",
+    "\N{FULLWIDTH COMMERCIAL AT}",
+)
 
 
 def write_rows(rows: Iterable[Sequence[object]]) -> str:

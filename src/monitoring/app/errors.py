@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 class ErrorPages(ExceptionAnswers):
     """Answers every exception with a page, never a traceback. Once an answer has begun, it raises instead.
 
+    A file just ends if a backend goes away: browsers see that it is not whole.
     Somebody who is signed in keeps the navigation, and a way back to where they came from.
     """
 
@@ -38,6 +39,13 @@ class ErrorPages(ExceptionAnswers):
         super().__init__(app)
         self._receive = receive
         self._catalogue = catalogue
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve."""
+        try:
+            await super().__call__(scope, receive, send)
+        except BackendUnavailable as error:
+            note_refusal("request", error)
 
     async def answer(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a page."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from time import perf_counter
@@ -149,10 +149,14 @@ class _Following:
         """Answer with lines, of which the first is the page as it is. An error is answered as it is."""
         shown = tuple(await self._sources(self._visit))
         marks = await self._app.changes.read_marks(shown)
-        first = await self._render_at(shown, marks)
-        if first.page.status_code != HTTPStatus.OK:
-            return first.page
-        return _Lines(lambda send: self._tell(send, shown, marks, first))
+        with ExitStack() as begun:
+            begun.enter_context(
+                self._app.turns.follow(self._visit.standing.session_id, int(FOLLOWED_SECONDS))
+            )
+            first = await self._render_at(shown, marks)
+            if first.page.status_code != HTTPStatus.OK:
+                return first.page
+            return _Lines(lambda send: self._tell(send, shown, marks, first), begun.pop_all().close)
 
     async def glance(self) -> Response:
         """Answer with the title and the icon. They change only with the team's monitors and incidents.
@@ -182,7 +186,8 @@ class _Following:
                 await send(_SIGN_OF_LIFE)
                 continue
             marks = moved
-            rendered = await self._render_at(shown, marks)
+            async with self._visit.take_turn():
+                rendered = await self._render_at(shown, marks)
             if rendered.page.status_code != HTTPStatus.OK:
                 return
             await send(rendered.line)
@@ -202,18 +207,30 @@ class _Following:
 
 
 class _Lines(Response):
-    """An answer of lines, which end after a while, or when the browser leaves."""
+    """An answer of lines, which end after a while, or when the browser leaves. Then it calls `leave`."""
 
-    def __init__(self, tell: Callable[[Callable[[bytes], Awaitable[None]]], Awaitable[None]]) -> None:
+    def __init__(
+        self, tell: Callable[[Callable[[bytes], Awaitable[None]]], Awaitable[None]], leave: Callable[[], None]
+    ) -> None:
         super().__init__(headers=_HEADERS, media_type=FOLLOWED_MEDIA_TYPE)
         del self.headers["Content-Length"]
         self._tell = tell
+        self._leave = leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve."""
         began = perf_counter()
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        try:
+            await send(
+                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+            )
+            await self._tell_until_gone(receive, send)
+        finally:
+            self._leave()
+            notes_of(scope).held_seconds = perf_counter() - began
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
+    async def _tell_until_gone(self, receive: Receive, send: Send) -> None:
         async def send_line(line: bytes) -> None:
             await send({"type": "http.response.body", "body": line, "more_body": True})
 
@@ -226,10 +243,8 @@ class _Lines(Response):
         finally:
             telling.cancel()
             leaving.cancel()
-            notes_of(scope).held_seconds = perf_counter() - began
         with suppress(asyncio.CancelledError):
             await _end(telling)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _end(telling: asyncio.Future[None]) -> None:

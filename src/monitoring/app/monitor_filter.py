@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from monitoring.app.document_rules import document_rules
 from monitoring.app.words import capitalize
 from monitoring.contract.document import published_document
-from monitoring.contract.strict_json import REPLACEMENT
 from monitoring.monitors.reading import MonitorFilter
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def split_tags(text: str) -> list[str]:
 def echo_filter(query: QueryParams) -> dict[str, str]:
     """Return the fields as they were typed. Tags stand between commas, or each by itself (`tag=a&tag=b`)."""
     typed = {"tag": ",".join(query.getlist("tag"))}
-    return {name: typed.get(name, query.get(name, "")).replace("\0", REPLACEMENT).strip() for name in _NAMES}
+    return {name: typed.get(name, query.get(name, "")).strip() for name in _NAMES}
 
 
 def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:

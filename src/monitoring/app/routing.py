@@ -68,14 +68,16 @@ def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -
             visit.demand_own_site()
             # Read before the session is looked up: it may end while somebody sends a form slowly.
             await visit.read_form()
-        await visit.recognise()
-        if turned_away := guard(visit):
-            return turned_away
-        if is_form:
-            await visit.demand_own_form()
-            visit.keeps_answers = get is not None
-            return await lead_to(await handlers["POST"](visit), visit)
-        return await come_back(visit) or await handlers["GET"](visit)
+        async with visit.take_turn():
+            await visit.recognise()
+            await visit.count()
+            if turned_away := guard(visit):
+                return turned_away
+            if is_form:
+                await visit.demand_own_form()
+                visit.keeps_answers = get is not None
+                return await lead_to(await handlers["POST"](visit), visit)
+            return await come_back(visit) or await handlers["GET"](visit)
 
     return Route(ROOT + path, serve, methods=list(handlers))
 

@@ -106,6 +106,11 @@ DECLINED = {
         "This link is no longer valid",
         "Its channel was deleted, or has another address, or the message is too old.",
     ),
+    "email_link_used": Sentence(
+        404,
+        "This link was used before",
+        "A reader of the address has unsubscribed since. Ask the team for a new link to get notifications.",
+    ),
     "password_link_expired": Sentence(
         404,
         "This link is no longer valid",

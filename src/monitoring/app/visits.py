@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
-from starlette.datastructures import ImmutableMultiDict
+from starlette.datastructures import ImmutableMultiDict, QueryParams
 
 from monitoring.app import cookies
 from monitoring.app.rendering import ROOT
@@ -20,17 +21,19 @@ from monitoring.backends.current import current_backends
 from monitoring.contract.bodies import FORM, receive_body, shorten_header
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
+from monitoring.contract.strict_json import REPLACEMENT
 from monitoring.contract.urlencoding import parse_pairs
 from monitoring.members.models import Role
 from monitoring.members.sessions import Standing, find_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractAsyncContextManager
 
-    from starlette.datastructures import QueryParams
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from monitoring.app.application import App
     from monitoring.app.marks import Shown
     from monitoring.app.rendering import Pages
     from monitoring.app.sentences import Sentence
@@ -71,6 +74,9 @@ class Visit:
         self.place_of_answer: str | None = None
         self.marks: Mapping[Shown, str] = {}
         self._pages = pages
+        self._query = QueryParams(
+            [(_without_nul(name), _without_nul(text)) for name, text in request.query_params.multi_items()]
+        )
         self._form: Form | None = None
         sent = cookies.read_token(request, self.settings)
         self._token = sent or cookies.make_token()
@@ -82,6 +88,19 @@ class Visit:
         """Find the session that the cookie belongs to, if there is one."""
         if not self._is_token_new and self.session is None:
             self.session = await find_session(self._token)
+
+    def take_turn(self) -> AbstractAsyncContextManager[None]:
+        """Wait for a turn among the requests of the session. Looking it up is a part of what they cost.
+
+        Strangers, whose pages cost little, need no turn.
+        """
+        app: App = self.request.app
+        return nullcontext() if self._is_token_new else app.turns.take(self._token)
+
+    async def count(self) -> None:
+        """Count a request of somebody who is signed in, as those of a key are. Raises Problem."""
+        if self.session:
+            await count_request(self.request, self.settings.rate_limit_api, f"user:{self.user.id}")
 
     @property
     def settings(self) -> Settings:
@@ -166,8 +185,8 @@ class Visit:
 
     @property
     def query(self) -> QueryParams:
-        """What stands behind the question mark."""
-        return self.request.query_params
+        """What stands behind the question mark. U+0000 is read as U+FFFD, as in forms and in JSON."""
+        return self._query
 
     def read_id(self, name: str) -> UUID:
         """Read an id of the path. Raises `Problem("not_found")` for text that cannot be one."""
@@ -218,12 +237,10 @@ class Visit:
             raise Declined("form_out_of_date")
 
     async def demand_own_form(self) -> None:
-        """Refuse a form that no page of ours gave this browser, and too many forms of one person."""
+        """Refuse a form that no page of ours gave this browser."""
         form = await self.read_form()
         if not cookies.is_csrf_token(form.get("csrf_token", ""), self._token):
             raise Declined("form_out_of_date")
-        if self.session:
-            await count_request(self.request, self.settings.rate_limit_api, f"user:{self.user.id}")
 
     def render(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
         """Answer with a page. Its template gets the visit, and the notice of the redirect that led here.
@@ -331,6 +348,11 @@ class Visit:
         elif self._is_session_changed:
             cookies.drop_email(response, self.settings)
         return response
+
+
+def _without_nul(text: str) -> str:
+    """PostgreSQL stores no U+0000, and refuses to compare with it."""
+    return text.replace("\0", REPLACEMENT)
 
 
 def read_form_id(text: str) -> UUID:

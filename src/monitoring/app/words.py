@@ -44,13 +44,13 @@ def write_moment(moment: datetime | None) -> Markup | str:
 
 def write_to_the_second(moment: datetime) -> Markup:
     """Write a moment to the second, for lists in which several share a minute."""
-    local = moment.astimezone(current_zone())
+    local = _in_zone(moment)
     return _write_time(moment, text=f"{local.day} {local:%b, %H:%M:%S}{_suffix()}")
 
 
 def write_clock(moment: datetime) -> Markup:
     """Write a moment to the second; its day only if that is not today, for lists on small screens."""
-    local = moment.astimezone(current_zone())
+    local = _in_zone(moment)
     if local.date() != datetime.now(current_zone()).date():
         return write_to_the_second(moment)
     return _write_time(moment, text=f"{local:%H:%M:%S}{_suffix()}")
@@ -194,8 +194,19 @@ def _write_time(moment: datetime, *, text: str, markup: Markup = _TIME) -> Marku
     return markup % (write_timestamp(moment), title, text)
 
 
+def _in_zone(moment: datetime) -> datetime:
+    """Return a moment by the clocks of the reader's zone, or of UTC where those would leave Python's years.
+
+    Publishers tell when something was, and say 9999-12-31T23:59:59Z.
+    """
+    try:
+        return moment.astimezone(current_zone())
+    except OverflowError:
+        return moment.astimezone(UTC)
+
+
 def _in_words(moment: datetime) -> str:
-    local = moment.astimezone(current_zone())
+    local = _in_zone(moment)
     return f"{local.day} {local:%b %Y, %H:%M}{_suffix()}"
 
 

@@ -30,8 +30,11 @@ def uuid7() -> UUID:
 
 
 def first_uuid7_at(moment: datetime) -> UUID:
-    """Return the least UUIDv7 of a moment (RFC 9562 §5.7): its first 48 bits are milliseconds."""
-    return UUID(int=int(moment.timestamp() * 1000) << 80)
+    """Return the least UUIDv7 of a moment (RFC 9562 §5.7): its first 48 bits are milliseconds.
+
+    There is none before 1970, where a day of that year may begin that is one of another time zone.
+    """
+    return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)
 
 
 def uuid7_text() -> str:

@@ -7,9 +7,10 @@ checks one by one:
 
 - `HttpToolsProtocol`: `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`;
   httptools calls `data_received` and `on_...`. `on_headers_complete` keeps the request as `cycle`, unless
-  `_should_upgrade` says yes; if another one is being answered, it waits in `pipeline`.
-  `on_response_complete` is called after each answer. `_unset_keepalive_if_required` ends the timer that
-  closes an idle connection. Headers that come later are appended to `headers`.
+  `_should_upgrade` says yes; if another one is being answered, it waits in `pipeline`. `_start_asgi_task`
+  begins to answer one. `on_response_complete` is called after each answer. `_unset_keepalive_if_required`
+  ends the timer that closes an idle connection. Headers that come later are appended to `headers`.
+  `connection_lost` marks only `cycle` as `disconnected`, which is the request that came last.
 - `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` it
   closes the connection after the answer.
 - `Server`: `serve` enters `capture_signals`, awaits `startup`, which sets `started` and `servers`, and calls
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING
 
 import httptools
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import Server
 
 from monitoring.contract.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from starlette.types import ASGIApp
+    from uvicorn._types import ASGI3Application
 
     from monitoring.contract.catalogue import Catalogue
 
@@ -157,6 +159,7 @@ class ContractProtocol(HttpToolsProtocol):
     watch: Watch
     is_admitted = False
     is_ending = False  # what arrives from now on is dropped
+    answered: RequestResponseCycle | None = None  # others that have arrived wait for it
     piece_bytes = 0
     first_piece_bytes = 0
     bytes_beside_body = 0  # since the request began or, later, since anything of its body came
@@ -178,7 +181,8 @@ class ContractProtocol(HttpToolsProtocol):
         self.watch.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Make room for another connection."""
+        """Make room for another connection, and tell the request that is being answered."""
+        self._note_disconnection()
         super().connection_lost(exc)
         if self.is_admitted and self.client:
             self.limits.release(self.client[0])
@@ -187,6 +191,7 @@ class ContractProtocol(HttpToolsProtocol):
     def end_if_too_slow(self, now: float) -> None:
         """Close the connection if its client has used up its time."""
         if self._is_too_slow(now):
+            self._note_disconnection()  # at once: uvloop raises an error if something is written from now on
             self.transport.abort()
             CONNECTIONS_CLOSED.labels("too_slow").inc()
 
@@ -249,6 +254,15 @@ class ContractProtocol(HttpToolsProtocol):
             if self.bytes_beside_body > MAX_HEAD_BYTES:
                 self._refuse()
         return b""
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self.answered = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _note_disconnection(self) -> None:
+        if self.answered and not self.answered.response_complete:
+            self.answered.disconnected = True
+            self.answered.message_event.set()
 
     def _has_one_host(self) -> bool:
         host = None

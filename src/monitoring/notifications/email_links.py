@@ -1,6 +1,7 @@
 """Links in emails, by which the reader of an address confirms it, or wants nothing more there.
 
-A link is for one channel and one address: it means nothing once the channel has another.
+A link is for one channel and one address: it means nothing once the channel has another. One that confirms
+is used up by the answer to it, and by every later one.
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from monitoring.auth.links import read_link, sign_link
+from monitoring.contract.timestamps import read_timestamp, write_timestamp
 from monitoring.notifications.models import NotificationChannel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
     from monitoring.notifications.models import NotificationDelivery
 
 CONFIRM = "confirm-email"
@@ -27,12 +32,15 @@ UNSUBSCRIBE_VALID_FOR = timedelta(days=365)
 
 def write_confirmation_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
     """Write the link that confirms an address. Each attempt has the same."""
-    return _write(CONFIRM, delivery, address, base_url, CONFIRMATION_VALID_FOR)
+    claims = {**_name(delivery, address), "asked_at": write_timestamp(delivery.created_at)}
+    return _write(CONFIRM, claims, delivery.created_at + CONFIRMATION_VALID_FOR, base_url)
 
 
 def write_unsubscribe_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
     """Write the link that turns the channel off. Each attempt has the same."""
-    return _write(UNSUBSCRIBE, delivery, address, base_url, UNSUBSCRIBE_VALID_FOR)
+    return _write(
+        UNSUBSCRIBE, _name(delivery, address), delivery.created_at + UNSUBSCRIBE_VALID_FOR, base_url
+    )
 
 
 async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
@@ -50,11 +58,20 @@ async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
     return channel
 
 
-def _write(
-    purpose: str, delivery: NotificationDelivery, address: str, base_url: str, valid_for: timedelta
-) -> str:
-    claims = {"channel": str(delivery.channel_id), "address": _digest(address)}
-    token = sign_link(purpose, claims, delivery.created_at + valid_for)
+def is_used_up(token: str, channel: NotificationChannel) -> bool:
+    """Say whether a reader has answered since the question was asked that a link to confirm comes from."""
+    claims = read_link(CONFIRM, token)
+    if claims is None or "asked_at" not in claims:
+        return True
+    return channel.answered_at is not None and read_timestamp(claims["asked_at"]) <= channel.answered_at
+
+
+def _name(delivery: NotificationDelivery, address: str) -> dict[str, str]:
+    return {"channel": str(delivery.channel_id), "address": _digest(address)}
+
+
+def _write(purpose: str, claims: Mapping[str, str], expires_at: datetime, base_url: str) -> str:
+    token = sign_link(purpose, claims, expires_at)
     # The access log has paths, but no queries.
     return f"{base_url}/app/{purpose}?token={token}"
 

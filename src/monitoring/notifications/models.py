@@ -44,6 +44,8 @@ class NotificationChannel(Model):
     secret = fields.TextField()
     # When a reader of an email address asked for its notifications. Other types need nobody's consent.
     confirmed_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    # When a reader last confirmed or unsubscribed. Links of questions that were asked before are used up.
+    answered_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 

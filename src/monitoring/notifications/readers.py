@@ -16,12 +16,15 @@ UNSUBSCRIBED = "A reader of the address unsubscribed"
 
 
 async def confirm(linked: NotificationChannel) -> bool:
-    """Let notifications be sent to the address of a linked channel. Returns whether that is new."""
+    """Let notifications be sent to the address of a linked channel. Returns whether that is new.
+
+    Nothing happens if a reader has answered since the linked channel was read.
+    """
     async with transaction():
         channel = await _lock(linked)
-        if channel is None or not channel.is_unconfirmed:
+        if channel is None or not channel.is_unconfirmed or channel.answered_at != linked.answered_at:
             return False
-        channel.confirmed_at = channel.updated_at = datetime.now(UTC)
+        channel.confirmed_at = channel.answered_at = channel.updated_at = datetime.now(UTC)
         await channel.save()
         return True
 
@@ -35,8 +38,9 @@ async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
         channel = await _lock(linked)
         if channel is None or not (channel.enabled or channel.confirmed_at):
             return False, []
-        told = await disable(channel, UNSUBSCRIBED, datetime.now(UTC))
-        await NotificationChannel.filter(id=channel.id).update(confirmed_at=None)
+        now = datetime.now(UTC)
+        told = await disable(channel, UNSUBSCRIBED, now)
+        await NotificationChannel.filter(id=channel.id).update(confirmed_at=None, answered_at=now)
         return True, told
 
 

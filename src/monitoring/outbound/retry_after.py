@@ -12,6 +12,6 @@ def read_retry_after(header: str, now: datetime) -> float | None:
         return float(header[:9])
     try:
         moment = parsedate_to_datetime(header)
-    except ValueError:
+    except (ValueError, OverflowError):  # a year of twenty digits
         return None
     return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())

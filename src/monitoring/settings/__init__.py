@@ -155,7 +155,7 @@ class Settings(BaseSettings):
         "Plans and the monitors each allows; the first is the default", "free=10,team=100,business=1000"
     )
     rate_limit_api: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("api")] = _setting(
-        "Requests of one API key / window in seconds", "600/60"
+        "Requests of one API key, and of one person in the app / window in seconds", "600/60"
     )
     rate_limit_token: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("token")] = _setting(
         "Token requests of one address / window in seconds", "30/60"

@@ -127,6 +127,7 @@ class TestRefusal:
             "FREQ=DAILY;BYSECOND=1",
             "FREQ=DAILY;BYMINUTE=0,30",
             "FREQ=DAILY;UNTIL=20261399",
+            "FREQ=DAILY;UNTIL=00000101",
             "FREQ=YEARLY;BYEASTER=0",
             "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
             "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30",
@@ -148,6 +149,9 @@ class TestRefusal:
         "rule",
         [
             "FREQ=DAILY;UNTIL=20261119",
+            "FREQ=DAILY;UNTIL=00010101",
+            "FREQ=WEEKLY;UNTIL=00010102T000000Z",
+            "FREQ=MONTHLY;UNTIL=09991231T235959",
             "FREQ=YEARLY;INTERVAL=999;BYMONTHDAY=1;COUNT=1;UNTIL=20261121",
         ],
     )

@@ -4,11 +4,15 @@
 const LINES = "application/x-ndjson";
 const BETWEEN_MS = 2500;
 const UNSEEN_MS = 30_000; // browsers let a page in the background ask no more than once a minute, after a while
-const SILENCE_MS = 60_000;
-const FAILURES_UNTIL_TOLD = 3;
+const SILENCE_MS = 25_000; // signs of life come every 10 seconds
+const UNSEEN_SILENCE_MS = 150_000;
+const OLD = "(old) ";
 const UNITS = [[86_400, "d", "day"], [3_600, "h", "hour"], [60, "min", "minute"], [1, "s"]];
 const [news, stale] = ["news", "stale"].map((id) => document.getElementById(id));
 let [failures, timer, ahead, asking] = [0, 0, null, new AbortController()];
+// When the service was last heard, and since when somebody looks at the page, by a clock that nobody sets.
+let [heardAt, seenAt] = [performance.now(), performance.now()];
+let trueAt = Date.now(); // as of when the parts are as they are
 
 function morph(node, fresh) {
   if (node.nodeName !== fresh.nodeName) return node.replaceWith(document.importNode(fresh, true));
@@ -72,9 +76,28 @@ function keepTimesTrue() {
   }
 }
 
+// Says how old the page is once nothing was heard for a while, whatever the reason. The seconds are not read aloud.
+function tellAge() {
+  const mostMs = document.hidden ? UNSEEN_SILENCE_MS : SILENCE_MS;
+  const isOld = performance.now() - Math.max(heardAt, seenAt) >= mostMs;
+  if (isOld === stale.hidden) {
+    stale.hidden = !isOld;
+    document.body.classList.toggle("old", isOld);
+    document.title = (isOld ? OLD : "") + document.title.replace(OLD, "");
+    stale.querySelector("strong").textContent = new Date(trueAt).toLocaleTimeString("en-GB");
+  }
+  if (isOld) stale.querySelector("span").textContent = `, ${inWords(Math.round((Date.now() - trueAt) / 1000))} ago`;
+}
+
+function hear() {
+  heardAt = performance.now();
+  if (!document.hidden) trueAt = Date.now();
+  failures = 0;
+  tellAge();
+}
+
 function renewIn(ms, isFailure = false) {
   clearTimeout(timer);
-  stale.hidden = failures < FAILURES_UNTIL_TOLD;
   timer = setTimeout(() => {
     failures += isFailure; // a proxy keeps what the service says, or the connection is dead
     renew();
@@ -91,7 +114,7 @@ async function read(answer, signal) {
     rest = lines.pop();
     const newest = lines.filter(Boolean).pop();
     if (newest) show(new DOMParser().parseFromString(JSON.parse(newest), "text/html"));
-    failures = 0;
+    if (lines.length) hear();
     renewIn(SILENCE_MS, true);
   }
 }
@@ -106,7 +129,8 @@ async function renew() {
   const headers = { Accept: LINES, ...(document.hidden && { Prefer: "return=minimal" }) };
   try {
     const answer = await fetch(location.href, { headers, signal });
-    if (answer.redirected || !answer.ok) throw new Error("not renewed");
+    const isOurs = answer.headers.get("Content-Type")?.startsWith(LINES); // and no proxy's own page
+    if (answer.redirected || !answer.ok || !isOurs) throw new Error("not renewed");
     ahead = Date.parse(answer.headers.get("Date")) - Date.now() || 0;
     renewIn(SILENCE_MS, true);
     await read(answer, signal);
@@ -119,9 +143,15 @@ async function renew() {
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) return renew();
+  if (!document.hidden) {
+    if (stale.hidden) seenAt = performance.now(); // what was old stays so until the service is heard
+    return renew();
+  }
   asking.abort();
   renewIn(UNSEEN_MS);
 });
-setInterval(keepTimesTrue, 1000);
+setInterval(() => {
+  keepTimesTrue();
+  tellAge();
+}, 1000);
 timer = setTimeout(renew, BETWEEN_MS);

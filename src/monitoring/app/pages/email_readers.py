@@ -16,7 +16,7 @@ from monitoring.audit.service import record
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
 from monitoring.notifications import readers
-from monitoring.notifications.email_links import CONFIRM, UNSUBSCRIBE, find_linked
+from monitoring.notifications.email_links import CONFIRM, UNSUBSCRIBE, find_linked, is_used_up
 from monitoring.notifications.tasks import nudge
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 async def show_confirmation(visit: Visit) -> Response:
     """Show the address and the button, or that it is confirmed."""
     token = visit.query.get("token", "")
-    return await _render(visit, "channels/confirm.html", await _find(CONFIRM, token), token)
+    return await _render(visit, "channels/confirm.html", await _find_asked(token), token)
 
 
 async def confirm(visit: Visit) -> Response:
     """Confirm the address."""
     token = (await visit.read_form()).get("token", "")
-    channel = await _find(CONFIRM, token)
+    channel = await _find_asked(token)
     async with transaction():
         if await readers.confirm(channel):
             await _record(visit, channel, Action.CHANNEL_CONFIRMED)
@@ -59,6 +59,14 @@ async def unsubscribe(visit: Visit) -> Response:
     await nudge(told)
     # No redirect: RFC 8058 §3.1 advises against them.
     return await _render(visit, "channels/unsubscribe.html", await _find(UNSUBSCRIBE, token), token)
+
+
+async def _find_asked(token: str) -> NotificationChannel:
+    """Find the channel that a link confirms, or has confirmed: whoever follows it twice reads that again."""
+    channel = await _find(CONFIRM, token)
+    if channel.is_unconfirmed and is_used_up(token, channel):
+        raise Declined("email_link_used")
+    return channel
 
 
 async def _find(purpose: str, token: str) -> NotificationChannel:

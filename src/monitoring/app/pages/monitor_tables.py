@@ -47,15 +47,20 @@ async def download_response_times(visit: Visit) -> Response:
 async def download_checks(visit: Visit) -> Response:
     """Answer every check of the range whose result is kept, newest first."""
     monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
-    rows = _write_checks(monitor.id, Range(visit.now - period_of(visit).length, visit.now))
+    rows = _write_checks(visit, monitor.id, Range(visit.now - period_of(visit).length, visit.now))
     return StreamingResponse(rows, 200, _name(visit, "checks"), _MEDIA_TYPE)
 
 
-async def _write_checks(monitor_id: UUID, asked: Range) -> AsyncIterator[str]:
+async def _write_checks(visit: Visit, monitor_id: UUID, asked: Range) -> AsyncIterator[str]:
     yield write_rows([_OF_CHECKS])
     before = asked.end
-    while results := await list_results(monitor_id, start=asked.start, before=before, limit=ROWS_AT_ONCE):
-        yield write_rows([getattr(result, name) for name in _OF_CHECKS] for result in results)
+    while True:
+        async with visit.take_turn():
+            results = await list_results(monitor_id, start=asked.start, before=before, limit=ROWS_AT_ONCE)
+            rows = write_rows([getattr(result, name) for name in _OF_CHECKS] for result in results)
+        if not results:
+            return
+        yield rows
         before = results[-1].checked_at
 
 

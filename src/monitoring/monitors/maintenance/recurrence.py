@@ -119,6 +119,8 @@ def _local_starts(plan: Plan, until: datetime, after: datetime | None = None) ->
     is_by_day_of_month = parts["FREQ"] in ("MONTHLY", "YEARLY") and not parts.keys() & {"BYDAY", "BYMONTHDAY"}
     if "BYMONTH" in parts and is_by_day_of_month and first.day > _LAST_DAY:
         raise Problem("recurrence_unreadable", part="BYMONTH needs BYDAY or BYMONTHDAY after the 28th")
+    if last < first:
+        return []  # `dateutil` reads no year before 1000
     if after and not count:
         first = _skip_to(_in_local_time(after, zone), first, parts)
     text = ";".join(f"{name}={value}" for name, value in parts.items())
