@@ -15,6 +15,10 @@ MOST_BYTES = 380 * 1024**2
 # One that is predicted to take less may be translated into many locales at once.
 SMALL_BYTES = 20 * 1024**2
 
+# Characters: no search holds up other threads.
+_LONGEST_SEARCHED_AT_ONCE = 4_000
+
+_TEXT_BYTES = 40  # of each character: the text is copied, and cut into lines and words
 _OPAQUE_BYTES = 1_500  # of what is never translated, and the words beside it
 _MARKDOWN_BYTES = {
     **dict.fromkeys("\r\n", 1_600),  # a paragraph, or a hard break and the words behind it
@@ -29,7 +33,7 @@ _MARKDOWN_BYTES = {
     "!": 1_500,
     "|": 1_500,
 }
-_HTML_BYTES = {**dict.fromkeys("\r\n", 700), "<": 1_200, "=": 700}
+_HTML_BYTES = {**dict.fromkeys("\r\n", 700), "<": 1_400, "=": 700}
 
 
 class TooMuchMarkupError(PermanentEngineError):
@@ -46,4 +50,11 @@ def predict_bytes(text: str, *, is_markdown: bool, opaque: re.Pattern[str] | Non
     """
     costs = _MARKDOWN_BYTES if is_markdown else _HTML_BYTES
     of_markup = sum(text.count(character) * cost for character, cost in costs.items())
-    return of_markup + (sum(_OPAQUE_BYTES for _ in opaque.finditer(text)) if opaque else 0)
+    of_opaque = _OPAQUE_BYTES * (_count(opaque, text) if opaque else 0)
+    return len(text) * _TEXT_BYTES + of_markup + of_opaque
+
+
+def _count(pattern: re.Pattern[str], text: str) -> int:
+    starts = range(0, len(text), _LONGEST_SEARCHED_AT_ONCE)
+    parts = (pattern.finditer(text, start, start + _LONGEST_SEARCHED_AT_ONCE) for start in starts)
+    return sum(1 for found in parts for _ in found)
