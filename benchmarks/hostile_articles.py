@@ -1,9 +1,10 @@
-"""What a megabyte that was written to hurt costs the translation: reading it, and each locale."""
+"""What a megabyte that was written to hurt costs the translation: reading it, each locale, and the memory."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 MEGABYTE = 1_000_000
 TURN_SECONDS = 0.01
 
-# Each is repeated to the size. tests/articles/translation/test_hostile_sizes.py has many more, and smaller.
+# The service promises to take no more for an article of a megabyte, in all locales together.
+MOST_MIB = 400
+
+# Each is repeated to the size. The last are close to what the service refuses to translate, or beyond it.
+# tests/articles/translation/test_hostile_sizes.py has many more, and smaller.
 UNITS = {
     "Markdown list": ("content_markdown", "- a\n"),
     "Markdown nested lists": ("content_markdown", "".join("  " * depth + "- a\n" for depth in range(50))),
@@ -28,6 +33,16 @@ UNITS = {
     "Markdown footnotes": ("content_markdown", "[^1]: word\n"),
     "HTML nested lists": ("content_html", "<ul><li>word "),
     "HTML table": ("content_html", "<tr><td>word<td>word</tr>"),
+    "Markdown list of words": ("content_markdown", "- word word\n"),
+    "Markdown paragraphs": ("content_markdown", "word word\n\n"),
+    "Markdown hard breaks": ("content_markdown", "word  \n"),
+    "Markdown hard breaks by backslashes": ("content_markdown", "word\\\n"),
+    "Markdown escapes": ("content_markdown", "\\# word "),
+    "Markdown code": ("content_markdown", "`a` word "),
+    "Markdown backticks": ("content_markdown", "`" * 600 + "a"),
+    "Markdown angles": ("content_markdown", "< word "),
+    "HTML pairs": ("content_html", "<b>word</b>"),
+    "HTML placeholders": ("content_html", "%s word "),
 }
 
 
@@ -37,20 +52,30 @@ def measure_hostile_articles(bench: Bench) -> list[str]:
     told = []
     for name in UNITS:
         half, whole = _measured(name, size // 2), _measured(name, size)
+        if whole.mib > MOST_MIB:
+            raise AssertionError(f"{name} takes {whole.mib:.0f} MiB, which is more than {MOST_MIB}")
+        if whole.is_refused:
+            told.append(f"{name} is refused")
+            continue
         growth = whole.total / half.total
         told.append(
             f"{name} {whole.read:.1f} s and {whole.locale:.1f} s ({growth:.1f} times as much as half of it,"
-            f" the event loop waited {whole.waited:.2f} s)"
+            f" {whole.mib:.0f} MiB, the event loop waited {whole.waited:.2f} s)"
         )
     return [f"A hostile article of {size:,} bytes, read once and then for each locale: {'; '.join(told)}."]
 
 
 class _Measured(NamedTuple):
-    """CPU seconds of reading an article, and of a locale, and the longest that an event loop waited."""
+    """CPU seconds of reading an article, and of a locale, and the longest that an event loop waited.
+
+    `mib` is the memory above that of the process at rest.
+    """
 
     read: float
     locale: float
     waited: float
+    mib: float
+    is_refused: bool
 
     @property
     def total(self) -> float:
@@ -81,23 +106,32 @@ def main() -> None:
     """Print what `_Measured` says, of the second locale."""
     from monitoring.articles.translation.article import read_article
     from monitoring.articles.translation.engines.pseudo import Pseudo
+    from monitoring.articles.translation.memory_budget import TooMuchMarkupError
     from monitoring.cli.stopping import collect_seldom
 
     collect_seldom()  # as a worker does
     (field, unit), size = UNITS[sys.argv[1]], int(sys.argv[2])
     payload = {"article": {field: (unit * (size // len(unit) + 1))[:size]}}
     clock: list[float] = []
+    is_refused = False
 
     def translate() -> None:
+        nonlocal is_refused
         clock.append(time.process_time())
         article = read_article(payload)
         clock.append(time.process_time())
-        for target in ("es", "fr"):
-            article.translate(engine=Pseudo(), target=target)
+        for target in ("es", "fr"):  # one after the other, as those of an article that is not small
+            try:
+                article.translate(engine=Pseudo(), target=target)
+            except TooMuchMarkupError:
+                is_refused = True
             clock.append(time.process_time())
 
+    read_article({"article": {field: unit[:1000]}}).translate(engine=Pseudo(), target="es")  # loads modules
+    kib_at_rest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     waited = asyncio.run(_longest_wait(translate))
-    print(json.dumps(_Measured(clock[1] - clock[0], clock[3] - clock[2], waited)))
+    mib = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - kib_at_rest) / 1024
+    print(json.dumps(_Measured(clock[1] - clock[0], clock[3] - clock[2], waited, mib, is_refused)))
 
 
 if __name__ == "__main__":

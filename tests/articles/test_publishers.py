@@ -181,6 +181,22 @@ def live_at_seocraft() -> Life:
     return live_in_the_documents_shape("seocraftai")
 
 
+TEXTS = frozenset({
+    "content", "content_html", "content_markdown", "excerpt",
+    "html", "plaintext", "custom_excerpt", "rendered", "post_content", "post_excerpt",
+})  # fmt: skip
+
+
+def with_empty_texts(payload: Json) -> Json:
+    """Empty the texts of a payload, as an automation does that has no value for them."""
+
+    def without(told: Json) -> Json:
+        return told | {name: "" for name in TEXTS & told.keys() if isinstance(told[name], str)}
+
+    emptied: Json = json.loads(json.dumps(payload), object_hook=without)
+    return emptied
+
+
 LIVES = (
     live_at_ghost,
     live_at_wordpress,
@@ -229,6 +245,17 @@ class TestLifeOfAnArticle:
         assert publisher.get(address).json()["status"] == "unpublished"
         assert post_twice(publisher, life.deleted, life.headers_of_deletion) == withdrawn
         assert publisher.get(address).status_code == 404
+
+    def test_keeps_its_text_when_an_update_has_only_empty_texts(
+        self, service: RunningService, publisher: httpx.Client, life: Life
+    ) -> None:
+        post_twice(publisher, life.published)
+        answer = post_twice(publisher, with_empty_texts(life.updated))
+        article = publisher.get(f"/api/articles/{answer['article_id']}").json()
+        stored = service.run(read_page(f"{article['slug']}/en.json"))["delivery"]["article"]
+        kept = {name: text for name, text in life.stored["article"].items() if name in TEXTS}
+        assert kept
+        assert {name: stored[name] for name in kept} == kept
 
     def test_stays_deleted_when_an_old_payload_arrives_late(
         self, publisher: httpx.Client, life: Life

@@ -238,7 +238,38 @@ class TestCompletion:
         assert completed.content_hash == read_submission(self.KEPT, NOW).content_hash
 
     @pytest.mark.parametrize(
-        "text", [{"content": ""}, {"content_html": "<p>Fit"}, {"content_markdown": "Fit"}]
+        "empty",
+        [
+            None,
+            "",
+            " \r\n\t\u00a0\u200b",
+            "&nbsp;",
+            "<p></p>",
+            '<P class="ql-align-center"><br/></P>\n<div>&nbsp;</div>',
+            "<!-- wp:paragraph -->\n<p></p>\n<!-- /wp:paragraph -->",
+        ],
+    )
+    def test_takes_what_is_empty_for_what_is_not_named(self, empty: str | None) -> None:
+        article = {"title": empty, "content": empty, "content_html": empty, "content_markdown": empty}
+        seo = {"title": empty, "og": {"description": empty}}
+        payload = {
+            "article": {"id": 1, **article, "excerpt": empty, "seo": seo},
+            "main_image": {"alt": empty},
+        }
+        completed = read_submission(payload, NOW).completed_by(self.KEPT)
+        assert completed.content_hash == read_submission(self.KEPT, NOW).content_hash
+        assert not read_submission(payload, NOW).has_words()
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            {"content": "", "content_markdown": "."},
+            {"content_html": "<p>Fit"},
+            {"content_html": '<p><img src="shoe.png"></p>'},
+            {"content_html": "<pre></pre>"},
+            {"content_html": "<!-- Fit"},
+            {"content_markdown": "Fit"},
+        ],
     )
     def test_adds_nothing_to_a_submission_with_text(self, text: dict[str, str]) -> None:
         whole = read_submission({"article": {"id": 1, **text}}, NOW)

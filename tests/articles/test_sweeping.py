@@ -98,7 +98,7 @@ class TestReleaseAfterAKill:
 
     async def test_counts_the_attempt_so_that_a_deadly_article_ends_as_failed(self) -> None:
         article = await deliver()
-        for _ in range(3 * len(LOCALES)):
+        for _ in range(3):
             assert await claim_translation(article.id)
             await release_abandoned_claims()
         assert await claim_translation(article.id) is None

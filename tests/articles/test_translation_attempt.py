@@ -23,8 +23,9 @@ from articles.desk import (
 )
 from intercepted_messages import intercept_messages
 from monitoring.articles import claims
-from monitoring.articles.claims import claim_translation
-from monitoring.articles.engine_runner import open_engine
+from monitoring.articles.claims import claim_translation, needs_to_be_alone
+from monitoring.articles.corrections import list_segments
+from monitoring.articles.engine_runner import current_engine, open_engine
 from monitoring.articles.models import Translation, TranslationMemory
 from monitoring.articles.queueing import retry_failed
 from monitoring.articles.refusals import find_refusals
@@ -36,7 +37,9 @@ from monitoring.articles.translation.engines import (
     PermanentEngineError,
     TransientEngineError,
 )
+from monitoring.articles.translation.memory_budget import MOST_BYTES
 from monitoring.articles.translation.translated_segments import segment_hash
+from monitoring.articles.translation_attempt import SharedReading
 from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
@@ -266,15 +269,110 @@ class TestExpiredLease:
             gate.opened.set()
             await working
 
-    async def test_of_a_worker_killed_each_time_ends_as_failed(self) -> None:
+    async def test_of_three_workers_that_were_killed_ends_as_failed_in_all_locales(self) -> None:
         article = await deliver()
-        for _ in range(3 * len(LOCALES)):
+        for _ in range(3):
             assert await claim_translation(article.id)  # and dies
             await make_due(article)
         assert await claim_translation(article.id) is None
-        row = await translation_of(article)
-        assert (row.status, row.attempts) == ("failed", 3)
-        assert row.reason == "A worker stopped while translating this (given up after 3 attempts)"
+        rows = [await translation_of(article, locale) for locale in LOCALES]
+        assert [(row.status, row.attempts) for row in rows] == [("failed", 3), ("failed", 0)]
+        assert {row.reason for row in rows} == {
+            "A worker stopped while translating this (given up after 3 attempts)"
+        }
+
+    async def test_of_workers_that_were_killed_counts_from_the_start_after_an_attempt_that_ended(
+        self,
+    ) -> None:
+        article = await deliver()
+        for _ in range(2):
+            assert await claim_translation(article.id)  # and dies
+            await make_due(article)
+        assert await needs_to_be_alone(article.id)
+
+        def fail(_: str) -> None:
+            raise TransientEngineError("Not now")
+
+        await translate(article, ObedientEngine(fail))
+        assert not await needs_to_be_alone(article.id)
+        await Translation.all().update(status="failed")
+        await retry_failed()
+        assert await claim_translation(article.id)  # and dies
+        await make_due(article)
+        assert await claim_translation(article.id)
+
+    async def test_is_not_tried_again_while_others_are_translated(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        deadly, other = await deliver("Deadly", id="deadly"), await deliver("Other", id="other")
+        assert await claim_translation(deadly.id)  # and dies
+        await make_due(deadly)
+        gate, asked = Gate(), asyncio.Event()
+
+        async def note_question(article_id: UUID) -> bool:
+            is_alone = await needs_to_be_alone(article_id)
+            if article_id == deadly.id:
+                asked.set()
+            return is_alone
+
+        engine = ObedientEngine(gate)
+        async with open_engine(current_backends().settings, engine):
+            working = [asyncio.ensure_future(translate_article.function(str(other.id)))]
+            await asyncio.to_thread(gate.reached.wait, 30)
+            monkeypatch.setattr("monitoring.articles.tasks.needs_to_be_alone", note_question)
+            working.append(asyncio.ensure_future(translate_article.function(str(deadly.id))))
+            await asked.wait()
+            for _ in range(20):  # as many turns as a claim takes, several times over
+                assert "queued" in (await states(deadly)).values()
+                assert (await translation_of(deadly)).attempts == 1
+            gate.opened.set()
+            await asyncio.gather(*working)
+        assert await states(deadly) == await states(other) == dict.fromkeys(LOCALES, "translated")
+
+
+class TestArticleThatIsTooDear:
+    async def test_is_published_in_english_and_failed_with_the_reason(self) -> None:
+        dear = "".join("`" * count + "a" for count in range(1_000))
+        article = await deliver("Dear", content_markdown=dear)
+        await translate(article, engine := ObedientEngine())
+        assert engine.asked == []
+        page = await read_page("dear/en.json")
+        assert page["delivery"]["article"]["content_markdown"] == dear
+        for locale in LOCALES:
+            row = await translation_of(article, locale)
+            assert (row.status, row.attempts, row.reason) == (
+                "failed",
+                1,
+                "The article has more markup than the service translates in one article",
+            )
+
+    async def test_has_no_segments_to_correct(self) -> None:
+        article = await deliver("Dear", content_html="<b>" * 400_000)
+        assert await list_segments(article, "es") == []
+
+    @pytest.mark.parametrize(("small_bytes", "at_once"), [(-1, 1), (MOST_BYTES, 2)])
+    async def test_is_translated_into_one_locale_after_the_other_if_it_is_not_small(
+        self, small_bytes: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("monitoring.articles.translation.article.SMALL_BYTES", small_bytes)
+        article = await deliver()
+        inside = most_inside = 0
+
+        async def translate_a_locale(reading: SharedReading) -> None:
+            nonlocal inside, most_inside
+            async with reading.to_translate(article):
+                inside += 1
+                most_inside = max(inside, most_inside)
+                for _ in range(100):
+                    await asyncio.sleep(0)
+                inside -= 1
+
+        async with open_engine(current_backends().settings, ObedientEngine()):
+            runner = current_engine()
+            assert runner
+            reading = SharedReading(runner)
+            await asyncio.gather(*(translate_a_locale(reading) for _ in LOCALES))
+        assert most_inside == at_once
 
 
 class TestStoppedWorker:

@@ -36,6 +36,14 @@ def edit(old: str, new: str) -> bytes:
     return written.replace(old, new).encode()
 
 
+def nested(depth: int) -> str:
+    return '<mrk id="m">' * depth + "</mrk>" * depth
+
+
+# No codec has the first name, the second's is not for texts, and expat cannot use the others.
+UNREADABLE = ("klingon", "rot13", "utf-7", "shift_jis")
+
+
 def test_a_tool_reads_sources_targets_and_states() -> None:
     store = open_in_the_toolkit(write())
     assert (store.sourcelanguage, store.targetlanguage) == ("en", "pt-BR")
@@ -71,6 +79,10 @@ def test_a_unit_that_a_tool_has_divided_is_joined() -> None:
     assert read_xliff(divided).texts["c3"] == "Zapa tillas"
 
 
+def test_elements_within_each_other_are_read() -> None:
+    assert read_xliff(edit("Zapatillas", nested(100) + "Zapatos")).texts == {"c3": "Zapatos"}
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -83,6 +95,9 @@ def test_a_unit_that_a_tool_has_divided_is_joined() -> None:
             b'<!DOCTYPE a [<!ENTITY b "c"><!ENTITY d SYSTEM "file:///etc/hostname">]><xliff>&d;</xliff>',
             "no XML",
         ),
+        *((f'<?xml version="1.0" encoding="{name}"?><xliff/>'.encode(), "no XML") for name in UNREADABLE),
+        (edit('<ph id="x2"/>', nested(101)), "more than 100 elements within each other"),
+        (edit('<ph id="x2"/>', nested(100_000)), "more than 100 elements within each other"),
     ],
 )
 def test_another_file_is_refused_with_a_reason(content: bytes, reason: str) -> None:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar
 
-from tortoise.expressions import Q
+from tortoise.expressions import F, Q
 
 from monitoring.articles.announcements import announce_translation
 from monitoring.articles.history import note_translation
 from monitoring.articles.models import OPEN_STATUSES, Article, Happening, Translation, TranslationStatus
-from monitoring.articles.rules import WORKER_STOPPED, give_up
+from monitoring.articles.rules import MAX_WORKER_DEATHS, WORKER_STOPPED, give_up
 from monitoring.backends import leases
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -24,6 +24,8 @@ from monitoring.metrics import TRANSLATIONS_FINISHED
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
+
+    from tortoise.queryset import QuerySet
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +52,51 @@ async def claim_translation(article_id: UUID) -> TranslationClaim | None:
     """Claim a due translation of the article and count the attempt. Returns None if nothing is due.
 
     A translation that has used up its attempts, because each time its worker was killed, ends as failed here.
+    If workers died of one locale, all that are due end with it: they have the same text.
     """
     async with TranslationClaim.beginning(Translation.filter(article_id=article_id)) as claim_id:
         return await _claim(article_id, claim_id)
 
 
+async def needs_to_be_alone(article_id: UUID) -> bool:
+    """Say whether a worker died of one of the article's translations, or of another at the same time."""
+    open_rows = Translation.filter(article_id=article_id, status__in=OPEN_STATUSES)
+    died = Q(worker_deaths__gt=0) | (
+        Q(status=TranslationStatus.TRANSLATING) & leases.is_due(datetime.now(UTC))
+    )
+    return await open_rows.filter(died).exists()
+
+
+async def note_worker_deaths(rows: QuerySet[Translation], now: datetime) -> None:
+    """Queue those again whose worker died, in the caller's transaction. The rows are nobody's any more."""
+    died = rows.filter(status=TranslationStatus.TRANSLATING).select_for_update(skip_locked=True).only("id")
+    if ids := [row.id for row in await died]:
+        await Translation.filter(id__in=ids).update(
+            status=TranslationStatus.QUEUED,
+            claim=None,
+            due_at=now,
+            reason=WORKER_STOPPED,
+            worker_deaths=F("worker_deaths") + 1,
+        )
+
+
 async def _claim(article_id: UUID, claim_id: UUID) -> TranslationClaim | None:
     max_attempts = current_backends().settings.translation_max_attempts
     now = datetime.now(UTC)
-    due = Translation.filter(is_due(now), article_id=article_id).order_by("id")
-    claim, failed_locales = None, []
+    due = Translation.filter(is_due(now), article_id=article_id)
+    first_due = due.order_by("-worker_deaths", "id").select_for_update(skip_locked=True)
+    claim, failed_locales, is_deadly = None, [], False
     async with transaction():
-        while row := await due.select_for_update(skip_locked=True).first():
-            if row.status == TranslationStatus.TRANSLATING:
-                row.reason = WORKER_STOPPED
-            if row.attempts < max_attempts:
+        await note_worker_deaths(due, now)
+        while row := await first_due.first():
+            is_deadly |= row.worker_deaths >= MAX_WORKER_DEATHS
+            if row.attempts < max_attempts and not is_deadly:
                 break
             row.status = TranslationStatus.FAILED
-            row.reason = give_up(row.reason or WORKER_STOPPED, row.attempts)
+            if is_deadly:
+                row.reason = give_up(WORKER_STOPPED, MAX_WORKER_DEATHS)
+            else:
+                row.reason = give_up(row.reason or WORKER_STOPPED, row.attempts)
             row.claim = None
             await row.save()
             await note_translation(row, Happening.FAILED, reason=row.reason)

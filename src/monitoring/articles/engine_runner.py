@@ -10,11 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from monitoring.articles.chosen_engine import make_engine, read_chosen_terms
+from monitoring.articles.company import Company
 from monitoring.articles.fair_threads import FairThreads
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.articles.translation.article import SourceArticle, TranslatedArticle, read_article
 from monitoring.articles.translation.engines import Engine, PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.judgement import find_fault
+from monitoring.articles.translation.memory_budget import TooMuchMarkupError
 from monitoring.articles.usage import metered
 from monitoring.metrics import ENGINE_ANSWERS_REFUSED, ENGINE_ERRORS, ENGINE_SECONDS
 from monitoring.tracing import span
@@ -50,6 +52,7 @@ class EngineRunner:
             settings.worker_threads * locales_at_once(settings), thread_name_prefix="translation"
         )
         self._requests = FairThreads(settings.translator_concurrency, "engine")
+        self.company = Company()
 
     async def read(self, payload: Mapping[str, Any]) -> SourceArticle:
         """Find the texts of a payload that readers see."""
@@ -102,6 +105,8 @@ def _measured(engine_name: str, locale: str) -> Iterator[None]:
     try:
         with ENGINE_SECONDS.labels(engine_name, locale).time():
             yield
+    except TooMuchMarkupError:  # no error of the engine
+        raise
     except Exception as error:
         ENGINE_ERRORS.labels(engine_name, _kind_of(error)).inc()
         raise

@@ -14,7 +14,7 @@ from monitoring.backends.database import transaction
 from monitoring.backends.statements import is_postgres
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from uuid import UUID
 
 # In place of an engine: what people have corrected.
@@ -32,7 +32,7 @@ Row = TypeVar("Row", MemoryUse, TranslationMemory)
 async def recall_segments(engine: str, locale: str, segment_hashes: Sequence[str]) -> dict[str, str]:
     """Return the remembered text of every segment that has one, by hash."""
     remembered: dict[str, str] = {}
-    for batch in _batches(segment_hashes):
+    for batch in batches(segment_hashes):
         rows = TranslationMemory.filter(engine=engine, locale=locale, segment_hash__in=batch)
         remembered.update(await rows.values_list("segment_hash", "text"))
     return remembered
@@ -53,8 +53,11 @@ async def note_uses(article_id: UUID, segment_hashes: Sequence[str]) -> None:
     """Note that the article has these segments, unless it has been deleted meanwhile."""
     noted = await MemoryUse.filter(article_id=article_id).values_list("segment_hash", flat=True)
     missing = sorted(set(segment_hashes) - set(noted))
-    uses = [MemoryUse(article_id=article_id, segment_hash=each) for each in missing]
-    await _insert(uses, article_id, ignore_conflicts=True)
+
+    def make_use(segment_hash: str) -> MemoryUse:
+        return MemoryUse(article_id=article_id, segment_hash=segment_hash)
+
+    await _insert(make_use, missing, article_id, ignore_conflicts=True)
 
 
 async def remember_segments(article_id: UUID, engine: str, locale: str, learned: Mapping[str, str]) -> None:
@@ -62,12 +65,13 @@ async def remember_segments(article_id: UUID, engine: str, locale: str, learned:
 
     They replace remembered texts, which were not acceptable.
     """
-    rows = [
-        TranslationMemory(engine=engine, locale=locale, segment_hash=segment_hash, text=text)
-        for segment_hash, text in sorted(learned.items())
-    ]
+
+    def remember(item: tuple[str, str]) -> TranslationMemory:
+        segment_hash, text = item
+        return TranslationMemory(engine=engine, locale=locale, segment_hash=segment_hash, text=text)
+
     key = ("engine", "locale", "segment_hash")
-    await _insert(rows, article_id, on_conflict=key, update_fields=("text",))
+    await _insert(remember, sorted(learned.items()), article_id, on_conflict=key, update_fields=("text",))
 
 
 async def forget_segments(article: Article) -> None:
@@ -81,7 +85,7 @@ async def forget_segments(article: Article) -> None:
     uses = MemoryUse.filter(article_id=article.id)
     segment_hashes = await uses.values_list("segment_hash", flat=True) or await _read_hashes(article)
     await uses.delete()
-    for batch in _batches(sorted(segment_hashes)):
+    for batch in batches(sorted(segment_hashes)):
         still_used = MemoryUse.filter(segment_hash__in=batch).values("segment_hash")
         remembered = TranslationMemory.filter(segment_hash__in=batch)
         await remembered.exclude(segment_hash__in=Subquery(still_used)).delete()
@@ -100,19 +104,26 @@ async def forget_article(article_id: UUID, locale: str | None = None) -> None:
     What people have corrected is kept.
     """
     segment_hashes = await MemoryUse.filter(article_id=article_id).values_list("segment_hash", flat=True)
-    for batch in _batches(sorted(segment_hashes)):
+    for batch in batches(sorted(segment_hashes)):
         remembered = TranslationMemory.filter(segment_hash__in=batch).exclude(engine=PEOPLE)
         await (remembered.filter(locale=locale) if locale else remembered).delete()
 
 
-def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+def batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Cut what concerns many rows into parts for one statement each."""
     return (items[start : start + BATCH_SIZE] for start in range(0, len(items), BATCH_SIZE))
 
 
-async def _insert(rows: Sequence[Row], article_id: UUID, **conflicts: Any) -> None:  # noqa: ANN401
+async def _insert(
+    make_row: Callable[[Item], Row],
+    items: Sequence[Item],
+    article_id: UUID,
+    **conflicts: Any,  # noqa: ANN401 - of two models
+) -> None:
     """Insert rows of an article, unless it is deleted. They come sorted, to avoid deadlocks."""
-    for batch in _batches(rows):
+    for batch in batches(items):
+        rows = list(map(make_row, batch))
         async with transaction():
             kept = Article.exclude(status=PublicationStatus.DELETED).select_for_update()
             if await kept.get_or_none(id=article_id).only("id"):
-                await type(batch[0]).bulk_create(batch, **conflicts)
+                await type(rows[0]).bulk_create(rows, **conflicts)

@@ -93,6 +93,8 @@ class Translation(Model):
     revision = fields.IntField()
     status = fields.CharField(max_length=11, default=TranslationStatus.QUEUED.value)
     attempts = fields.IntField(default=0)
+    # How many of the last attempts ended with their worker. The next is then made alone.
+    worker_deaths = fields.IntField(default=0, db_default=0)
     # When a worker may claim it: the time of the next attempt, or the end of the lease while it is
     # translated.
     due_at: UtcDatetimeField[datetime] = UtcDatetimeField()

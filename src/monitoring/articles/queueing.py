@@ -38,6 +38,7 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
         revision=article.revision,
         status=TranslationStatus.QUEUED,
         attempts=0,
+        worker_deaths=0,
         due_at=now,
         claim=None,
         reason=None,
@@ -65,5 +66,10 @@ async def retry_failed(article_id: UUID | None = None, locale: str | None = None
 async def queue_again(rows: QuerySet[Translation]) -> int:
     """Queue translations with a full number of attempts, whoever is translating them. Returns how many."""
     return await rows.update(
-        status=TranslationStatus.QUEUED, attempts=0, reason=None, due_at=datetime.now(UTC), claim=None
+        status=TranslationStatus.QUEUED,
+        attempts=0,
+        worker_deaths=0,
+        reason=None,
+        due_at=datetime.now(UTC),
+        claim=None,
     )

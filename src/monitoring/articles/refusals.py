@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tortoise.expressions import Subquery
 
-from monitoring.articles.memory import BATCH_SIZE
+from monitoring.articles.memory import batches
 from monitoring.articles.models import RefusedSegment, Translation
 from monitoring.articles.translation.judgement import Fault
 
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 async def store_refusals(translation_id: UUID, refused: Mapping[str, str]) -> None:
     """Store an attempt's faults by segment hash, and forget older ones, within the caller's transaction."""
     await RefusedSegment.filter(translation_id=translation_id).delete()
-    rows = [
-        RefusedSegment(translation_id=translation_id, segment_hash=hash_, fault=str(fault))
-        for hash_, fault in refused.items()
-    ]
-    await RefusedSegment.bulk_create(rows, batch_size=BATCH_SIZE)
+    for batch in batches(list(refused.items())):
+        await RefusedSegment.bulk_create(
+            [
+                RefusedSegment(translation_id=translation_id, segment_hash=hash_, fault=str(fault))
+                for hash_, fault in batch
+            ]
+        )
 
 
 async def find_refusals(translation_id: UUID) -> dict[str, Fault]:

@@ -21,6 +21,9 @@ MAX_RETRY_SECONDS = 900.0
 MAX_ASKED_SECONDS = 3600.0  # an engine that asks for more time is tried after this anyway
 MAX_REASON_CHARACTERS = 500
 
+# A worker that dies may do so of what it translates. The first time, that may be any of several articles.
+MAX_WORKER_DEATHS = 3
+
 WORKER_STOPPED = "A worker stopped while translating this"
 STORAGE_AWAY = "The blog storage did not take the translation"
 UNEXPECTED = "Something unexpected went wrong; the worker's log has it"

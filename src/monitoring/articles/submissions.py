@@ -26,6 +26,11 @@ MAX_TAG_CHARACTERS = 255
 SUBMISSION_FIELDS = ("event", "status", "timestamp")
 TEXT_FIELDS = ("content", "content_html", "content_markdown")
 
+# Automations send "" for what they have no value for, and editors write an empty text as `<p></p>`.
+_EMPTY_TEXT = re.compile(
+    r"""(?:[\s\u200b\ufeff] | &nbsp; | <!--.*?--> | </?(?:p|br)(?=[\s/>])[^<>]*> | </?(?:div|span)>)*+""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
 _EPOCH_SECONDS = re.compile(r"\d{10}(\.\d{1,9})?")
 _EPOCH_MILLISECONDS = re.compile(r"\d{13}")
 
@@ -48,21 +53,24 @@ class Submission:
     def completed_by(self, kept: Mapping[str, Any]) -> Submission:
         """Return the submission with what it does not name taken from the payload that is kept.
 
-        Only a submission without text is completed: others say all there is.
+        Only a submission without text is completed: others say all there is. A null and an empty text name
+        nothing.
         """
-        told = self.payload["article"]
-        if any(told.get(field) is not None for field in TEXT_FIELDS) or not kept:
+        if self._has(*TEXT_FIELDS) or not kept:
             return self
-        named = {name: value for name, value in told.items() if name not in TEXT_FIELDS}
-        payload = _without_submission_fields(kept) | self.payload
-        payload["article"] = _without_status(kept["article"]) | named
+        told = _without_empty(self.payload)
+        payload = _without_submission_fields(kept) | told
+        payload["article"] = _without_status(kept["article"]) | told.get("article", {})
         content_hash, size_bytes = _measure_content(payload)
         return replace(self, payload=payload, content_hash=content_hash, size_bytes=size_bytes)
 
     def has_words(self) -> bool:
         """Say whether there is a title or text, without which the page would be empty."""
+        return self._has("title", *TEXT_FIELDS)
+
+    def _has(self, *fields: str) -> bool:
         article = self.payload["article"]
-        return any((article.get(field) or "").strip() for field in ("title", *TEXT_FIELDS))
+        return not all(_is_empty(article.get(field)) for field in fields)
 
     def folders(self) -> Iterator[str]:
         """Name folders for the article, best first. No other article can have those after the first."""
@@ -92,6 +100,18 @@ def read_submission(payload: dict[str, Any], received_at: datetime) -> Submissio
         source_time=source_time and min(source_time, received_at),
         source_time_field=source_time_field,
     )
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str) and bool(_EMPTY_TEXT.fullmatch(value)))
+
+
+def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out nulls and empty texts, and objects that have nothing else."""
+    members = {
+        name: _without_empty(value) if isinstance(value, dict) else value for name, value in told.items()
+    }
+    return {name: value for name, value in members.items() if value != {} and not _is_empty(value)}
 
 
 def _measure_content(payload: Mapping[str, Any]) -> tuple[str, int]:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from tortoise.expressions import Subquery
 
-from monitoring.articles.claims import is_due
-from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
+from monitoring.articles.claims import is_due, note_worker_deaths
+from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.queueing import NEVER, queue_translations
-from monitoring.articles.rules import WORKER_STOPPED
 from monitoring.articles.service import page_through_articles
 from monitoring.articles.submissions import read_tags
 from monitoring.articles.tasks import translate_article
@@ -46,9 +45,7 @@ async def release_abandoned_claims() -> None:
     Only for the start of a process that is alone on its database.
     """
     async with transaction():
-        await Translation.filter(status=TranslationStatus.TRANSLATING).update(
-            status=TranslationStatus.QUEUED, claim=None, due_at=datetime.now(UTC), reason=WORKER_STOPPED
-        )
+        await note_worker_deaths(Translation.all(), datetime.now(UTC))
         await Article.filter(nudged_at__gt=datetime.now(UTC) - NUDGE_INTERVAL).update(nudged_at=NEVER)
 
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from monitoring.articles.claims import claim_translation
+from monitoring.articles.claims import claim_translation, needs_to_be_alone
 from monitoring.articles.engine_runner import current_engine, locales_at_once
 from monitoring.articles.translation_attempt import SharedReading, attempt_translation
 from monitoring.backends.current import current_backends
@@ -45,7 +45,12 @@ async def translate_article(article_id: str) -> None:
 
 
 async def _translate_due(article_id: str, runner: EngineRunner, reading: SharedReading) -> None:
-    while claim := await claim_translation(UUID(article_id)):
-        delay_seconds = await attempt_translation(claim, runner, reading)
+    while True:
+        # The turn comes before the claim: if the process dies, what waits for a turn has not been attempted.
+        async with runner.company.join(alone=await needs_to_be_alone(UUID(article_id))):
+            claim = await claim_translation(UUID(article_id))
+            if claim is None:
+                return
+            delay_seconds = await attempt_translation(claim, runner, reading)
         if delay_seconds is not None:
             await translate_article.send(article_id, delay_seconds=delay_seconds)

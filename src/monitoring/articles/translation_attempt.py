@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ from monitoring.backends.outage import note_refusal
 from monitoring.metrics import SEGMENTS_LEFT_IN_ENGLISH, TRANSLATIONS_FINISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
 
     from monitoring.articles.claims import TranslationClaim
     from monitoring.articles.engine_runner import EngineRunner
@@ -57,11 +58,16 @@ class TooMuchInEnglishError(PermanentEngineError):
 
 
 class SharedReading:
-    """An article as the engine's threads read it: once for all the locales that are translated together."""
+    """An article as the engine's threads read it: once for all the locales that are translated together.
+
+    So that an article's memory does not grow with the number of locales, those of one that is not small are
+    translated one after the other.
+    """
 
     def __init__(self, runner: EngineRunner) -> None:
         self._runner = runner
         self._one_reader = asyncio.Lock()
+        self._one_locale = asyncio.Lock()
         self._revision: int | None = None
         self._source: SourceArticle | None = None
 
@@ -72,6 +78,13 @@ class SharedReading:
                 self._source = await self._read(article)
                 self._revision = article.revision
             return self._source
+
+    @asynccontextmanager
+    async def to_translate(self, article: Article) -> AsyncIterator[SourceArticle]:
+        """Read the article, and wait for the locale's turn to translate it."""
+        source = await self.read(article)
+        async with nullcontext() if source.is_small else self._one_locale:
+            yield source
 
     async def _read(self, article: Article) -> SourceArticle:
         source = await self._runner.read(article.payload)
@@ -87,8 +100,8 @@ async def attempt_translation(
     If the worker is stopped politely, the attempt is given back and does not count.
     """
     try:
-        async with claim.renewed(lease()):
-            translated = await _translate(claim, runner, reading)
+        async with claim.renewed(lease()), reading.to_translate(claim.article) as source:
+            translated = await _translate(claim, runner, source)
         await _store(claim, translated, runner)
     except asyncio.CancelledError:
         await claim.give_back()
@@ -113,10 +126,9 @@ async def attempt_translation(
 
 
 async def _translate(
-    claim: TranslationClaim, runner: EngineRunner, reading: SharedReading
+    claim: TranslationClaim, runner: EngineRunner, source: SourceArticle
 ) -> TranslatedArticle:
     article_id, locale, engine = claim.article.id, claim.row.locale, runner.engine.name
-    source = await reading.read(claim.article)
     segment_hashes = list(source.hashes.values())
     known = await recall_segments(engine, locale, segment_hashes)
     corrections = await recall_corrections(locale, segment_hashes)
@@ -194,6 +206,7 @@ async def _try_later(
     is_ours = await claim.end(
         status=TranslationStatus.QUEUED,
         reason=shorten_reason(reason),
+        worker_deaths=0,
         due_at=datetime.now(UTC) + timedelta(seconds=delay_seconds),
     )
     return delay_seconds if is_ours else None

@@ -26,6 +26,9 @@ NAMESPACE = "urn:oasis:names:tc:xliff:document:2.0"  # of every 2.x
 
 _OWN_NAMESPACE = "urn:monitoring:translation"
 
+# Elements within each other in a target: more than people's markup and a tool's remarks need.
+MAX_DEPTH = 100
+
 _CODE_ID = re.compile(r"[gx]\d{1,6}")
 
 
@@ -60,8 +63,8 @@ def read_xliff(content: bytes) -> EditedTranslation:
     """
     try:
         root = ET.fromstring(content)  # noqa: S314 - expat limits entities, and loads none from elsewhere
-    except ET.ParseError as error:
-        raise NoXliff(f"It is no XML: {error}") from None
+    except (ET.ParseError, LookupError, ValueError) as error:  # the last two: unknown encodings
+        raise NoXliff(f"It is no XML that can be read: {error}") from None
     files = root.findall(_name("file"))
     locale = root.get("trgLang")
     if root.tag != _name("xliff") or len(files) != 1 or not locale:
@@ -114,10 +117,12 @@ def _read_target(unit: ET.Element) -> str:
     return read
 
 
-def _read_inline(element: ET.Element) -> Iterator[str]:
+def _read_inline(element: ET.Element, depth: int = 0) -> Iterator[str]:
+    if depth > MAX_DEPTH:
+        raise NoXliff(f"A target has more than {MAX_DEPTH} elements within each other")
     yield escape(element.text or "")
     for child in element:
-        inner, code = "".join(_read_inline(child)), child.get("id", "")
+        inner, code = "".join(_read_inline(child, depth + 1)), child.get("id", "")
         if child.tag == _name("mrk"):  # a tool's remark
             yield inner
         elif not _CODE_ID.fullmatch(code) or child.tag not in {_name("pc"), _name("ph")}:

@@ -12,6 +12,7 @@ from monitoring.articles.translation.article import read_article, texts_for_read
 from monitoring.articles.translation.documents import TextFormat, content_format
 from monitoring.articles.translation.engines.pseudo import Pseudo
 from monitoring.articles.translation.judgement import Fault
+from monitoring.articles.translation.memory_budget import TooMuchMarkupError
 
 PAYLOAD: dict[str, Any] = {
     "timestamp": "2026-01-02T03:04:05Z",
@@ -88,6 +89,13 @@ class TestTranslateArticle:
         payload = {"article": {"title": "Fish &amp; chips", "excerpt": "word"}}
         engine = FunctionEngine(lambda segment: f"{segment} &lt;b&gt;")
         assert translate_article(payload, engine=engine, target="es").payload == payload
+
+    def test_an_answer_that_makes_the_text_too_dear_to_read_again_is_refused(self) -> None:
+        source = read_article({"article": {"content_markdown": "a word"}})
+        backticks = "`" * 400_000
+        with pytest.raises(TooMuchMarkupError):
+            source.translate(engine=FunctionEngine(lambda _: f"le mot {backticks}"), target="fr")
+        assert source.find_unfit({"a word": f"le mot {backticks}"}) == {"a word"}
 
     def test_what_would_change_the_structure_stays_as_it_was_and_counts(self) -> None:
         content = "# word\n\na **word** here\n\na *word* here"

@@ -1,14 +1,21 @@
-"""Hostile markup takes seconds, not hours, and overflows no stack: a sixteenth of a megabyte shows it."""
+"""Hostile markup takes seconds, not hours, predictable memory, and overflows no stack.
+
+A sixteenth of a megabyte shows it, and the memory of even less.
+"""
 
 import cProfile
 import time
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
 
 from articles.translation.engines_of_tests import FunctionEngine, translate_article
+from monitoring.articles.translation.article import read_article
 
 SIZE = 62_500
+MEMORY_SIZE = 4_000
+KEPT_BY_OTHERS_BYTES = 200_000  # such as caches
 LIMIT_SECONDS = 2.5  # they take up to 0.5; quadratic time would be 15 seconds and more
 MOST_GROWTH = 2.2  # at twice the size
 CALLS_OF_OTHERS = 10_000  # milliseconds: since Python 3.12 a profiler counts those of other threads, too
@@ -31,6 +38,11 @@ HTML = {
     "scripts": "<script><!--",
     "dollars": "$a_",
     "TeX brackets": "\\(a ",
+    "short paragraphs": "<p>a",
+    "short pairs": "<b>a</b>",
+    "attributes": '<a title="a" title="b">',
+    "mentions": "@a b ",
+    "percent signs": "%s a ",
 }
 MARKDOWN = {
     "emphasis": "*a **b _c ",
@@ -57,6 +69,27 @@ MARKDOWN = {
     "footnotes": "[^1]: word\n",
     "deep footnotes": "[^1]: " * 30 + "word\n",
     "abbreviations": "*[a]: word\n",
+    "hard breaks": "a  \n",
+    "hard breaks by backslashes": "a\\\n",
+    "backslashes": "\\\\",
+    "what is escaped": "< a",
+    "references to characters": "&amp;a ",
+    "addresses": "<a:b>",
+    "images": "![a](b) ",
+    "short lists": "- + * a\n",
+    "empty items": "-\n+\n*\n",
+    "numbers": "1. a\n",
+    "empty headings": "#\n",
+    "underlined": "a\n=\n",
+    "emphasised words": "*a* b\n\n",
+    "strong words": "**a** b\n\n",
+    "short formulas": "$a$ b",
+    "short braces": "a{a}",
+    "links to headings": "# a\n[b](#a)\n",
+    "small tables": "a|b\n-|-\n\n",
+    "emoji": "a :aa: ",
+    "HTML blocks": "<p>a\n\n",
+    "newlines": "\n",
 }
 
 
@@ -86,6 +119,19 @@ class TestHostileSizes:
         start = time.process_time()
         translate(field, unit, SIZE)
         assert time.process_time() - start < LIMIT_SECONDS
+
+    def test_take_no_more_memory_than_was_predicted(self, field: str, unit: str) -> None:
+        article = {field: (unit * MEMORY_SIZE)[:MEMORY_SIZE]}
+        engine = FunctionEngine(lambda segment: segment.replace("a", "e").replace("word", "mot"))
+        translate(field, unit, 500)  # fills the caches
+        tracemalloc.start()
+        try:
+            source = read_article({"article": article})
+            source.translate(engine=engine, target="fr")
+            _, peak_bytes = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak_bytes <= source.predicted_bytes + KEPT_BY_OTHERS_BYTES
 
     def test_at_twice_the_size_make_twice_as_many_calls(self, field: str, unit: str) -> None:
         half = count_calls(lambda: translate(field, unit, SIZE // 2))

@@ -19,6 +19,13 @@ from monitoring.articles.translation.engines.batches import split
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.articles.translation.engines.protocol import BatchLimit, Engine
 from monitoring.articles.translation.judgement import Fault
+from monitoring.articles.translation.memory_budget import (
+    MOST_BYTES,
+    SMALL_BYTES,
+    TooMuchMarkupError,
+    predict_bytes,
+)
+from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.translated_segments import (
     FindFault,
     Submit,
@@ -86,11 +93,20 @@ class TranslatedArticle:
 
 @dataclass(frozen=True, slots=True)
 class SourceArticle:
-    """A payload whose texts are read, ready to be translated into any number of languages."""
+    """A payload whose texts are read, ready to be translated into any number of languages.
+
+    One that would take too much memory has no documents and no segments.
+    """
 
     payload: Mapping[str, Any]
     documents: "Documents"
     hashes: Mapping[str, str]  # to look up in the translation memory, by segment
+    predicted_bytes: int
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it may be translated into many languages at once."""
+        return self.predicted_bytes <= SMALL_BYTES
 
     def cost(self, limit: BatchLimit, known: Mapping[str, str] = MappingProxyType({})) -> Cost:
         """Tell what an engine with this limit is asked first, if `known` has texts by segment hash."""
@@ -119,8 +135,10 @@ class SourceArticle:
         engine are submitted to `submit`.
 
         The payload itself is not changed; the result shares the objects that are not translated. Blocks while
-        the engine works, and raises its errors.
+        the engine works, and raises its errors, or `TooMuchMarkupError`.
         """
+        if self.predicted_bytes > MOST_BYTES:
+            raise TooMuchMarkupError
         translations = translate_segments(
             self.hashes, engine, source, target, known, find_fault, submit, corrections
         )
@@ -149,7 +167,10 @@ class SourceArticle:
 
     def find_unfit(self, texts: Mapping[str, str]) -> frozenset[str]:
         """Return the segments whose texts, given by segment, would change a document's structure."""
-        return _left_alone(self._translated_documents(texts))
+        try:
+            return _left_alone(self._translated_documents(texts))
+        except TooMuchMarkupError:
+            return frozenset(texts)
 
     @collector_at_rest()
     def _translated_documents(self, texts: Mapping[str, str]) -> "TranslatedDocuments":
@@ -189,7 +210,14 @@ TranslatedDocuments = dict[tuple[TextFormat, str], TranslatedDocument]
 
 @collector_at_rest()
 def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) -> SourceArticle:
-    """Read every text of a payload that readers see, each once."""
+    """Read every text of a payload that readers see, each once, unless that takes too much memory."""
+    opaque = opaque_pattern(tuple(brand_names))
+    predicted_bytes = sum(
+        predict_bytes(text, is_markdown=text_format is TextFormat.MARKDOWN, opaque=opaque)
+        for text_format, text in set(texts_for_readers(payload).values())
+    )
+    if predicted_bytes > MOST_BYTES:
+        return SourceArticle(payload, {}, {}, predicted_bytes)
     documents: Documents = {}
 
     def read(field: Field, text: str) -> str:
@@ -200,9 +228,8 @@ def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) ->
 
     _mapped(payload, _PAYLOAD, read)
     every = (segment for document in documents.values() for segment in document.segments())
-    return SourceArticle(
-        payload, documents, {segment: segment_hash(segment) for segment in dict.fromkeys(every)}
-    )
+    hashes = {segment: segment_hash(segment) for segment in dict.fromkeys(every)}
+    return SourceArticle(payload, documents, hashes, predicted_bytes)
 
 
 def _format_of(field: Field, text: str, payload: Mapping[str, Any]) -> TextFormat:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_source import html_template
+from monitoring.articles.translation.memory_budget import MOST_BYTES, TooMuchMarkupError, predict_bytes
 from monitoring.articles.translation.plain_source import plain_template
 from monitoring.articles.translation.segments import (
     Segment,
@@ -70,7 +71,11 @@ class Document:
         return [segment.text for segment in segments_of(self.template)]
 
     def translated(self, translations: Mapping[str, str]) -> TranslatedDocument:
-        """Put translations in place. A Markdown block that would change the structure stays unchanged."""
+        """Put translations in place. A Markdown block that would change the structure stays unchanged.
+
+        Raises `TooMuchMarkupError` if the translated Markdown would take too much memory to read: an answer
+        may have many characters that are escaped.
+        """
         rendered = render(self.template, translations)
         if self.structure is None or rendered == self.source:
             return TranslatedDocument(rendered, frozenset())
@@ -137,6 +142,8 @@ class Document:
     def _changed_blocks(self, rendered: str) -> frozenset[int] | None:
         if self.structure is None:  # only Markdown has one
             return frozenset()
+        if predict_bytes(rendered, is_markdown=True) > MOST_BYTES:
+            raise TooMuchMarkupError
         return self.structure.changed_blocks(rendered[front_matter_length(self.source) :])
 
 

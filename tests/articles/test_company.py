@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from monitoring.articles.company import Company
+
+pytestmark = [pytest.mark.anyio, pytest.mark.embedded("nothing is kept anywhere: once is enough")]
+
+
+class Work:
+    """Work that tells when it begins, and ends when it is told to."""
+
+    def __init__(self, company: Company, *, alone: bool) -> None:
+        self.has_begun = False
+        self.may_end = asyncio.Event()
+        self.task = asyncio.ensure_future(self._do(company, alone=alone))
+
+    async def _do(self, company: Company, *, alone: bool) -> None:
+        async with company.join(alone=alone):
+            self.has_begun = True
+            await self.may_end.wait()
+
+    async def end(self) -> None:
+        self.may_end.set()
+        await self.task
+
+
+async def let_others_run() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def begin(*works: Work) -> list[bool]:
+    await let_others_run()
+    return [work.has_begun for work in works]
+
+
+async def test_work_goes_on_together() -> None:
+    company = Company()
+    works = [Work(company, alone=False) for _ in range(3)]
+    assert await begin(*works) == [True, True, True]
+    for work in works:
+        await work.end()
+
+
+async def test_work_alone_waits_for_all_other_and_holds_up_what_comes_later() -> None:
+    company = Company()
+    first = Work(company, alone=False)
+    await let_others_run()
+    alone, also_alone = Work(company, alone=True), Work(company, alone=True)
+    await let_others_run()
+    later = Work(company, alone=False)
+    assert await begin(first, alone, also_alone, later) == [True, False, False, False]
+    await first.end()
+    assert await begin(alone, also_alone, later) == [True, False, False]
+    await alone.end()
+    assert await begin(also_alone, later) == [True, False]
+    await also_alone.end()
+    assert await begin(later) == [True]
+    await later.end()
+
+
+async def test_work_that_no_longer_waits_to_be_alone_holds_up_nobody() -> None:
+    company = Company()
+    first = Work(company, alone=False)
+    await let_others_run()
+    alone = Work(company, alone=True)
+    await let_others_run()
+    alone.task.cancel()
+    await asyncio.wait([alone.task])
+    later = Work(company, alone=False)
+    assert await begin(later) == [True]
+    await first.end()
+    await later.end()
