@@ -4,7 +4,7 @@ from monitoring.backends.fields import UtcDatetimeField
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0023_configurations_by_a_function")]
+    dependencies = [("monitoring", "0026_what_may_have_arrived")]
 
     initial = False
 

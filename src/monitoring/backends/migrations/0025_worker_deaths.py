@@ -4,7 +4,7 @@ from tortoise import fields
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0023_configurations_by_a_function")]
+    dependencies = [("monitoring", "0024_drop_written_configurations")]
 
     initial = False
 

@@ -3,7 +3,7 @@ from tortoise.migrations import operations as ops
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0023_configurations_by_a_function")]
+    dependencies = [("monitoring", "0025_worker_deaths")]
 
     initial = False
 
