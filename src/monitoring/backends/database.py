@@ -54,6 +54,14 @@ class Database:
         """Ask the database for a sign of life. Raises `DatabaseUnavailable`."""
         await self.context.db().execute_query("SELECT 1")
 
+    async def find_pending_migrations(self) -> list[str]:
+        """Return the names of migrations that were not applied yet. Raises `DatabaseUnavailable`."""
+        try:
+            applied = await find_applied_migrations(self.context.db())
+        except OperationalError:  # there is no table of them yet
+            applied = set()
+        return [name for name in _list_migrations() if name not in applied]
+
     def measure_pool(self) -> None:
         """Bring the gauge of the connections up to date. SQLite has one, which is no pool."""
         client: Any = self.context.db()
@@ -69,10 +77,10 @@ async def open_database(
     """Open the database of the settings. It may be away: nothing connects before the first statement."""
     configuration = configure_tortoise(settings, model_modules)
     file_path = configuration["connections"].get("sqlite", {}).get("credentials", {}).get("file_path")
-    if file_path:
-        make_private_file(Path(file_path), settings)
     database = Database(TortoiseContext())
     with database.activate(), _initialising:
+        if file_path:
+            _make_private_file(Path(file_path), settings)
         await database.context.init(config=configuration)
     try:
         yield database
@@ -81,19 +89,27 @@ async def open_database(
             await database.context.close_connections()
 
 
-def make_private_file(file: Path, settings: Settings) -> None:
+def _make_private_file(path: Path, settings: Settings) -> None:
     """Keep SQLite's file, and a folder made for it, from other users of the machine: it holds secrets.
+
+    A file that is there is never opened, not even to see whether that works: when a process closes a file, it
+    loses all its locks on it, those of SQLite too, and the next process to close the database deletes what
+    was not moved into it yet (https://www.sqlite.org/howtocorrupt.html, 2.2).
 
     SQLite gives -wal and -shm files the mode of the database. Raises `SettingsError` if it cannot be written.
     """
-    name = "DATA_DIR" if file.parent == settings.data_dir else "DATABASE_URL"
+    name = "DATA_DIR" if path.parent == settings.data_dir else "DATABASE_URL"
+    file = path.resolve()  # as SQLite does, whose other files stand beside the one that a link leads to
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        with suppress(FileExistsError):
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
-        raise SettingsError(f"{name}: {file} cannot be written ({error.strerror})") from error
+        raise SettingsError(f"{name}: {path} cannot be written ({error.strerror})") from error
+    if not (file.is_file() and os.access(file, os.R_OK | os.W_OK)):
+        raise SettingsError(f"{name}: {path} cannot be written")
     if not os.access(file.parent, os.W_OK):
-        raise SettingsError(f"{name}: {file.parent} cannot be written")
+        raise SettingsError(f"{name}: {path.parent} cannot be written")
     for each in (file, *(file.with_name(file.name + suffix) for suffix in ("-wal", "-shm"))):
         with suppress(FileNotFoundError, PermissionError):  # it may be another user's
             each.chmod(0o600)
@@ -131,17 +147,6 @@ async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODUL
                     progress=lambda event, _, name: applied.append(name) if event == "apply_done" else None,
                 )
     return applied
-
-
-async def find_pending_migrations(settings: Settings) -> list[str]:
-    """Return the names of migrations that were not applied yet. Raises `DatabaseUnavailable`."""
-    async with open_database(settings) as database:
-        with database.activate():
-            try:
-                applied = await find_applied_migrations(database.context.db())
-            except OperationalError:  # there is no table of them yet
-                applied = set()
-    return [name for name in _list_migrations() if name not in applied]
 
 
 def _list_migrations() -> list[str]:

@@ -8,7 +8,6 @@ import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from monitoring.backends.database import find_pending_migrations
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable
 from monitoring.backends.repeating import repeat
 from monitoring.metrics import BACKEND_UP, forget_the_service
@@ -88,7 +87,7 @@ class SignsOfLife:
     async def _demand_newest_schema(self) -> None:
         """Ask until the schema is the newest: the database may have been away when the process started."""
         if not self._is_schema_newest:
-            if pending := await find_pending_migrations(self._backends.settings):
+            if pending := await self._backends.database.find_pending_migrations():
                 log.warning("Not ready: the database is not migrated yet (%s)", ", ".join(pending))
                 raise DatabaseUnavailable("not migrated yet")
             self._is_schema_newest = True

@@ -6,8 +6,8 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from monitoring.backends.database import find_pending_migrations
 from monitoring.backends.database import migrate as migrate_database
+from monitoring.backends.database import open_database
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.cli.failing import fail
 
@@ -26,5 +26,10 @@ def migrate_now(settings: Settings) -> None:
 def demand_migrated_database(settings: Settings) -> None:
     """End the command if the schema is old. A database that is away may come back; readiness says so."""
     with suppress(DatabaseUnavailable):
-        if asyncio.run(find_pending_migrations(settings)):
+        if asyncio.run(_find_pending_migrations(settings)):
             fail("The database is not at the newest schema: run `monitoring migrate` first")
+
+
+async def _find_pending_migrations(settings: Settings) -> list[str]:
+    async with open_database(settings) as database:
+        return await database.find_pending_migrations()
