@@ -18,8 +18,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from monitoring.backends.outage import Outage
-from monitoring.backends.redis_address import address_of
+from monitoring.backends.outage import Breaker
+from monitoring.backends.redis_address import outage_of_redis
 from monitoring.backends.redis_script import RedisScript
 from monitoring.settings import RateLimitPolicy
 
@@ -82,10 +82,8 @@ class Counters:
         self, redis_url: SecretStr | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._memory = _MemoryWindows(clock)
-        place = f" at {address_of(redis_url.get_secret_value())}" if redis_url else ""
-        self._outage = Outage(
-            f"Redis{place} is away: rate limits count in each process for itself", clock=clock
-        )
+        self._outage = outage_of_redis(redis_url.get_secret_value()) if redis_url else None
+        self._breaker = Breaker(clock)
         self._connections = 0
         self._client = redis_url and redis.asyncio.Redis.from_url(
             redis_url.get_secret_value(),
@@ -125,13 +123,15 @@ class Counters:
             await self._client.aclose()
 
     async def _count(self, policy: RateLimitPolicy, key: str) -> tuple[int, float, Mark | None]:
-        if self._script and self._outage.may_try():
+        if self._script and self._outage and self._breaker.may_try():
             keys = [f"monitoring:rate:{policy.name}:{key}", _MARK]
             try:
                 answer = await self._script.run(keys, policy.window_seconds * 1000)
             except (RedisError, OSError) as error:
+                self._breaker.open()
                 self._outage.begin(error)
             else:
+                self._breaker.close()
                 self._outage.end()
                 count, ttl_ms, mark = answer.split(b" ", 2)
                 return int(count), int(ttl_ms) / 1000, (self._connections, mark)

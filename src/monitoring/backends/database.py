@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tortoise.context import TortoiseContext
 from tortoise.exceptions import OperationalError
@@ -20,8 +20,10 @@ from monitoring.backends.database_clients.configuration import (
     MODEL_MODULES,
     configure_tortoise,
 )
+from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.statements import is_postgres
 from monitoring.backends.tortoise_bridge import activated, find_applied_migrations, make_table_of_migrations
+from monitoring.backends.write_probe import write_probe
 from monitoring.metrics import DATABASE_POOL_CONNECTIONS
 from monitoring.settings import SettingsError
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
+    from monitoring.backends.outage import Outage
     from monitoring.settings import Settings
 
 # Two processes that migrate PostgreSQL at once take turns; the number is arbitrary and ours.
@@ -50,9 +53,21 @@ class Database:
         """Make this the database of the models, in this task and those it starts."""
         return activated(self.context)
 
-    async def check(self) -> None:
-        """Ask the database for a sign of life. Raises `DatabaseUnavailable`."""
-        await self.context.db().execute_query("SELECT 1")
+    @property
+    def outage(self) -> Outage:
+        """What the log tells of this database."""
+        client: Any = self.context.db()
+        return cast("Outage", client.outage)
+
+    async def try_to_write(self) -> None:
+        """Write a row, which tells nobody anything. Raises `DatabaseUnavailable`, also if the schema is old.
+
+        A database whose disk is full, or which has become a standby, still answers whoever only reads.
+        """
+        if pending := await self.find_pending_migrations():
+            raise DatabaseUnavailable(f"not migrated yet: {', '.join(pending)}")
+        await write_probe(self.context.db())
+        self.outage.end(wrote=True)
 
     async def find_pending_migrations(self) -> list[str]:
         """Return the names of migrations that were not applied yet. Raises `DatabaseUnavailable`."""
