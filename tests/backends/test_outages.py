@@ -323,8 +323,7 @@ class TestRedis:
                 for send in requests * 3:
                     assert all(answer.is_success for answer in at_once(send))
                 assert told(caplog) == ["Redis"]
-            while len(told(caplog)) < 2:
-                assert all(send().is_success for send in requests)
+            wait_until(lambda: all(send().is_success for send in requests) and len(told(caplog)) == 2)
         assert told(caplog) == ["Redis", "Over"]
 
 
