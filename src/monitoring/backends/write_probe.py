@@ -25,7 +25,7 @@ _WRITE = """
 class WriteProbe(Model):
     """The one row that is written to find out whether the database takes writes."""
 
-    id = fields.SmallIntField(primary_key=True, generated=False)
+    id = fields.IntField(primary_key=True)
     content = fields.BinaryField()
 
     class Meta:

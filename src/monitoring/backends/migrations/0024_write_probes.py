@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
         ops.CreateModel(
             name="WriteProbe",
             fields=[
-                ("id", fields.SmallIntField(primary_key=True, unique=True, db_index=True)),
+                ("id", fields.IntField(generated=True, primary_key=True, unique=True, db_index=True)),
                 ("content", fields.BinaryField()),
             ],
             options={
