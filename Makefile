@@ -127,6 +127,7 @@ soak: install-dev servers  ## Run at a steady load for HOURS, and see that memor
 
 faults: install-dev servers  ## Break everything the service stands on, for FAULT_SECONDS, and see that nothing is lost
 	$(BIN)/pytest faults
+	$(BIN)/python faults/embedded.py $(if $(FAULT_SEED),--seed $(FAULT_SEED))
 	$(BIN)/python faults/run.py --seconds $(FAULT_SECONDS) $(if $(FAULT_SEED),--seed $(FAULT_SEED))
 
 image-test: install-dev build/image/.installed  ## Run compose.yaml from the built image, upgrade and break it; follow docs/running.md on a bare Debian (Debian, root)

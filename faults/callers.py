@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from random import Random
     from threading import Event
 
-    from cluster import Cluster
+    from cluster import Operated
     from replicas import Replicas
 
 REFUSED = "401 api_key_invalid"
@@ -22,7 +22,7 @@ Headers = dict[str, str]
 class KeyHolder:
     """Makes keys, uses them everywhere and revokes them. Then every replica must refuse them at once."""
 
-    def __init__(self, cluster: Cluster, replicas: Replicas) -> None:
+    def __init__(self, cluster: Operated, replicas: Replicas) -> None:
         self._cluster = cluster
         self._replicas = replicas
         self._revoked: list[Headers] = []

@@ -55,7 +55,7 @@ def list_targets(cluster: Cluster) -> list[Target]:
     """List everything that can break. Sometimes a process is frozen for longer than a lease lasts."""
     return [
         *(
-            Target(process.name, _faults_of_process(process), calm_seconds=(4, 16), outage_seconds=(0.2, 8))
+            Target(process.name, faults_of_process(process), calm_seconds=(4, 16), outage_seconds=(0.2, 8))
             for process in cluster.processes
         ),
         Target("PostgreSQL", _faults_of_postgres(cluster.postgres), (8, 24), (0.2, 5)),
@@ -64,7 +64,8 @@ def list_targets(cluster: Cluster) -> list[Target]:
     ]
 
 
-def _faults_of_process(process: ClusterProcess) -> Mapping[str, Fault]:
+def faults_of_process(process: ClusterProcess) -> Mapping[str, Fault]:
+    """Name the ways in which a process breaks."""
     return {
         "kill -9": lambda: _broken_by(process.kill, process.start),
         "SIGTERM": lambda: _broken_by(process.stop, process.start),

@@ -125,16 +125,10 @@ class ClusterProcess:
                 os.killpg(popen.pid, number)
 
 
-@dataclass
-class Cluster:
-    """All processes and servers, and the operator's commands."""
+@dataclass(kw_only=True)
+class Operated:
+    """Processes, and the operator's commands."""
 
-    postgres: PostgresServer
-    redis: RedisServer
-    s3: S3Server
-    site: Site
-    mailbox: Mailbox
-    database_url: str
     environment: Mapping[str, str]
     processes: list[ClusterProcess]
 
@@ -154,6 +148,36 @@ class Cluster:
         return orjson.loads(done.stdout) if done.returncode == 0 else None
 
 
+def common_settings() -> dict[str, str]:
+    """Return what every process of a run is told, wherever its backends are."""
+    return {
+        **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
+        "SIGNING_KEYS": "a-signing-key-of-the-fault-run-0123456789",
+        "ENCRYPTION_KEYS": "YS1rZXktb2YtdGhlLWZhdWx0LXJ1bi0wMTIzNDU2Nzg=",
+        "WEBHOOK_SECRETS": WEBHOOK_SECRET,
+        "TRANSLATOR": "pseudo",
+        "LOCALES": ",".join(LOCALES),
+        "ARTICLE_TEAMS": TEAM,
+        "RATE_LIMIT_API": "1000000/60",
+        "RATE_LIMIT_TOKEN": "1000000/60",
+        "SWEEP_INTERVAL_SECONDS": "1",
+        "SESSION_COOKIE_SECURE": "false",
+        "DNS_SERVERS": "127.0.0.1:9",
+    }
+
+
+@dataclass(kw_only=True)
+class Cluster(Operated):
+    """All processes and servers."""
+
+    postgres: PostgresServer
+    redis: RedisServer
+    s3: S3Server
+    site: Site
+    mailbox: Mailbox
+    database_url: str
+
+
 @contextmanager
 def running_cluster(folder: Path, translator: str, **settings: str) -> Iterator[Cluster]:
     """Start everything on free ports, with logs in a folder, and stop it at the end of the context."""
@@ -165,29 +189,19 @@ def running_cluster(folder: Path, translator: str, **settings: str) -> Iterator[
         mailbox = stack.enter_context(Mailbox(folder))
         database_url = postgres.create_database()
         environment = {
-            **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
+            **common_settings(),
             **s3.environment,
             "DATABASE_URL": database_url,
             "REDIS_URL": redis.url,
             "BLOG_STORAGE_URL": s3.url,
-            "SIGNING_KEYS": "a-signing-key-of-the-fault-run-0123456789",
-            "ENCRYPTION_KEYS": "YS1rZXktb2YtdGhlLWZhdWx0LXJ1bi0wMTIzNDU2Nzg=",
-            "WEBHOOK_SECRETS": WEBHOOK_SECRET,
             "TRANSLATOR": translator,
-            "LOCALES": ",".join(LOCALES),
-            "ARTICLE_TEAMS": TEAM,
-            "RATE_LIMIT_API": "1000000/60",
-            "RATE_LIMIT_TOKEN": "1000000/60",
             "TRANSLATION_LEASE_SECONDS": "5",
             "TRANSLATION_MAX_ATTEMPTS": "100",  # every kill during an attempt uses it up
-            "SWEEP_INTERVAL_SECONDS": "1",
             "ALLOWED_NETWORKS": "127.0.0.1/32",
             "REFERENCE_URLS": site.url,
-            "SESSION_COOKIE_SECURE": "false",
             "SMTP_URL": mailbox.url,
             "EMAIL_FROM": "Monitoring <monitoring@example.com>",
             "CA_FILE": str(mailbox.ca_file),
-            "DNS_SERVERS": "127.0.0.1:9",
             **settings,
         }
         subprocess.run([*MONITORING, "migrate"], env=environment, check=True)
@@ -200,7 +214,16 @@ def running_cluster(folder: Path, translator: str, **settings: str) -> Iterator[
                 ClusterProcess(f"worker {number}", "worker", environment, folder),
                 ClusterProcess(f"checker {number}", "checker", environment, folder),
             ]
-        cluster = Cluster(postgres, redis, s3, site, mailbox, database_url, environment, processes)
+        cluster = Cluster(
+            environment=environment,
+            processes=processes,
+            postgres=postgres,
+            redis=redis,
+            s3=s3,
+            site=site,
+            mailbox=mailbox,
+            database_url=database_url,
+        )
         for team in (TEAM, SITE_TEAM):
             if cluster.try_command("teams", "create", team, "--plan", "business") is None:
                 raise RuntimeError(f"{team} could not be created")
@@ -210,7 +233,7 @@ def running_cluster(folder: Path, translator: str, **settings: str) -> Iterator[
         yield cluster
 
 
-def watch(cluster: Cluster, journal: Journal, over: threading.Event) -> None:
+def watch(cluster: Operated, journal: Journal, over: threading.Event) -> None:
     """Report and restart every process that ends by itself, as an orchestrator would."""
     while not over.wait(0.5):
         for process in cluster.processes:
@@ -225,7 +248,7 @@ def watch(cluster: Cluster, journal: Journal, over: threading.Event) -> None:
                     process.start()
 
 
-def judge_logs(cluster: Cluster, journal: Journal) -> None:
+def judge_logs(cluster: Operated, journal: Journal) -> None:
     """Count logged errors, and report those of the service itself, which must not log outages as errors."""
     for process in cluster.processes:
         for logger, line in process.errors():

@@ -62,6 +62,16 @@ class RunningCommand:
         """How many files it may have open."""
         return resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE)[0]
 
+    def locks_on(self, file: Path) -> list[str]:
+        """Return the POSIX locks that it holds on a file, as proc_locks(5) writes them."""
+        inode = str(file.stat().st_ino)
+        locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+        return [
+            " ".join(lock)
+            for lock in locks
+            if str(self._process.pid) in lock and lock[5].rpartition(":")[2] == inode
+        ]
+
     @property
     def address(self) -> tuple[str, int]:
         parts = urlsplit(self.base_url)

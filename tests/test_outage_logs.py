@@ -211,4 +211,4 @@ class TestQueue:
             finally:
                 redis.start()
             wait_until(lambda: len(lines_of_outage(checking)) == 2)
-            demand_two_lines(checking, f"The queue at 127.0.0.1:{redis.port}", "Connect")
+            demand_two_lines(checking, f"Redis at 127.0.0.1:{redis.port}", "Connect")

@@ -386,7 +386,7 @@ class TestWithoutRedis:
             finally:
                 redis.start()
             (line,) = working.lines
-            assert f"The queue at 127.0.0.1:{redis.port} is away" in line
+            assert f"Redis at 127.0.0.1:{redis.port} is away" in line
         assert read_attempts(api, location) == [("queued", 0)] * 2
 
     def test_a_worker_waits_for_it_and_goes_on(
@@ -403,4 +403,4 @@ class TestWithoutRedis:
             wait_until(lambda: are_translated(api, deliver(api, "boots")))
             away, back = working.lines
         assert "WARNING" in away
-        assert f"Over: The queue at 127.0.0.1:{redis.port} is away" in back
+        assert f"Over: Redis at 127.0.0.1:{redis.port} is away" in back

@@ -185,7 +185,7 @@ CHECKER_BLIND = Gauge(
 # What this process stands on
 BACKEND_UP = Gauge(
     "monitoring_backend_up",
-    "1 while the backend answers this process, else 0: database, queue or blog_storage.",
+    "1 while this process can write to the backend, else 0: database, queue or blog_storage.",
     ["backend"],
     multiprocess_mode="livemin",
 )

@@ -46,7 +46,7 @@ async def at_once(replicas: list[Backends], work: Callable[[], Awaitable[int]]) 
 
     async def work_in(replica: Backends) -> int:
         with replica.activate():
-            await replica.database.check()  # connected, so that all begin together
+            await replica.database.try_to_write()  # connected, so that all begin together
             await everybody_is_ready.wait()
             return await work()
 

@@ -33,7 +33,7 @@ async def test_rounds_under_way_are_finished_before_anything_is_closed(tmp_path:
         doughs = list(take())
         begun.set()
         await asyncio.sleep(0.05)
-        await current_backends().database.check()
+        await current_backends().database.context.db().execute_query("SELECT 1")
         done.extend(doughs)
         return doughs
 

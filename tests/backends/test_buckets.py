@@ -87,7 +87,7 @@ async def assert_unavailable(storage: BlogStorage) -> None:
             storage.get("moon/en.json"),
             storage.list("moon"),
             storage.delete("moon/en.json"),
-            storage.check(),
+            storage.try_to_write(),
             return_exceptions=True,
         )
     assert {type(outcome) for outcome in outcomes} == {StorageUnavailable}
@@ -115,7 +115,7 @@ class TestPlace:
         self, s3: S3Server, open_storage: OpenStorage
     ) -> None:
         storage = open_storage(s3.environment, "s3://no-such-bucket")
-        for work in (storage.put("moon/en.json", b"one"), storage.check()):
+        for work in (storage.put("moon/en.json", b"one"), storage.try_to_write()):
             with pytest.raises(StorageUnavailable):
                 await work
 
@@ -177,7 +177,7 @@ class TestOutages:
     ) -> None:
         async with answering(status, body) as endpoint:
             storage = open_storage(signed_in_at(endpoint))
-            for work in (storage.put("moon/en.json", NEW), storage.list("moon"), storage.check()):
+            for work in (storage.put("moon/en.json", NEW), storage.list("moon"), storage.try_to_write()):
                 with pytest.raises(StorageUnavailable):
                     await work
 

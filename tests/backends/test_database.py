@@ -362,9 +362,9 @@ class TestUnavailable:
                     async with transaction():
                         pass
                 with pytest.raises(DatabaseUnavailable):
-                    await backends.database.check()
+                    await backends.database.context.db().execute_query("SELECT 1")
             (tmp_path / "data").mkdir()
-            await backends.database.check()
+            await backends.database.context.db().execute_query("SELECT 1")
 
     @pytest.mark.production("PostgreSQL is another process, perhaps on another machine")
     async def test_postgresql_that_is_not_there(self, tmp_path: Path) -> None:
@@ -372,7 +372,7 @@ class TestUnavailable:
         settings = make_settings(tmp_path, database_url=url)
         async with open_backends(settings, model_modules=GARDEN, tasks=()) as backends:
             with pytest.raises(BackendUnavailable):
-                await backends.database.check()
+                await backends.database.context.db().execute_query("SELECT 1")
 
     @pytest.mark.production("PostgreSQL restarts without the service")
     async def test_postgresql_that_restarts_is_used_again(self, tmp_path: Path) -> None:
@@ -390,7 +390,7 @@ class TestUnavailable:
                 with pytest.raises(DatabaseUnavailable):
                     await Bed.all().count()
                 server.start()
-                await backends.database.check()
+                await backends.database.context.db().execute_query("SELECT 1")
                 assert await Bed.all().count() == 1
 
     @pytest.mark.production("PostgreSQL can be silent")
@@ -431,7 +431,7 @@ class TestUnavailable:
                     task.cancel()
                 await asyncio.wait([task])
             assert task.cancelled()
-            await backends.database.check()
+            await backends.database.context.db().execute_query("SELECT 1")
 
     @pytest.mark.production("SQLite knows no timeout but that for its lock")
     async def test_a_statement_that_takes_too_long_on_postgresql(self, tmp_path: Path) -> None:
@@ -439,7 +439,7 @@ class TestUnavailable:
         async with impatient as backends:
             with pytest.raises(DatabaseUnavailable):
                 await backends.database.context.db().execute_query("SELECT pg_sleep(5)")
-            await backends.database.check()
+            await backends.database.context.db().execute_query("SELECT 1")
 
     @pytest.mark.production("SQLite's writers take turns, so that none waits for another")
     async def test_a_deadlock_on_postgresql_can_be_tried_again(self, tmp_path: Path) -> None:

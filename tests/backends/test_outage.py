@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from monitoring.backends.errors import BackendUnavailable
-from monitoring.backends.outage import RETRY_AFTER_SECONDS, Outage, note_refusal
+from monitoring.backends.outage import RETRY_AFTER_SECONDS, Breaker, Outage, note_refusal
 
 GONE = ConnectionError("gone")
 
@@ -27,34 +27,39 @@ def outage(clock: Clock) -> Outage:
     return Outage("The well is dry", clock=clock)
 
 
-class TestMayTry:
-    def test_everybody_may_while_nothing_has_failed(self, outage: Outage) -> None:
-        assert [outage.may_try() for _ in range(3)] == [True, True, True]
+@pytest.fixture
+def breaker(clock: Clock) -> Breaker:
+    return Breaker(clock)
 
-    def test_nobody_may_right_after_a_failure(self, outage: Outage, clock: Clock) -> None:
-        outage.begin(GONE)
+
+class TestBreaker:
+    def test_everybody_may_try_while_nothing_has_failed(self, breaker: Breaker) -> None:
+        assert [breaker.may_try() for _ in range(3)] == [True, True, True]
+
+    def test_nobody_may_try_right_after_a_failure(self, breaker: Breaker, clock: Clock) -> None:
+        breaker.open()
         clock.now += RETRY_AFTER_SECONDS - 0.01
-        assert not outage.may_try()
+        assert not breaker.may_try()
 
-    def test_one_may_after_some_seconds_and_the_others_go_on_without(
-        self, outage: Outage, clock: Clock
+    def test_one_may_try_after_some_seconds_and_the_others_go_on_without(
+        self, breaker: Breaker, clock: Clock
     ) -> None:
-        outage.begin(GONE)
+        breaker.open()
         clock.now += RETRY_AFTER_SECONDS
-        assert [outage.may_try() for _ in range(3)] == [True, False, False]
+        assert [breaker.may_try() for _ in range(3)] == [True, False, False]
 
-    def test_another_may_when_the_first_never_tells(self, outage: Outage, clock: Clock) -> None:
-        outage.begin(GONE)
+    def test_another_may_try_when_the_first_never_tells(self, breaker: Breaker, clock: Clock) -> None:
+        breaker.open()
         for _ in range(3):
             clock.now += RETRY_AFTER_SECONDS
-            assert outage.may_try()
+            assert breaker.may_try()
 
-    def test_everybody_may_as_soon_as_one_has_succeeded(self, outage: Outage, clock: Clock) -> None:
-        outage.begin(GONE)
+    def test_everybody_may_try_as_soon_as_one_has_succeeded(self, breaker: Breaker, clock: Clock) -> None:
+        breaker.open()
         clock.now += RETRY_AFTER_SECONDS
-        outage.may_try()
-        outage.end()
-        assert [outage.may_try() for _ in range(3)] == [True, True, True]
+        breaker.may_try()
+        breaker.close()
+        assert [breaker.may_try() for _ in range(3)] == [True, True, True]
 
 
 class TestLog:
@@ -100,6 +105,24 @@ class TestLog:
         assert own_log.messages == [
             "The disk is full (ConnectionError: gone)",
             "Over: The disk is full (for 10 s; 0 requests and 0 tasks were refused)",
+        ]
+
+    def test_a_server_that_refuses_writes_is_not_over_because_it_answers_whoever_reads(
+        self, outage: Outage, clock: Clock, own_log: pytest.LogCaptureFixture
+    ) -> None:
+        with own_log.at_level(logging.INFO):
+            outage.begin(GONE, refuses_writes=True)
+            for _ in range(10):
+                clock.now += 10
+                outage.end()
+            assert len(own_log.messages) == 1
+            outage.end(wrote=True)
+            outage.begin(GONE)
+            outage.end()  # this one was about nothing in particular
+        assert [message.partition(":")[0] for message in own_log.messages[1:]] == [
+            "Over",
+            "The well is dry (ConnectionError",
+            "Over",
         ]
 
     def test_work_that_no_outage_prevents_says_why_each_time(self, own_log: pytest.LogCaptureFixture) -> None:

@@ -91,12 +91,12 @@ class TestTaskQueue:
     async def test_the_first_message_that_may_be_tried_after_an_outage_is_sent(
         self, backends: Backends, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        outage = backends.queue._outage  # noqa: SLF001
-        outage.begin(OSError())
+        breaker = backends.queue._breaker  # noqa: SLF001
+        breaker.open()
         await water_plant.send("tulip")
-        monkeypatch.setattr(outage, "_retry_at", 0.0)
+        monkeypatch.setattr(breaker, "_retry_at", 0.0)
         await water_plant.send("rose")
-        backends.start_worker()  # not earlier: a worker that hears from Redis ends the outage
+        backends.start_worker()
         assert (await _next_received())[0] == "rose"
 
     async def test_a_message_sent_before_the_worker_starts_is_delivered(self, backends: Backends) -> None:

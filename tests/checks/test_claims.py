@@ -231,7 +231,7 @@ class TestClaimsAtOnce:
         async def claim_all(replica: Backends) -> list[object]:
             taken: list[object] = []
             with replica.activate():
-                await replica.database.check()
+                await replica.database.try_to_write()
                 await everybody_is_ready.wait()
                 while claimed := await claim_due(NOON, 7):
                     taken += ids_of(claimed)

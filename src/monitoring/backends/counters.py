@@ -15,8 +15,8 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
-from monitoring.backends.outage import Outage
-from monitoring.backends.redis_address import address_of
+from monitoring.backends.outage import Breaker
+from monitoring.backends.redis_address import outage_of_redis
 from monitoring.settings import RateLimitPolicy
 
 if TYPE_CHECKING:
@@ -63,10 +63,8 @@ class Counters:
         self, redis_url: SecretStr | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._memory = _MemoryWindows(clock)
-        place = f" at {address_of(redis_url.get_secret_value())}" if redis_url else ""
-        self._outage = Outage(
-            f"Redis{place} is away: rate limits count in each process for itself", clock=clock
-        )
+        self._outage = outage_of_redis(redis_url.get_secret_value()) if redis_url else None
+        self._breaker = Breaker(clock)
         self._client = redis_url and _make_client(redis_url.get_secret_value())
         self._script = self._client and self._client.register_script(_HIT)
 
@@ -87,13 +85,15 @@ class Counters:
             await self._client.aclose()
 
     async def _count(self, policy: RateLimitPolicy, key: str) -> tuple[int, float]:
-        if self._script and self._outage.may_try():
+        if self._script and self._outage and self._breaker.may_try():
             keys = [f"monitoring:rate:{policy.name}:{key}"]
             try:
                 count, ttl_ms = await self._script(keys=keys, args=[policy.window_seconds * 1000])
             except (RedisError, OSError) as error:
+                self._breaker.open()
                 self._outage.begin(error)
             else:
+                self._breaker.close()
                 self._outage.end()
                 return count, ttl_ms / 1000
         return self._memory.hit(policy, key)

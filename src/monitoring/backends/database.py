@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from tortoise.context import TortoiseContext
 from tortoise.exceptions import OperationalError
@@ -27,6 +27,7 @@ from monitoring.backends.database_clients.configuration import (
 from monitoring.backends.errors import DatabaseUnavailable, TablesInUse
 from monitoring.backends.statements import is_postgres
 from monitoring.backends.tortoise_bridge import activated, find_applied_migrations, make_table_of_migrations
+from monitoring.backends.write_probe import write_probe
 from monitoring.metrics import DATABASE_POOL_CONNECTIONS
 from monitoring.settings import SettingsError
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from tortoise.backends.base.client import BaseDBAsyncClient
 
+    from monitoring.backends.outage import Outage
     from monitoring.settings import Settings
 
 # Two processes that migrate PostgreSQL at once take turns; the number is arbitrary and ours.
@@ -66,6 +68,23 @@ _BEGINS_A_RELEASE = re.compile(r"_begin_\d+_\d+$")
 _initialising = Lock()
 
 
+class Schema(NamedTuple):
+    """How the tables differ from those that this release was written for."""
+
+    newest: str
+    """The last migration of this release."""
+    applied: list[str]
+    pending: list[str]
+    """Migrations of this release that were not applied yet."""
+    unknown: list[str]
+    """Applied migrations that this release does not have: those of later releases."""
+
+    @property
+    def is_too_new(self) -> bool:
+        """Whether it was migrated by the release after the next one, which has removed what this one uses."""
+        return len([name for name in self.unknown if _BEGINS_A_RELEASE.search(name)]) > 1
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """An opened database. Rows reach it through Tortoise's models while it is active."""
@@ -76,9 +95,38 @@ class Database:
         """Make this the database of the models, in this task and those it starts."""
         return activated(self.context)
 
-    async def check(self) -> None:
-        """Ask the database for a sign of life. Raises `DatabaseUnavailable`."""
-        await self.context.db().execute_query("SELECT 1")
+    @property
+    def outage(self) -> Outage:
+        """What the log tells of this database."""
+        client: Any = self.context.db()
+        return cast("Outage", client.outage)
+
+    async def try_to_write(self) -> None:
+        """Write a row, which tells nobody anything. Raises `DatabaseUnavailable`, also for another schema.
+
+        A database whose disk is full, or which has become a standby, still answers whoever only reads.
+        """
+        schema = await self.read_schema()
+        if schema.pending:
+            raise DatabaseUnavailable(f"not migrated yet: {', '.join(schema.pending)}")
+        if schema.is_too_new:
+            raise DatabaseUnavailable(f"migrated too far: {', '.join(schema.unknown)}")
+        await write_probe(self.context.db())
+        self.outage.end(wrote=True)
+
+    async def read_schema(self) -> Schema:
+        """Compare the tables with our migrations. Raises `DatabaseUnavailable`."""
+        try:
+            applied = await find_applied_migrations(self.context.db())
+        except OperationalError:  # there is no table of them yet
+            applied = set()
+        ours = _list_migrations()
+        return Schema(
+            newest=ours[-1],
+            applied=sorted(applied),
+            pending=[name for name in ours if name not in applied],
+            unknown=sorted(applied.difference(ours)),
+        )
 
     async def read_time(self) -> datetime:
         """Read PostgreSQL's clock. Raises `DatabaseUnavailable`."""
@@ -101,10 +149,10 @@ async def open_database(
     """Open the database of the settings. It may be away: nothing connects before the first statement."""
     configuration = configure_tortoise(settings, model_modules)
     file_path = configuration["connections"].get("sqlite", {}).get("credentials", {}).get("file_path")
-    if file_path:
-        make_private_file(Path(file_path), settings)
     database = Database(TortoiseContext())
     with database.activate(), _initialising:
+        if file_path:
+            _make_private_file(Path(file_path), settings)
         await database.context.init(config=configuration)
     try:
         yield database
@@ -113,19 +161,27 @@ async def open_database(
             await database.context.close_connections()
 
 
-def make_private_file(file: Path, settings: Settings) -> None:
+def _make_private_file(path: Path, settings: Settings) -> None:
     """Keep SQLite's file, and a folder made for it, from other users of the machine: it holds secrets.
+
+    A file that is there is never opened, not even to see whether that works: when a process closes a file, it
+    loses all its locks on it, those of SQLite too, and the next process to close the database deletes what
+    was not moved into it yet (https://www.sqlite.org/howtocorrupt.html, 2.2).
 
     SQLite gives -wal and -shm files the mode of the database. Raises `SettingsError` if it cannot be written.
     """
-    name = "DATA_DIR" if file.parent == settings.data_dir else "DATABASE_URL"
+    name = "DATA_DIR" if path.parent == settings.data_dir else "DATABASE_URL"
+    file = path.resolve()  # as SQLite does, whose other files stand beside the one that a link leads to
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        with suppress(FileExistsError):
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
-        raise SettingsError(f"{name}: {file} cannot be written ({error.strerror})") from error
+        raise SettingsError(f"{name}: {path} cannot be written ({error.strerror})") from error
+    if not (file.is_file() and os.access(file, os.R_OK | os.W_OK)):
+        raise SettingsError(f"{name}: {path} cannot be written")
     if not os.access(file.parent, os.W_OK):
-        raise SettingsError(f"{name}: {file.parent} cannot be written")
+        raise SettingsError(f"{name}: {path.parent} cannot be written")
     for each in (file, *(file.with_name(file.name + suffix) for suffix in ("-wal", "-shm"))):
         with suppress(FileNotFoundError, PermissionError):  # it may be another user's
             each.chmod(0o600)
@@ -221,40 +277,6 @@ async def _lock_tables(connection: BaseDBAsyncClient, patience_seconds: float) -
         if error.outage:
             raise
         raise TablesInUse(str(error)) from error
-
-
-class Schema(NamedTuple):
-    """How the tables differ from those that this release was written for."""
-
-    newest: str
-    """The last migration of this release."""
-    applied: list[str]
-    pending: list[str]
-    """Migrations of this release that were not applied yet."""
-    unknown: list[str]
-    """Applied migrations that this release does not have: those of later releases."""
-
-    @property
-    def is_too_new(self) -> bool:
-        """Whether it was migrated by the release after the next one, which has removed what this one uses."""
-        return len([name for name in self.unknown if _BEGINS_A_RELEASE.search(name)]) > 1
-
-
-async def read_schema(settings: Settings) -> Schema:
-    """Compare the tables with our migrations. Raises `DatabaseUnavailable`."""
-    async with open_database(settings) as database:
-        with database.activate():
-            try:
-                applied = await find_applied_migrations(database.context.db())
-            except OperationalError:  # there is no table of them yet
-                applied = set()
-    ours = _list_migrations()
-    return Schema(
-        newest=ours[-1],
-        applied=sorted(applied),
-        pending=[name for name in ours if name not in applied],
-        unknown=sorted(applied.difference(ours)),
-    )
 
 
 def _list_migrations() -> list[str]:

@@ -89,7 +89,7 @@ class BlogStorage:
                 raise refused[path]
             return
         version = replacing or await self.find_version(path)
-        async with self._unavailable_if_it_fails():
+        async with self._unavailable_if_it_fails(writes=True):
             await self._put_if(version, _checked(path), content)
 
     async def put_new(self, contents: Mapping[str, bytes]) -> dict[str, StorageUnavailable]:
@@ -154,20 +154,20 @@ class BlogStorage:
             except (NotFoundError, FileNotFoundError):
                 return None
 
-    async def check(self) -> None:
-        """Try to write something small: a disk that is full still answers whoever reads.
+    async def try_to_write(self) -> None:
+        """Write something small: a disk that is full still answers whoever reads.
 
-        In a bucket it is one object that stays. It is written once a minute, as each write costs money; in
-        between, the bucket is asked for a list.
+        In a bucket it is one object that stays. It is written once a minute, as each write costs money, and
+        each time while a write has failed; in between, the bucket is asked for a list.
         """
         if self._folder:
-            async with self._unavailable_if_it_fails():
+            async with self._unavailable_if_it_fails(writes=True):
                 await asyncio.to_thread(try_to_write, str(self._folder))
             return
-        if time.monotonic() < self._writes_again_at:
+        if time.monotonic() < self._writes_again_at and not self.outage.is_on:
             await self.list(SIGN_OF_LIFE)
             return
-        async with self._unavailable_if_it_fails():
+        async with self._unavailable_if_it_fails(writes=True):
             await self._put_if("overwrite", SIGN_OF_LIFE, b"This service can write here.\n")
         self._writes_again_at = time.monotonic() + _WRITE_AGAIN_SECONDS
 
@@ -199,10 +199,10 @@ class BlogStorage:
         self, folder: Path, contents: Mapping[str, bytes]
     ) -> dict[str, StorageUnavailable]:
         files = [(f"{folder}/{_checked(path)}", content) for path, content in contents.items()]
-        async with self._unavailable_if_it_fails():
+        async with self._unavailable_if_it_fails(writes=True):
             failed = await asyncio.to_thread(write_durably, files)
             for error in failed.values():
-                self._note(error)
+                self._note(error, writes=True)
         return {
             target.removeprefix(f"{folder}/"): StorageUnavailable(_describe(error), self.outage)
             for target, error in failed.items()
@@ -215,19 +215,19 @@ class BlogStorage:
             await self._store.put_async(path, content, use_multipart=False)
 
     @asynccontextmanager
-    async def _unavailable_if_it_fails(self) -> AsyncIterator[None]:
+    async def _unavailable_if_it_fails(self, *, writes: bool = False) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(self._patience_seconds):
                 yield
         except (AlreadyExistsError, PreconditionError) as error:
             raise StorageChanged(_describe(error)) from error
         except (BaseError, OSError) as error:  # TimeoutError is an OSError
-            self._note(error)
+            self._note(error, writes=writes)
             raise StorageUnavailable(_describe(error), self.outage) from error
-        self.outage.end()
+        self.outage.end(wrote=writes)
 
-    def _note(self, error: Exception) -> None:
-        self.outage.begin(StorageUnavailable(_describe(error)))
+    def _note(self, error: Exception, *, writes: bool) -> None:
+        self.outage.begin(StorageUnavailable(_describe(error)), refuses_writes=writes)
 
 
 def open_blog_storage(url: SecretStr, max_turns: int = 5) -> BlogStorage:

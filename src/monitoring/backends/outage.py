@@ -1,6 +1,6 @@
 """An outage in the log: one warning when a server goes away, and one line when it is back.
 
-It is a circuit breaker too, for callers that can do without the server.
+Callers that can do without the server have a circuit breaker too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Outage:
-    """Remembers that a server failed, so that it is asked again only after some seconds.
+    """What the log tells of a server that fails: once that it began, and once that it is over.
 
     `settling_seconds` is how long nothing may fail before a success counts as the end.
     """
@@ -43,7 +43,7 @@ class Outage:
         self._began_at: float | None = None
         self._failed_at = 0.0
         self._answered_at: float | None = None
-        self._retry_at = 0.0
+        self._refuses_writes = False
         self._refused: Counter[str] = Counter()
         self._noting = threading.Lock()  # if several threads fail at once, one warns
 
@@ -52,39 +52,33 @@ class Outage:
         """Whether the server is away, as far as anybody knows."""
         return self._began_at is not None
 
-    def may_try(self) -> bool:
-        """Say whether to ask the server. In an outage one caller may every few seconds, and no other."""
-        if self._began_at is None:
-            return True
-        now = self._clock()
-        if now < self._retry_at:
-            return False
-        self._retry_at = now + RETRY_AFTER_SECONDS  # so that no other caller waits as well
-        return True
+    def begin(self, error: Exception, *, refuses_writes: bool = False) -> None:
+        """Note a failure; only the first of an outage is logged.
 
-    def begin(self, error: Exception) -> None:
-        """Note a failure; only the first of an outage is logged."""
+        A server that refuses writes may still answer whoever reads, as one with a full disk does. So only a
+        write that succeeds ends this outage.
+        """
         with self._noting:
             now = self._clock()
             if self._began_at is None:
                 log.warning("%s (%s)", self._warning, describe_error(error))
                 self._began_at = now
+            self._refuses_writes = self._refuses_writes or refuses_writes
             self._failed_at = now
             self._answered_at = None
-            self._retry_at = now + RETRY_AFTER_SECONDS
 
     def refuse(self, what: str) -> None:
         """Count a request or a task that could not be served, to tell their number at the end."""
         with self._noting:
             self._refused[what] += 1
 
-    def end(self) -> None:
+    def end(self, *, wrote: bool = False) -> None:
         """Note a success. If it ends an outage, log how long that was and what was refused."""
         if self._began_at is None:
             return
         with self._noting:
             now = self._clock()
-            if self._began_at is None:
+            if self._began_at is None or (self._refuses_writes and not wrote):
                 return
             if self._answered_at is None:
                 self._answered_at = now
@@ -98,17 +92,44 @@ class Outage:
                 self._refused["task"],
             )
             self._began_at = None
+            self._refuses_writes = False
             self._refused.clear()
 
 
+class Breaker:
+    """Keeps callers who can do without a server from waiting for it while it is away."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._retry_at: float | None = None
+
+    def may_try(self) -> bool:
+        """Say whether to ask the server. After a failure one caller may every few seconds, and no other."""
+        if self._retry_at is None:
+            return True
+        now = self._clock()
+        if now < self._retry_at:
+            return False
+        self._retry_at = now + RETRY_AFTER_SECONDS  # so that no other caller waits as well
+        return True
+
+    def open(self) -> None:
+        """Note a failure."""
+        self._retry_at = self._clock() + RETRY_AFTER_SECONDS
+
+    def close(self) -> None:
+        """Note a success: everybody may ask again."""
+        self._retry_at = None
+
+
 @cache
-def outage_of(server: str) -> Outage:
+def outage_of(server: str, meanwhile: str = "") -> Outage:
     """Return the outage of a server, such as `The database at db.example.com:5432/monitoring`.
 
     All clients of this process share it: one that only looks at the schema at the start, and the one that
-    serves from then on, tell of the same outage once.
+    serves from then on, tell of the same outage once. `meanwhile` says what the service does without it.
     """
-    return Outage(f"{server} is away", settling_seconds=SETTLING_SECONDS)
+    return Outage(f"{server} is away{meanwhile and ': '}{meanwhile}", settling_seconds=SETTLING_SECONDS)
 
 
 def note_refusal(what: str, error: Exception) -> None:

@@ -12,9 +12,9 @@ import dramatiq
 import redis
 from dramatiq.brokers.stub import StubBroker
 
-from monitoring.backends.errors import BackendUnavailable, QueueUnavailable
-from monitoring.backends.outage import Outage, note_refusal
-from monitoring.backends.redis_address import address_of
+from monitoring.backends.errors import BackendUnavailable, QueueUnavailable, describe_error
+from monitoring.backends.outage import Breaker, note_refusal
+from monitoring.backends.redis_address import outage_of_redis
 from monitoring.backends.redis_broker import NAMESPACE, PatientBroker
 from monitoring.tracing import carry, span
 
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 SEND_TIMEOUT_SECONDS = 1.0
 IDLE_POLL_MS = 250
 
+SIGN_OF_LIFE = f"{NAMESPACE}:sign-of-life"
+SIGN_OF_LIFE_SECONDS = 60
+
 # How long threads may take to finish their commands to Redis, and consumers to give messages back.
 LAST_COMMANDS_TIMEOUT_MS = 2000
 
@@ -46,11 +49,11 @@ class TaskQueue:
     """
 
     def __init__(self, redis_url: SecretStr | None, tasks: Sequence[Task], rounds: Rounds) -> None:
-        place = f" at {address_of(redis_url.get_secret_value())}" if redis_url else ""
-        self._outage = Outage(f"The queue{place} is away: the sweeper will send what was not sent")
+        self.outage = outage_of_redis(redis_url.get_secret_value()) if redis_url else None
+        self._breaker = Breaker()
         self._broker: StubBroker | PatientBroker = (
-            PatientBroker(redis_url.get_secret_value(), self._outage)
-            if redis_url
+            PatientBroker(redis_url.get_secret_value(), self.outage)
+            if redis_url and self.outage
             else StubBroker(middleware=[])
         )
         self._rounds = rounds
@@ -73,21 +76,30 @@ class TaskQueue:
     async def _send_together(self, take: Take[_Delayed]) -> list[None]:
         """Send messages from one thread: switching to a thread costs more than sending a message."""
         messages = take()
-        if isinstance(self._broker, PatientBroker) and self._outage.may_try():
+        if isinstance(self._broker, PatientBroker) and self.outage and self._breaker.may_try():
             try:
                 async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
-                    await asyncio.to_thread(self._broker.enqueue_all, messages)
+                    was_sent = await asyncio.to_thread(self._broker.enqueue_all, messages)
             except TimeoutError as error:
-                self._outage.begin(error)
+                was_sent = False
+                self.outage.begin(error)
+            if was_sent:
+                self._breaker.close()
+            else:
+                self._breaker.open()
         return [None] * len(messages)
 
-    async def check(self) -> None:
-        """Ask the queue for a sign of life. Raises `QueueUnavailable`."""
+    async def try_to_write(self) -> None:
+        """Write something small, which Redis forgets. Raises `QueueUnavailable`.
+
+        A Redis whose memory is full, or which is a replica, still answers whoever only asks.
+        """
         if isinstance(self._broker, PatientBroker):
+            writing = asyncio.to_thread(self._broker.client.set, SIGN_OF_LIFE, 1, ex=SIGN_OF_LIFE_SECONDS)
             try:
-                await asyncio.to_thread(self._broker.client.ping)
+                await writing
             except (redis.RedisError, OSError) as error:
-                raise QueueUnavailable(type(error).__name__) from error
+                raise QueueUnavailable(describe_error(error), self.outage) from error
 
     async def depths(self) -> dict[str, int]:
         """Count unfinished messages by queue; delayed ones are in `<queue>.DQ`.

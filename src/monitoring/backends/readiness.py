@@ -1,48 +1,67 @@
-"""Signs of life of the backends, within a second, however long a backend hangs."""
+"""Whether the backends do what work needs of them, which is to write: a full disk still answers who reads.
+
+`places_to_write` are for whoever wants to know it now. `SignsOfLife` is for those who ask all the time, and
+says it within a second, however long a backend hangs.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from monitoring.backends.clock import READ_INTERVAL_SECONDS
-from monitoring.backends.database import read_schema
-from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable
+from monitoring.backends.errors import BackendUnavailable
+from monitoring.backends.outage import note_delay
 from monitoring.backends.repeating import repeat
 from monitoring.metrics import BACKEND_UP, forget_the_service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator
 
     from monitoring.backends.assembly import Backends
+    from monitoring.backends.outage import Outage
 
 # A readiness probe gets an answer within two seconds: a backend that hangs for this long counts as away.
 PATIENCE_SECONDS = 1.0
 
-# Strangers may ask for the readiness as often as they like, and must not make as many questions of it.
-REMEMBERED_SECONDS = 1.0
-GOOD_STORAGE_REMEMBERED_SECONDS = 5.0  # a cloud wants to be paid for each question
+# Strangers may ask for the readiness as often as they like, and must not cause as many writes.
+GOOD_REMEMBERED_SECONDS = 5.0
+BAD_REMEMBERED_SECONDS = 1.0
 
 # Not shorter, because a sign of life of the blog storage is a write that a cloud wants to be paid for.
 WATCH_INTERVAL_SECONDS = 15.0
 
-log = logging.getLogger(__name__)
+
+class Place(Protocol):
+    """A backend that work writes to."""
+
+    @property
+    def outage(self) -> Outage | None:
+        """What the log tells of it; None if it is within this process."""
+
+    async def try_to_write(self) -> None:
+        """Write something small that nobody sees. Raises `BackendUnavailable`, which says why not."""
+
+
+def places_to_write(backends: Backends) -> dict[str, Place | None]:
+    """Return the backends that work writes to, by their names; None for one that is not configured."""
+    return {
+        "database": backends.database,
+        "blog_storage": backends.blog_storage,
+        "queue": backends.queue,
+    }
 
 
 @asynccontextmanager
 async def open_signs_of_life(backends: Backends) -> AsyncIterator[SignsOfLife]:
-    """Be able to ask the backends until the context ends, and look at the clock all the time.
-
-    With METRICS_PORT, ask the backends all the time too.
-    """
+    """Be able to ask the backends, and look after them and the clock, until the context ends."""
     signs = SignsOfLife(backends)
-    repeated = [repeat(backends.clock.read, READ_INTERVAL_SECONDS, "Reading the clock")]
-    if backends.settings.metrics_port is not None:
-        repeated.append(repeat(signs.watch, WATCH_INTERVAL_SECONDS, "Watching the backends"))
-    watching = [asyncio.create_task(each) for each in repeated]
+    watching = [
+        asyncio.create_task(repeat(signs.watch, WATCH_INTERVAL_SECONDS, "Watching the backends")),
+        asyncio.create_task(repeat(backends.clock.read, READ_INTERVAL_SECONDS, "Reading the clock")),
+    ]
     try:
         yield signs
     finally:
@@ -57,12 +76,8 @@ class SignsOfLife:
 
     def __init__(self, backends: Backends) -> None:
         self._backends = backends
-        self._is_schema_newest = False
-        storage = backends.blog_storage
         self._signs = {
-            "database": SignOfLife(self._ask_database),
-            "blog_storage": SignOfLife(storage.check, GOOD_STORAGE_REMEMBERED_SECONDS) if storage else None,
-            "queue": SignOfLife(backends.queue.check),
+            name: SignOfLife(place) if place else None for name, place in places_to_write(backends).items()
         }
 
     async def judge(self) -> dict[str, str]:
@@ -78,63 +93,65 @@ class SignsOfLife:
         return verdicts
 
     async def watch(self) -> None:
-        """Bring the gauges of the backends up to date."""
-        await self.judge()
-        self._backends.database.measure_pool()
+        """Bring the gauges of the backends up to date, and find out whether an outage is over.
+
+        Without METRICS_PORT nobody reads the gauges. An outage that only a write ends may still wait for one.
+        """
+        if self._backends.settings.metrics_port is not None:
+            await self.judge()
+            self._backends.database.measure_pool()
+        elif any(sign and sign.has_outage for sign in self._signs.values()):
+            await self.judge()
 
     async def close(self) -> None:
         """Drop questions that still hang."""
         for sign in filter(None, self._signs.values()):
             await sign.close()
 
-    async def _ask_database(self) -> None:
-        await self._demand_newest_schema()
-        await self._backends.database.check()
-
-    async def _demand_newest_schema(self) -> None:
-        """Ask until the schema is the newest: the database may have been away when the process started."""
-        if not self._is_schema_newest:
-            schema = await read_schema(self._backends.settings)
-            if schema.pending:
-                log.warning("Not ready: the database is not migrated yet (%s)", ", ".join(schema.pending))
-                raise DatabaseUnavailable("not migrated yet")
-            if schema.is_too_new:
-                log.warning("Not ready: the database is migrated too far (%s)", ", ".join(schema.unknown))
-                raise DatabaseUnavailable("migrated too far")
-            self._is_schema_newest = True
-
 
 class SignOfLife:
     """Asks one backend, one question at a time: callers who come while it hangs wait for the same answer.
 
-    An answer counts for a second, a good one for as long as you say. A question is not cancelled when its
-    callers give up, because a client of a silent server may take as long to cancel as to fail.
+    A good answer counts for five seconds, but no more than another one if work has failed since. A question
+    is not cancelled when its callers give up, because a client of a silent server may take as long to cancel
+    as to fail.
     """
 
-    def __init__(
-        self, ask: Callable[[], Awaitable[None]], good_remembered_seconds: float = REMEMBERED_SECONDS
-    ) -> None:
-        self._ask = ask
-        self._good_remembered_seconds = good_remembered_seconds
+    def __init__(self, place: Place) -> None:
+        self._place = place
         self._asking: asyncio.Task[None] | None = None
-        self._forgotten_at = 0.0  # when the answer no longer counts
+        self._answered_at = 0.0
+        self._was_good = False
+
+    @property
+    def has_outage(self) -> bool:
+        """Whether the log has told of an outage that is not over."""
+        return self._place.outage is not None and self._place.outage.is_on
 
     async def wait(self) -> None:
         """Return when the backend has answered. Raises `BackendUnavailable` after a second without answer."""
-        if self._asking is None or (self._asking.done() and time.monotonic() >= self._forgotten_at):
+        if self._asking is None or (self._asking.done() and self._is_forgotten()):
             self._asking = asyncio.create_task(self._ask_and_remember())
         await asyncio.wait([self._asking], timeout=PATIENCE_SECONDS)
         if not self._asking.done():
             raise BackendUnavailable("no answer in time")
         self._asking.result()
 
+    def _is_forgotten(self) -> bool:
+        is_trusted = self._was_good and not self.has_outage
+        seconds = GOOD_REMEMBERED_SECONDS if is_trusted else BAD_REMEMBERED_SECONDS
+        return time.monotonic() >= self._answered_at + seconds
+
     async def _ask_and_remember(self) -> None:
-        remembered_seconds = REMEMBERED_SECONDS
+        self._was_good = False
         try:
-            await self._ask()
-            remembered_seconds = self._good_remembered_seconds
+            await self._place.try_to_write()
+            self._was_good = True
+        except BackendUnavailable as error:
+            note_delay("Readiness", error)
+            raise
         finally:
-            self._forgotten_at = time.monotonic() + remembered_seconds
+            self._answered_at = time.monotonic()
 
     async def close(self) -> None:
         """Drop a question that still hangs."""

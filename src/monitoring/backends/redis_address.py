@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from monitoring.backends.outage import Outage, outage_of
+
 DEFAULT_PORT = 6379
+
+MEANWHILE = "each process counts rate limits for itself, and the sweep sends messages later"
 
 
 def address_of(redis_url: str) -> str:
@@ -13,3 +17,8 @@ def address_of(redis_url: str) -> str:
     if url.scheme == "unix":
         return url.path
     return f"{url.hostname or 'localhost'}:{url.port or DEFAULT_PORT}"
+
+
+def outage_of_redis(redis_url: str) -> Outage:
+    """Return the outage of a Redis, which the queue and the counters of a process share."""
+    return outage_of(f"Redis at {address_of(redis_url)}", MEANWHILE)

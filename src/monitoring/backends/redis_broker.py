@@ -65,11 +65,13 @@ class PatientBroker(RedisBroker):
             return super().enqueue(message, delay=delay)
         return message
 
-    def enqueue_all(self, messages: Iterable[tuple[Message[Any], int | None]]) -> None:
-        """Send messages with their delays in milliseconds, until one fails because Redis is away."""
+    def enqueue_all(self, messages: Iterable[tuple[Message[Any], int | None]]) -> bool:
+        """Send messages with their delays in milliseconds. False as soon as one fails: Redis is away."""
         with suppress(*AWAY):
             for message, delay in messages:
                 super().enqueue(message, delay=delay)
+            return True
+        return False
 
 
 class _PatientConsumer(Consumer):

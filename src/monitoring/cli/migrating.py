@@ -11,7 +11,7 @@ import typer
 from tortoise.exceptions import OperationalError
 
 from monitoring.backends.database import migrate as migrate_database
-from monitoring.backends.database import read_schema
+from monitoring.backends.database import open_database
 from monitoring.backends.errors import DatabaseUnavailable, TablesInUse
 from monitoring.cli.failing import fail
 
@@ -40,7 +40,7 @@ def migrate_now(settings: Settings) -> str:
     with status 1 and the reason.
     """
     try:
-        schema = asyncio.run(read_schema(settings))
+        schema = asyncio.run(_read_schema(settings))
         _demand_known(schema)
         if schema.applied and schema.pending:
             _warn_before(schema, settings)
@@ -64,10 +64,15 @@ def migrate_now(settings: Settings) -> str:
 def demand_migrated_database(settings: Settings) -> None:
     """End the command if the schema is too old or too new. A database that is away may come back."""
     with suppress(DatabaseUnavailable):
-        schema = asyncio.run(read_schema(settings))
+        schema = asyncio.run(_read_schema(settings))
         if schema.pending:
             fail("The database is not at the newest schema: run `monitoring migrate` first")
         _demand_known(schema)
+
+
+async def _read_schema(settings: Settings) -> Schema:
+    async with open_database(settings) as database:
+        return await database.read_schema()
 
 
 def _demand_known(schema: Schema) -> None:

@@ -57,6 +57,9 @@ _UNAVAILABLE = (
     asyncpg.ReadOnlySQLTransactionError,  # a primary that became a standby
 )
 
+# The server is there, and answers whoever only reads.
+_REFUSES_WRITES = (asyncpg.DiskFullError, asyncpg.ReadOnlySQLTransactionError)
+
 # Other sessions are in the way of one statement: the server itself is there.
 _IN_THE_WAY = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError)
 
@@ -76,7 +79,7 @@ def _raise_translated(error: object, outage: Outage, connection: Any = None) -> 
     if isinstance(error, _IN_THE_WAY):
         raise DatabaseUnavailable(describe_error(error)) from error
     if isinstance(error, _UNAVAILABLE):
-        outage.begin(error)
+        outage.begin(error, refuses_writes=isinstance(error, _REFUSES_WRITES))
         raise DatabaseUnavailable(describe_error(error), outage) from error
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 APP_LABEL = "monitoring"
 MIGRATIONS_PACKAGE = "monitoring.backends.migrations"
 MODEL_MODULES = (
+    "monitoring.backends.write_probe",
     "monitoring.audit.models",
     "monitoring.auth.models",
     "monitoring.members.models",

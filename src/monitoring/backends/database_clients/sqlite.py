@@ -53,7 +53,7 @@ def _raise_translated(error: object, outage: Outage) -> None:
         return
     primary_code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # of an extended one it is the low byte
     if primary_code in _UNAVAILABLE:
-        outage.begin(error)
+        outage.begin(error, refuses_writes=True)  # who only reads succeeds on a full disk, or beside a lock
         raise DatabaseUnavailable(str(error), outage) from error
 
 
@@ -82,8 +82,6 @@ class _Connection(ConnectionWrapper[Any]):
     async def __aexit__(self, *exc_info: object) -> None:
         self._lock.release()
         _raise_translated(exc_info[1], _outage_of(self.client))
-        if exc_info[1] is None:
-            _outage_of(self.client).end()
 
 
 class _NumberedParameters(SqliteClient):

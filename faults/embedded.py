@@ -1,0 +1,165 @@
+"""Kill the embedded service, on SQLite, while strangers ask for its readiness and an operator runs commands.
+
+    python faults/embedded.py --seconds 30 --seed 1
+
+Exits with 0 and the figures, or with 1 and every violation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+from random import Random, randrange
+from sqlite3 import connect
+from typing import TYPE_CHECKING
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # the ports are those of the tests
+
+from callers import KeyHolder, MonitorOwner
+from chaos import Target, faults_of_process
+from cluster import TEAM, WEBHOOK_SECRET, ClusterProcess, Operated, common_settings, judge_logs, watch
+from journal import Journal
+from real_servers import find_free_port
+from refusing_ports import hold_refusing_ports
+from replicas import Replicas
+from run import end_by_signal, join, print_figures, print_violations, start_thread
+from service_process import MONITORING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DELIVERY_PAUSE_SECONDS = 0.2
+READINESS_PAUSE_SECONDS = 0.5
+KEY_ROTATION_PAUSE_SECONDS = 1.0
+MONITOR_PAUSE_SECONDS = 0.4
+HEADERS = {"X-Webhook-Secret": WEBHOOK_SECRET}
+
+
+def main() -> int:
+    """Run, print, and return the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=30.0, help="how long the service is broken")
+    parser.add_argument("--seed", type=int, default=randrange(2**32), help="seed of the run to repeat")
+    options = parser.parse_args()
+    hold_refusing_ports()
+    signal.signal(signal.SIGTERM, end_by_signal)
+    folder = Path(tempfile.mkdtemp(prefix="faults-embedded-"))
+    print(f"Seed {options.seed}; logs in {folder}", flush=True)
+    journal = Journal(folder / "faults.log")
+    with running_embedded(folder) as operated:
+        run(operated, folder / "monitoring.db", journal, options)
+    print_figures(journal)
+    if journal.violations:
+        print(f"\n{len(journal.violations)} VIOLATIONS (seed {options.seed}; logs in {folder})")
+        print_violations(journal)
+        return 1
+    shutil.rmtree(folder)
+    print(f"\nNo violation (seed {options.seed})")
+    return 0
+
+
+@contextmanager
+def running_embedded(folder: Path) -> Iterator[Operated]:
+    """Start the service in one process, with all that it keeps in a folder, until the context ends."""
+    port = find_free_port()
+    own = {"DATA_DIR": str(folder), "BLOG_STORAGE_URL": f"file://{folder}/blog", "PORT": str(port)}
+    environment = common_settings() | own | {"CHECKS_AT_ONCE": "0"}
+    process = ClusterProcess("embedded", "serve", environment, folder, f"http://127.0.0.1:{port}")
+    operated = Operated(environment=environment, processes=[process])
+    subprocess.run([*MONITORING, "migrate"], env=environment, check=True)
+    if operated.try_command("teams", "create", TEAM, "--plan", "business") is None:
+        raise RuntimeError(f"{TEAM} could not be created")
+    process.start()
+    try:
+        yield operated
+    finally:
+        process.kill()
+
+
+def run(operated: Operated, database: Path, journal: Journal, options: argparse.Namespace) -> None:
+    """Let everybody work while the service is killed, kill it once more, and look for what was promised."""
+    (process,) = operated.processes
+    replicas = Replicas(operated.replicas, journal)
+    replicas.insist("get_readiness", "200")
+    key_holder = KeyHolder(operated, replicas)
+    _, headers = key_holder.make_key()
+    monitor_owner = MonitorOwner(replicas, headers, Random(f"{options.seed}/monitors"))
+    author = Author(replicas)
+    over, settled = threading.Event(), threading.Event()
+    watching = start_thread(journal, watch, operated, journal, settled)
+    working = [
+        start_thread(journal, author.deliver, over),
+        start_thread(journal, ask_for_readiness, replicas, over),
+        start_thread(journal, key_holder.rotate, over, KEY_ROTATION_PAUSE_SECONDS),
+        start_thread(journal, monitor_owner.create, over, MONITOR_PAUSE_SECONDS),
+    ]
+    target = Target(process.name, faults_of_process(process), calm_seconds=(2, 6), outage_seconds=(0.2, 1))
+    storm = start_thread(journal, target.storm, Random(options.seed), journal, over)
+    try:
+        time.sleep(options.seconds)
+        over.set()
+        join([storm, *working])
+        with journal.fault(process.name, "kill -9 at last"):
+            process.kill()
+            judge_database(database, journal)
+            process.start()
+        key_holder.check_again()
+        monitor_owner.check()
+        author.check()
+    finally:
+        over.set()
+        settled.set()
+        join([storm, watching])
+    judge_logs(operated, journal)
+
+
+def ask_for_readiness(replicas: Replicas, over: threading.Event) -> None:
+    """Ask as a load balancer does. To be away is an answer, too."""
+    while not over.wait(READINESS_PAUSE_SECONDS):
+        replicas.ask("get_readiness", "200", at=replicas.all[0])
+
+
+def judge_database(database: Path, journal: Journal) -> None:
+    """Demand of a database whose process was killed that it is whole."""
+    with closing(connect(database)) as connection:
+        (verdict,) = connection.execute("PRAGMA integrity_check").fetchone()
+    if verdict != "ok":
+        journal.record_violation(f"the database is broken: {verdict}")
+
+
+class Author:
+    """Delivers articles, each until it is answered 202, and expects to find every one of them."""
+
+    def __init__(self, replicas: Replicas) -> None:
+        self._replicas = replicas
+        self._ids: dict[int, str] = {}
+
+    def deliver(self, over: threading.Event) -> None:
+        """Go on until the run is over."""
+        while not over.wait(DELIVERY_PAUSE_SECONDS):
+            number = len(self._ids)
+            article = {"id": str(number), "title": f"Moon {number}", "content": "The moon is **round**."}
+            answer = self._replicas.insist(
+                "deliver_article", "202", headers=HEADERS, json={"article": article}
+            )
+            self._ids[number] = answer.json()["article_id"]
+
+    def check(self) -> None:
+        """Demand every article that was answered 202."""
+        for article_id in self._ids.values():
+            self._replicas.insist("get_article", "200", ids={"article_id": article_id}, headers=HEADERS)
+        self._replicas.journal.count("Kept", "articles", len(self._ids))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
