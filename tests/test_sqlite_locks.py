@@ -38,6 +38,7 @@ RUN_FOREVER = {"dev", "serve", "worker", "checker"}
 
 # Every other command, and its arguments. What it finds or refuses does not matter: it opens the database.
 COMMANDS = {
+    "doctor": (),
     "migrate": (),
     "teams create": ("Bob's team",),
     "teams change-plan": (TEAM, "business"),

@@ -111,6 +111,7 @@ class TestTaskQueue:
         await _next_received()
         assert time.monotonic() - began > 0.45
 
+    @pytest.mark.traceback_expected("a task raises what no code foresees")
     async def test_a_task_that_raises_is_logged_and_does_not_stop_others(
         self, backends: Backends, caplog: pytest.LogCaptureFixture
     ) -> None:

@@ -85,7 +85,7 @@ def test_a_schema_of_two_releases_later_is_ill(installation: Installation) -> No
     assert (status, found["schema"]["state"]) == (0, "ok")
     assert "0901_begin_0_3" in found["schema"]["finding"]
     asyncio.run(pretend_to_be_migrated_by(settings, "0951_begin_0_4"))
-    assert list_ill(examine()[1]) == ["schema"]
+    assert list_ill(examine()[1]) == ["database", "schema"]
 
 
 @pytest.mark.production("a folder that cannot be written to is a wrong setting")

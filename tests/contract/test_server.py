@@ -9,6 +9,8 @@ from starlette.types import Message, Receive, Scope, Send
 from bakery.service import build_closed_bakery
 from raw_http import Address, connect, exchange, read_answer, request, served
 
+pytestmark = pytest.mark.traceback_expected("applications break here as ours never should")
+
 GET = request("GET", "/")
 
 
