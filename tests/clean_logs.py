@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MARK = "traceback_expected"
+MAIL_SERVERS_LOG = "mail.log"  # of aiosmtpd, a server of the tests
 _BEGINNING = "Traceback (most recent call last)"
 
 
@@ -30,7 +31,8 @@ class Watch(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the record if it has a traceback."""
-        if record.exc_info and record.exc_info[0] and record.thread != self._tests_thread:
+        is_of_a_service = record.thread != self._tests_thread and record.name != MAIL_SERVERS_LOG
+        if record.exc_info and record.exc_info[0] and is_of_a_service:
             self._tracebacks.append(logging.Formatter().format(record))
 
     @pytest.hookimpl(tryfirst=True)

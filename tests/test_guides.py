@@ -20,6 +20,7 @@ import httpx
 import pytest
 from markdown_it import MarkdownIt
 
+from clean_logs import demand_no_traceback
 from monitoring.contract.docs.pages import list_guides
 from monitoring.contract.document import published_document
 from monitoring.notifications.rules import WAITS
@@ -113,6 +114,7 @@ def running_dev(folder: Path, *, has_tables: bool = True) -> Iterator[tuple[Path
     finally:
         service.kill()
         service.wait(TIMEOUT_SECONDS)
+    demand_no_traceback(log)
 
 
 @pytest.fixture

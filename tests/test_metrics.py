@@ -17,6 +17,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.parser import text_string_to_metric_families
 
 import chosen_backends
+from clean_logs import demand_no_traceback
 from monitoring import metrics
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.settings import SettingsError
@@ -320,6 +321,7 @@ class TestSeveralProcesses:
         finally:
             parent.terminate()
             parent.wait(60)
+        demand_no_traceback(installation.log)
         folder.rmdir()  # nothing is left in it
 
     def test_share_nothing_without_a_port(self, tmp_path: Path) -> None:

@@ -201,6 +201,7 @@ class TestMessages:
         assert (answer.status_code, answer.json()["error"]) == (429, "Too many requests")
         assert isinstance(answer.json()["retry_after_seconds"], int)
 
+    @pytest.mark.traceback_expected("the service is broken on purpose")
     def test_internal_server_error_500_transient_server_error(
         self, alice: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -247,6 +247,8 @@ class TestCompletion:
             "<p></p>",
             '<P class="ql-align-center"><br/></P>\n<div>&nbsp;</div>',
             "<!-- wp:paragraph -->\n<p></p>\n<!-- /wp:paragraph -->",
+            "<p>&#160;</p>\u200c<p>&#xA0;</p>",
+            '<h1></h1><ul class="x"><li></li></ul><p><span style="color: red"><strong></strong></span></p>',
         ],
     )
     def test_takes_what_is_empty_for_what_is_not_named(self, empty: str | None) -> None:

@@ -343,7 +343,7 @@ class TestArticleThatIsTooDear:
             assert (row.status, row.attempts, row.reason) == (
                 "failed",
                 1,
-                "The article has more markup than the service translates in one article",
+                "The article has too much markup to be translated",
             )
 
     async def test_has_no_segments_to_correct(self) -> None:

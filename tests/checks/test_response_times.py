@@ -14,6 +14,7 @@ from monitoring.checks.models import Progress, Rollup
 from monitoring.checks.phases import Phases
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
+from monitoring.checks.retention import apply_retention
 from monitoring.checks.rollups import roll_up
 from monitoring.checks.timeline import floor
 from monitoring.checks.upkeep import keep_up
@@ -86,6 +87,7 @@ async def _grow_old(now: datetime) -> None:
     await roll_up(MIDNIGHT + 4 * DAY)
     await Progress.all().update(done_until=floor(now, DAY))
     await keep_up(now)
+    await apply_retention(now)
 
 
 class TestResponseTimes:

@@ -152,6 +152,7 @@ class TestUpkeep:
         [monitor] = await make_monitors()
         await write_down([make_result(monitor.id, NOON + n * HOUR) for n in range(48)])
         await keep_up(NOON + 30 * DAY)
+        await apply_retention(NOON + 30 * DAY)
         assert await _moments(monitor.id) == []
         assert await Rollup.filter(window="hour").count() == 48
         assert await Rollup.filter(window="day").count() == 3

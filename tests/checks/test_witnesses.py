@@ -136,6 +136,24 @@ async def test_unrelated_servers_that_vanish_together_are_our_own_blindness_thou
         assert await watched.check(monitors) == ["unknown"] * len(monitors)
 
 
+async def test_a_gateway_without_an_uplink_that_resolves_every_name_to_itself_is_our_own_blindness(
+    watched: Watched,
+) -> None:
+    monitors = [await watched.make(host, "192.168.1.1") for host in UNRELATED]
+    async with run_checker(watched.backends):
+        assert await watched.check(monitors) == ["unknown"] * len(monitors)
+
+
+async def test_a_dead_resolver_is_noticed_though_some_addresses_are_still_known(watched: Watched) -> None:
+    watched.names.ttl_seconds = 3600
+    known = [await watched.make(host, HERE) for host in UNRELATED]
+    async with run_checker(watched.backends):
+        assert await watched.check(known) == ["up"] * len(known)
+        forgotten = await watched.make("six.example", HERE)
+        watched.names.answers = dict.fromkeys(watched.names.answers)
+        assert await watched.check([*known, forgotten]) == [*["up"] * len(known), "unknown"]
+
+
 async def test_many_domains_on_one_server_are_down_with_it(watched: Watched) -> None:
     monitors = [await watched.make(host, "127.0.1.1") for host in (*UNRELATED, "six.example")]
     async with run_checker(watched.backends):

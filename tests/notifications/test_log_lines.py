@@ -121,7 +121,7 @@ class TestDeliveryThatEnds:
         assert texts_of(lines) == []
         assert [line.partition(" is skipped: ")[2] for line in texts_of(lines, "INFO")] == [
             "It was over before it was sent",
-            "The receiver was never told of what this ends",
+            "The channel never received the alarm that this ends",
         ]
 
 

@@ -14,6 +14,8 @@ import pytest
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.fields import first_uuid7_at
+from monitoring.backends.statements import spell
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.channels.sending import current_sender, open_sender
@@ -207,7 +209,26 @@ class TestIncidentThatIsOver:
         await work_off(story.channel, provider)
         assert provider.told == ["down"]
         assert [status for _, status, _ in await log_of(story.channel)] == ["skipped"] * 3
-        assert (await log_of(story.channel))[-1][2] == "The receiver was never told of what this ends"
+        assert (await log_of(story.channel))[-1][2] == "The channel never received the alarm that this ends"
+
+    @pytest.mark.parametrize(
+        ("kind", "told"), [("slack", ["down", "up"]), *((each, ["down"]) for each in PAGERS)]
+    )
+    async def test_is_told_in_order_though_the_clock_of_who_opened_it_was_ahead(
+        self, kind: str, told: list[str]
+    ) -> None:
+        story, provider = await story_at(kind), Provider(503)
+        await story.tell("incident.opened")
+        ahead = first_uuid7_at(datetime.now(UTC) + timedelta(hours=1))
+        connection = current_backends().database.context.db()
+        sql = "UPDATE notification_deliveries SET id = $1 WHERE channel_id = $2"
+        await connection.execute_query(spell(connection, sql), [str(ahead), str(story.channel.id)])
+        await work_off(story.channel, provider)
+        await story.tell("incident.resolved")
+        for _ in range(2):
+            await pass_time(story.channel)
+            await work_off(story.channel, provider)
+        assert provider.told == told
 
     @pytest.mark.parametrize("kind", ["slack", "webhook", *PAGERS])
     async def test_is_not_begun_where_its_opening_was_never_tried(self, kind: str) -> None:

@@ -19,12 +19,13 @@ _SERVER_FAILURE = 2
 
 
 class NameServer(asyncio.DatagramProtocol):
-    """Answers with a TTL of 0. A name without answers does not exist; None as its answers is silence."""
+    """Answers with `ttl_seconds`. A name without answers does not exist; None as its answers is silence."""
 
     def __init__(self) -> None:
         self.address = ""
         self.answers: dict[str, list[list[str]] | None] = {}
         self.broken: set[str] = set()
+        self.ttl_seconds = 0
         self.questions: Counter[tuple[str, int]] = Counter()
 
     def know(self, name: str, *answers: list[str]) -> None:
@@ -56,7 +57,13 @@ class NameServer(asyncio.DatagramProtocol):
         reply += b"".join(number.to_bytes(2, "big") for number in counts)
         reply += query[_HEADER_BYTES : position + 5]
         for packed in records:
-            reply += b"\xc0\x0c" + kind.to_bytes(2, "big") + b"\0\1\0\0\0\0" + len(packed).to_bytes(2, "big")
+            reply += (
+                b"\xc0\x0c"
+                + kind.to_bytes(2, "big")
+                + b"\0\1"
+                + self.ttl_seconds.to_bytes(4, "big")
+                + len(packed).to_bytes(2, "big")
+            )
             reply += packed
         self._transport.sendto(reply, sender)
 

@@ -26,9 +26,16 @@ MAX_TAG_CHARACTERS = 255
 SUBMISSION_FIELDS = ("event", "status", "timestamp")
 TEXT_FIELDS = ("content", "content_html", "content_markdown")
 
-# Automations send "" for what they have no value for, and editors write an empty text as `<p></p>`.
+# Automations send "" for what they have no value for, and editors write an empty text as `<p></p>`: blanks,
+# characters without width, comments, and elements that show nothing unless there is something in them.
 _EMPTY_TEXT = re.compile(
-    r"""(?:[\s\u200b\ufeff] | &nbsp; | <!--.*?--> | </?(?:p|br)(?=[\s/>])[^<>]*> | </?(?:div|span)>)*+""",
+    r"""(?:
+        [\s\u00ad\u200b-\u200f\u2060\ufeff]
+        | &(?:nbsp|ensp|emsp|thinsp|shy|zwj|zwnj|\#0*(?:9|10|13|32|160|173|820[3-7])|\#x0*(?:a0|ad|200[b-f]));
+        | <!--.*?-->
+        | </?(?:p|br|div|span|h[1-6]|[uo]l|li|strong|b|em|i|u|a|small|font|center|section|article|blockquote
+            |figure|figcaption|table|tbody|thead|tr|t[dh])(?=[\s/>])[^<>]*>
+    )*+""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
 _EPOCH_SECONDS = re.compile(r"\d{10}(\.\d{1,9})?")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # "Last used" is exact to the hour, which saves a write with every request.
 LAST_USED_GRAIN = timedelta(hours=1)
 
-# One statement answers both questions, because without Redis every request asks them.
+# One statement answers both questions, because every request asks them.
 _READ_LIVING_KEY = """
     SELECT team_id, name, scopes, last_used_at,
         EXISTS (SELECT 1 FROM revoked_tokens WHERE token_id = $2) AS is_token_revoked

@@ -50,11 +50,15 @@ class Clock:
         self._read_machine_time = read_machine_time
         self._monotonic = monotonic
         self._jumped_at: float | None = None
-        self.jump_count = 0
 
     def now(self) -> datetime:
         """Tell the time in UTC."""
         return self._believed.now()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the time is the database's, if it has a clock."""
+        return self._read_database_time is None or self._believed is not self._machine
 
     @property
     def is_settled(self) -> bool:
@@ -83,12 +87,13 @@ class Clock:
     def _begin_to_believe(self, moment: datetime) -> None:
         ahead = self._machine.now() - moment
         if abs(ahead) >= SMALLEST_JUMP:
-            log.warning("This machine's clock is %s the database's, which checks go by", _compare(ahead))
+            log.warning(
+                "This machine's clock is %s the database's clock. Checks use the database's", _compare(ahead)
+            )
         self._believed = _Dial("The database's clock", self._monotonic, moment)
 
     def _note_jump(self) -> None:
         self._jumped_at = self._monotonic()
-        self.jump_count += 1
 
 
 class _Dial:

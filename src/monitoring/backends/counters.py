@@ -13,7 +13,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import ReadOnlyError, RedisError
 
 from monitoring.backends.outage import Breaker
 from monitoring.backends.redis_address import outage_of_redis
@@ -92,6 +92,8 @@ class Counters:
             except (RedisError, OSError) as error:
                 self._breaker.open()
                 self._outage.begin(error)
+                if isinstance(error, ReadOnlyError) and self._client:  # another server may be the primary now
+                    await self._client.connection_pool.disconnect()
             else:
                 self._breaker.close()
                 self._outage.end()

@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from monitoring.backends.clock import SMALLEST_JUMP
+from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import Outage, note_delay
 from monitoring.checks.claims import Claimed, claim_due, claim_misdated, give_back
@@ -168,6 +170,11 @@ class Checker:
 
     async def _claim(self) -> None:
         """Claim as much as there is room for, and begin it. What cannot begin soon is due again later."""
+        clock = current_backends().clock
+        if not clock.is_known:  # a process that begins must not go by a machine's clock, which may be wrong
+            await clock.read()
+        if not clock.is_known:
+            return
         self._call_line()
         room = self._load.admit(min(self._lanes.free, self._gathering.free))
         if room > 0:
@@ -182,7 +189,7 @@ class Checker:
     async def _claim_misdated(self, room: int) -> list[Claimed]:
         """Claim what a clock that was ahead put off for too long: now and then, and if ours is set back."""
         now = self._now()
-        is_set_back, self._claimed_at = now < self._claimed_at, now
+        is_set_back, self._claimed_at = now < self._claimed_at - SMALLEST_JUMP, now
         if not is_set_back and time.monotonic() < self._looks_for_misdated_at:
             return []
         claimed = await claim_misdated(now, room)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from monitoring.checks.probes.protocol import Finding
@@ -28,8 +29,8 @@ BLIND = Finding(Outcome.UNKNOWN, message="The service itself was offline")
 @asynccontextmanager
 async def open_prober(settings: Settings) -> AsyncIterator[Prober]:
     """Open a prober by the settings. When the block ends, checks that are under way are cancelled."""
-    async with open_configured_dialer(settings) as dialer, Resolver(settings.dns_servers) as resolver:
-        witnesses = Witnesses(dialer, resolver)
+    async with open_configured_dialer(settings) as dialer:
+        witnesses = Witnesses(dialer, partial(Resolver, settings.dns_servers))
         sight = Sight(HttpClient(dialer).send, settings.reference_urls, witnesses=witnesses)
         yield Prober(dialer, sight, witnesses)
 
@@ -52,16 +53,13 @@ class Prober:
 
         Raises OSError when this machine has no sockets left.
         """
-        is_witness = self._witnesses.note_check(claimed)
-        is_down = claimed.health.settled == State.DOWN
-        return await self.ask(claimed.probe, is_witness=is_witness, is_down=is_down)
+        self._witnesses.note_check(claimed)
+        return await self.ask(claimed.probe, is_down=claimed.health.settled == State.DOWN)
 
-    async def ask(self, probe: Probe, *, is_witness: bool = False, is_down: bool = False) -> Finding:
+    async def ask(self, probe: Probe, *, is_down: bool = False) -> Finding:
         """Let a probe ask, and doubt the finding as `probe` does."""
         began_at = time.monotonic()
         finding = await probe.ask(self._dialer)
         if finding.error and is_about_the_network(finding.error):
             return BLIND if await self.sight.is_blind(began_at, is_news=not is_down) else finding
-        if is_witness and finding.outcome != Outcome.UNKNOWN:
-            self._witnesses.note_answer()
         return finding

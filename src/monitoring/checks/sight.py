@@ -73,12 +73,12 @@ class Sight:
     async def is_blind(self, check_began_at: float, *, is_news: bool = True) -> bool:
         """Say whether a check that has just failed did so because of us; `check_began_at` is the clock's.
 
-        A failure that is no news, because the server was down before, bothers no witnesses.
+        If the monitor was already down, no witness is asked.
 
         Only an answer to a question that was asked after the check began counts. Checks that fail at the same
         time share one answer.
         """
-        if not self._requests and not self._may_ask_witnesses(check_began_at, is_news=is_news):
+        if not self._requests and not self._may_ask_witnesses(is_news=is_news):
             return False
         async with self._asking:  # while a check waits here, another one may have got the answer
             if self._blind_at >= check_began_at:
@@ -88,11 +88,10 @@ class Sight:
                 await self._ask()
             return self._is_blind
 
-    def _may_ask_witnesses(self, check_began_at: float, *, is_news: bool) -> bool:
-        witnesses = self._witnesses
-        if witnesses is None or not (is_news or self._is_blind):
+    def _may_ask_witnesses(self, *, is_news: bool) -> bool:
+        if self._witnesses is None or not (is_news or self._is_blind):
             return False
-        return witnesses.count >= FEWEST_DOMAINS and not witnesses.has_answered_since(check_began_at)
+        return self._witnesses.count >= FEWEST_DOMAINS
 
     async def look_for_the_end(self) -> None:
         """While we are blind, ask again every few seconds. Runs until it is cancelled."""
@@ -113,8 +112,10 @@ class Sight:
         if is_blind:
             self._blind_at = self._answered_at
         if is_blind and not self._is_blind:
-            silent = "no reference" if self._requests else "none of the domains that it watches"
-            log.warning("This machine is offline: %s answers, and failed checks count as unknown", silent)
+            silent = "no reference" if self._requests else "none of the servers it tried"
+            log.warning(
+                "This machine is offline: %s answers. Failed checks count as unknown until one does", silent
+            )
         elif self._is_blind and not is_blind:
             log.info("Over: this machine was offline")
         self._is_blind = is_blind

@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.monitors.health import GRACE, State
-from monitoring.outbound.failures import ExchangeFailed
+from monitoring.outbound.failures import ExchangeFailed, FailureCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from monitoring.checks.claims import Claimed
     from monitoring.outbound.dialer import Call, Dialer
@@ -78,13 +77,15 @@ class Witnesses:
     """One server for each domain that is not known to be down. `clock` is in seconds and never goes back."""
 
     def __init__(
-        self, dialer: Dialer, resolver: Resolver, clock: Callable[[], float] = time.monotonic
+        self,
+        dialer: Dialer,
+        make_resolver: Callable[[], Resolver],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._dialer = dialer
-        self._resolver = resolver
+        self._make_resolver = make_resolver
         self._clock = clock
         self._by_domain: dict[str, _Witness] = {}
-        self._answered_at = float("-inf")
 
     @property
     def count(self) -> int:
@@ -93,33 +94,24 @@ class Witnesses:
         self._by_domain = {domain: each for domain, each in self._by_domain.items() if each.until >= now}
         return len(self._by_domain)
 
-    def note_check(self, claimed: Claimed) -> bool:
-        """Remember the server of a monitor that is about to be checked. Return False if it is no witness.
+    def note_check(self, claimed: Claimed) -> None:
+        """Remember the server of a monitor that is about to be checked, if it can be a witness.
 
         One that is down already bears witness to nothing, and neither does an address without a name.
         """
         endpoint = claimed.probe.endpoint
         domain = domain_of(endpoint.host) if endpoint else None
         if endpoint is None or domain is None:
-            return False
+            return
         known = self._by_domain.pop(domain, None)
         if claimed.health.settled == State.DOWN:
             if known and known.endpoint.host != endpoint.host:
                 self._by_domain[domain] = known
-            return False
+            return
         seconds = claimed.interval_seconds + GRACE.total_seconds()
         self._by_domain[domain] = _Witness(endpoint, self._clock() + seconds)
         if len(self._by_domain) > MOST_REMEMBERED:
             del self._by_domain[next(iter(self._by_domain))]  # the one that was checked the longest ago
-        return True
-
-    def note_answer(self) -> None:
-        """Note that a witness has answered a check."""
-        self._answered_at = self._clock()
-
-    def has_answered_since(self, moment: float) -> bool:
-        """Say whether a witness answered a check after a moment of the clock."""
-        return self._answered_at >= moment
 
     async def is_any_there(self) -> bool:
         """Connect to up to twenty, chosen at random. Return as soon as one connection is made.
@@ -129,7 +121,13 @@ class Witnesses:
         if self.count < FEWEST_DOMAINS:
             return True
         chosen = random.sample(list(self._by_domain.items()), min(MOST_ASKED, len(self._by_domain)))
-        connecting = [asyncio.ensure_future(self._look_for(domain, each.endpoint)) for domain, each in chosen]
+        async with self._make_resolver() as resolver:  # one that knows no addresses from before
+            return await self._is_any_of(chosen, resolver)
+
+    async def _is_any_of(self, chosen: Sequence[tuple[str, _Witness]], resolver: Resolver) -> bool:
+        connecting = [
+            asyncio.ensure_future(self._look_for(domain, each.endpoint, resolver)) for domain, each in chosen
+        ]
         places: set[str] = set()
         try:
             for ended in asyncio.as_completed(connecting):
@@ -143,7 +141,7 @@ class Witnesses:
                 task.cancel()
             await asyncio.gather(*connecting, return_exceptions=True)
 
-    async def _look_for(self, domain: str, endpoint: Endpoint) -> str | None:
+    async def _look_for(self, domain: str, endpoint: Endpoint, resolver: Resolver) -> str | None:
         """Return None if a connection is made, and otherwise the place where there was nobody.
 
         That is the server's address or, if its name has none that can be found, its domain.
@@ -154,10 +152,14 @@ class Witnesses:
             connection = await call.connect(endpoint, asyncio.Protocol)
             connection.transport.abort()
 
-        with suppress(ExchangeFailed, OSError):  # OSError: too late, or no socket was left to ask with
+        try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                [address, *_] = await self._resolver.resolve(endpoint.host)
+                [address, *_] = await resolver.resolve(endpoint.host)
                 place = str(address)
                 await self._dialer.call(connect, ANSWER_SECONDS)
                 return None
-        return place
+        except ExchangeFailed as failed:
+            # A gateway that has lost its uplink resolves every name to itself: that is not where they are.
+            return domain if failed.failure.code is FailureCode.BLOCKED_ADDRESS else place
+        except OSError:  # too late, or no socket was left to ask with
+            return place

@@ -37,7 +37,7 @@ TAKEN_BEFORE_THE_DELAY = "It was acknowledged before the channel's delay"
 MUTED_BEFORE = "The monitor was muted before it was to be sent"
 NOT_CONFIRMED = "The address is not confirmed"
 WORKER_STOPPED = "A worker stopped while sending this"
-END_OF_NOTHING = "The receiver was never told of what this ends"
+END_OF_NOTHING = "The channel never received the alarm that this ends"
 
 MAX_REASON_CHARACTERS = 255
 

@@ -32,6 +32,9 @@ _NEEDLESS_AFTER: Mapping[str, Collection[str]] = {
 }
 _IN_STORIES = {*_NEEDLESS_AFTER, *BEGINNINGS.values(), REMINDER}
 
+# Where an event stands in the story of an incident, whatever the clocks of those who announced them said.
+_PLACES = {"incident.opened": 0, ACKNOWLEDGED: 1, REMINDER: 1, "incident.resolved": 2}
+
 # How soon a message looks again at one that is being sent, unless the end of that attempt calls it first.
 LOOK_AGAIN = timedelta(seconds=5)
 
@@ -54,13 +57,13 @@ class _Event(NamedTuple):
 
 
 # The last delivery that makes an event needless, and what it tells.
-_Endings = dict[_Event, tuple[UUID, str]]
+_Endings = dict[_Event, tuple[NotificationDelivery, str]]
 
 
 async def find_turn(wanted: Sequence[NotificationDelivery], now: datetime) -> Turn:
-    """Say what stands before deliveries to one channel that are to be sent now, together if they are several.
+    """Find what deliveries to one channel must wait for, and what to skip first.
 
-    What is needless may be one of them.
+    Several deliveries are sent as one message. What is needless may be one of them.
     """
     others = await _find_others(wanted)
     waiting = {each.id: each for each in others}
@@ -72,7 +75,7 @@ async def find_turn(wanted: Sequence[NotificationDelivery], now: datetime) -> Tu
     endings = _endings_in([*wanted, *others])
     for each in wanted:
         # What a digest tells is sent with it.
-        earlier = {row.digest_id or row.id for row in before[each.subject_id] if row.id < each.id}
+        earlier = {row.digest_id or row.id for row in before[each.subject_id] if _is_before(row, each)}
         standing = [waiting[row_id] for row_id in earlier if row_id in waiting]
         skipped = _find_needless([row for row in standing if not _is_being_sent(row, now)], endings)
         needless |= skipped
@@ -111,8 +114,9 @@ async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
         channel_id=delivery.channel_id,
         subject_id=delivery.subject_id,
         event__in=_IN_STORIES,
-        id__lt=delivery.id,
-    )
+    ).exclude(id=delivery.id)
+    if delivery.event not in _PLACES:  # a monitor's story goes on after its end
+        before = before.filter(created_at__lte=delivery.created_at)
     arrived = before.filter(Q(status=DeliveryStatus.DELIVERED) | Q(may_have_arrived=True))
     return await before.exists() and not await arrived.exists()
 
@@ -200,11 +204,19 @@ def _end_of(delivery: NotificationDelivery, now: datetime) -> datetime:
 def _endings_in(deliveries: Iterable[NotificationDelivery]) -> _Endings:
     """Find out which events these deliveries make needless."""
     endings: _Endings = {}
-    for each in sorted(deliveries, key=lambda delivery: delivery.id):
+    for each in sorted(deliveries, key=lambda delivery: (delivery.created_at, delivery.id)):
         for event in _events_of(each):
             for name in _NEEDLESS_AFTER.get(event.name, ()):
-                endings[_Event(name, event.subject_id)] = (each.id, event.name)
+                endings[_Event(name, event.subject_id)] = (each, event.name)
     return endings
+
+
+def _is_before(one: NotificationDelivery, other: NotificationDelivery) -> bool:
+    """Say whether one delivery of a story comes before another."""
+    place, other_place = _PLACES.get(one.event), _PLACES.get(other.event)
+    if place is not None and other_place is not None and place != other_place:
+        return place < other_place
+    return (one.created_at, one.id) < (other.created_at, other.id)
 
 
 def _find_needless(
@@ -213,7 +225,7 @@ def _find_needless(
     """Return those of which later deliveries make everything needless, each with one of these events."""
     needless = {}
     for each in deliveries:
-        ended = [endings.get(event, (each.id, "")) for event in _events_of(each)]
-        if all(later_id > each.id for later_id, _ in ended):
+        ended = [endings.get(event, (each, "")) for event in _events_of(each)]
+        if all(_is_before(each, later) for later, _ in ended):
             needless[each.id] = (each, ended[0][1])
     return needless

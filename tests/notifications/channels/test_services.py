@@ -573,7 +573,7 @@ async def test_it_has_delivered_what_the_service_accepts_though_the_answer_never
 ) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"
     async with scripted_server() as server, open_configured_client(backends.settings) as client:
-        server.scripts["/hooks/a-secret-token"] = then_silence(head, b"ok")
+        server.scripts["/services/T0/a-secret-token"] = then_silence(head, b"ok")
         delivery = await deliver(
             await announce_to(await create_one("slack"), OPENED), Rerouted(client, server)
         )
@@ -583,7 +583,7 @@ async def test_it_has_delivered_what_the_service_accepts_though_the_answer_never
 async def test_it_quotes_a_refusal_that_never_ends(backends: Backends) -> None:
     head = b"HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n"
     async with scripted_server() as server, open_configured_client(backends.settings) as client:
-        server.scripts["/hooks/a-secret-token"] = forever(head, b"9\r\nno_text. \r\n")
+        server.scripts["/services/T0/a-secret-token"] = forever(head, b"9\r\nno_text. \r\n")
         delivery = await deliver(
             await announce_to(await create_one("slack"), OPENED), Rerouted(client, server)
         )

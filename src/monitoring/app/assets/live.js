@@ -84,7 +84,7 @@ function tellAge() {
     stale.hidden = !isOld;
     document.body.classList.toggle("old", isOld);
     document.title = (isOld ? OLD : "") + document.title.replace(OLD, "");
-    stale.querySelector("strong").textContent = new Date(trueAt).toLocaleTimeString("en-GB");
+    stale.querySelector("time").textContent = new Date(trueAt).toLocaleTimeString("en-GB");
   }
   if (isOld) stale.querySelector("span").textContent = `, ${inWords(Math.round((Date.now() - trueAt) / 1000))} ago`;
 }

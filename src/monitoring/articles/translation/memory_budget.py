@@ -19,6 +19,7 @@ SMALL_BYTES = 20 * 1024**2
 _LONGEST_SEARCHED_AT_ONCE = 4_000
 
 _TEXT_BYTES = 40  # of each character: the text is copied, and cut into lines and words
+_DOCUMENT_BYTES = 3_000  # of each text, however short
 _OPAQUE_BYTES = 1_500  # of what is never translated, and the words beside it
 _MARKDOWN_BYTES = {
     **dict.fromkeys("\r\n", 1_600),  # a paragraph, or a hard break and the words behind it
@@ -40,7 +41,7 @@ class TooMuchMarkupError(PermanentEngineError):
     """An article would take more memory than `MOST_BYTES` to translate."""
 
     def __init__(self) -> None:
-        super().__init__("The article has more markup than the service translates in one article")
+        super().__init__("The article has too much markup to be translated")
 
 
 def predict_bytes(text: str, *, is_markdown: bool, opaque: re.Pattern[str] | None = None) -> int:
@@ -51,7 +52,7 @@ def predict_bytes(text: str, *, is_markdown: bool, opaque: re.Pattern[str] | Non
     costs = _MARKDOWN_BYTES if is_markdown else _HTML_BYTES
     of_markup = sum(text.count(character) * cost for character, cost in costs.items())
     of_opaque = _OPAQUE_BYTES * (_count(opaque, text) if opaque else 0)
-    return len(text) * _TEXT_BYTES + of_markup + of_opaque
+    return _DOCUMENT_BYTES + len(text) * _TEXT_BYTES + of_markup + of_opaque
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int:

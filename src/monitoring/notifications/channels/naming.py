@@ -60,6 +60,7 @@ def join_lines(text: str) -> str:
 
 
 def _mask_query(url: str) -> str:
+    url, _, _ = url.partition("#")  # which no server is sent
     address, mark, query = url.partition("?")
     return address + mark + "&".join(_mask_value(each) for each in query.split("&"))
 

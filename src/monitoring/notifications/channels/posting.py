@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 15.0
 
+# What a gateway says that has sent the request on and got no good answer (RFC 9110 §15.6.3 and §15.6.5).
+_SAID_BY_GATEWAYS = {HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
+
 # After these no request was sent. After any other failure, its receiver may have it.
 _NEVER_SENT = {
     FailureCode.DNS_FAILURE,
@@ -85,7 +88,7 @@ def judge_answer(exchange: Exchange) -> AttemptResult:
         status_code=status_code,
         error_message=f"Answered {status_code}",
         retry_after_seconds=read_retry_after(exchange.retry_after, datetime.now(UTC)),
-        may_have_arrived=status_code == HTTPStatus.GATEWAY_TIMEOUT,  # RFC 9110 §15.6.5
+        may_have_arrived=status_code in _SAID_BY_GATEWAYS,
     )
 
 
