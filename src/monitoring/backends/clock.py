@@ -86,7 +86,7 @@ class Clock:
     def _begin_to_believe(self, moment: datetime) -> None:
         ahead = self._machine.now() - moment
         if abs(ahead) >= SMALLEST_JUMP:
-            log.warning("This machine's clock is %s the database's, which checks go by", _compare(ahead))
+            log.warning("This machine's clock is %s the database's, which work goes by", _compare(ahead))
         self._believed = _Dial("The database's clock", self._monotonic, moment)
 
     def _note_jump(self) -> None:
