@@ -176,7 +176,7 @@ async def test_nothing_is_deleted_for_its_age_by_a_clock_that_has_just_jumped(ba
     assert await Monitor.exists(id=monitor.id)
     assert await IdempotencyKey.exists()
     async with run_worker(backends), asyncio.timeout(60):  # its clock has not jumped
-        while await Monitor.exists(id=monitor.id) or await IdempotencyKey.exists():
+        while await Monitor.exists(id=monitor.id) or await IdempotencyKey.exists():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
 
