@@ -70,7 +70,6 @@ from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.deliveries import list_deliveries, list_told
 from monitoring.notifications.muting import list_mutes
-from monitoring.notifications.password_letters import sweep_password_links
 from monitoring.notifications.sweeping import (
     delete_old_deliveries,
     sweep_misdated_notifications,
@@ -340,7 +339,6 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "list deliveries": list_deliveries_of_a_channel,
     "sweep notifications": sweep_notifications,
     "sweep misdated notifications": sweep_misdated_notifications,
-    "sweep letters": sweep_password_links,
     "delete old deliveries": lambda: delete_old_deliveries(datetime.now(UTC)),
     "act once": lambda: act_once(CROWDED_TEAM, "a new key", ("request",), act),
     "delete expired answers": lambda: delete_expired_keys(datetime.now(UTC)),
