@@ -33,7 +33,11 @@ from monitoring.monitors.reminders import remind
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.channels.sending import open_sender
 from monitoring.notifications.password_letters import sweep_password_links
-from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
+from monitoring.notifications.sweeping import (
+    delete_old_deliveries,
+    sweep_misdated_notifications,
+    sweep_notifications,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -62,6 +66,7 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
     """
     with backends.activate():
         async with open_engine(backends.settings), open_sender(backends.settings):
+            await backends.clock.read()  # before anything is claimed by it
             if is_alone:
                 with suppress(BackendUnavailable):  # the leases end by themselves
                     await release_abandoned_claims()
@@ -101,7 +106,6 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
         await sweep_notifications()  # first, because incidents are urgent and articles can wait
         await sweep_password_links()
         await sweep()
-        await delete_expired_keys()
         if not knows_all_locales:  # last, because it may take long and must not hold up the others
             await withdraw_again()
             await queue_missing_locales()
@@ -118,6 +122,7 @@ async def _keep_maintenance() -> None:
 async def _keep_up() -> None:
     clock = current_backends().clock
     now = clock.now()
+    await sweep_misdated_notifications()
     await keep_up(now)
     await remind(now)
     if not clock.is_settled:
@@ -127,6 +132,7 @@ async def _keep_up() -> None:
     await delete_old_deliveries(now)
     await delete_ended_windows(now)
     await delete_expired_revocations(now)
+    await delete_expired_keys(now)
     await delete_expired_links(now)
     await delete_old_answers(now)
 

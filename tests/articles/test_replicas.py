@@ -101,7 +101,7 @@ class TestExpiredAnswers:
     async def test_are_deleted_once_however_many_delete(self, replicas: list[Backends]) -> None:
         team = await create_team("Alice's team", "free", 10)
         await IdempotencyKey.bulk_create(_answer(team.id) for _ in range(200))
-        assert sum(await at_once(replicas, delete_expired_keys)) == 200
+        assert sum(await at_once(replicas, lambda: delete_expired_keys(datetime.now(UTC)))) == 200
 
 
 def _answer(team_id: UUID) -> IdempotencyKey:

@@ -70,7 +70,11 @@ from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.deliveries import list_deliveries, list_told
 from monitoring.notifications.muting import list_mutes
-from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
+from monitoring.notifications.sweeping import (
+    delete_old_deliveries,
+    sweep_misdated_notifications,
+    sweep_notifications,
+)
 from ready_tables import make_tables
 from temporary_backends import make_settings
 
@@ -334,9 +338,10 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "list channels": lambda: channels.list_channels(CROWDED_TEAM, 50, None),
     "list deliveries": list_deliveries_of_a_channel,
     "sweep notifications": sweep_notifications,
+    "sweep misdated notifications": sweep_misdated_notifications,
     "delete old deliveries": lambda: delete_old_deliveries(datetime.now(UTC)),
     "act once": lambda: act_once(CROWDED_TEAM, "a new key", ("request",), act),
-    "delete expired answers": delete_expired_keys,
+    "delete expired answers": lambda: delete_expired_keys(datetime.now(UTC)),
     "delete expired revocations": lambda: delete_expired_revocations(datetime.now(UTC)),
     "find a living key": lambda: auth.find_living_key(CLAIMS),
     "authenticate a key": lambda: auth.authenticate_key("mon_live_7", "a wrong secret"),

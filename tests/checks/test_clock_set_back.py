@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -31,6 +32,7 @@ from monitoring.checks.ranges import Range
 from monitoring.checks.rollups import HOURLY, read_progress, roll_up
 from monitoring.checks.storing import store
 from monitoring.checks.uptime import measure_uptime
+from monitoring.idempotency.models import IdempotencyKey
 from monitoring.incidents.models import Incident
 from monitoring.monitors.health import GRACE
 from monitoring.monitors.models import Monitor, PendingDeletion, Watch
@@ -156,15 +158,25 @@ async def test_nothing_is_deleted_for_its_age_by_a_clock_that_has_just_jumped(ba
         monitor_id=monitor.id, team_id=monitor.team_id, deletion_id=uuid4(), delete_at=NOON
     )
     await doomed.save(force_create=True)
-    readings = iter([NOON, NOON + 24 * HOUR])
+    await IdempotencyKey.create(
+        team_id=monitor.team_id,
+        key="key",
+        request_sha256="",
+        reply_status=201,
+        reply_headers={},
+        reply_body="",
+        created_at=NOON,
+    )
+    readings = chain([NOON], repeat(NOON + 25 * HOUR))
     clock = Clock(read_machine_time=lambda: next(readings))
     await clock.read()
     async with run_worker(replace(backends, clock=clock)), asyncio.timeout(60):
         while not await Monitor.filter(status="unknown").exists():  # noqa: ASYNC110 - a row has no event
             await asyncio.sleep(0.02)
     assert await Monitor.exists(id=monitor.id)
+    assert await IdempotencyKey.exists()
     async with run_worker(backends), asyncio.timeout(60):  # its clock has not jumped
-        while await Monitor.exists(id=monitor.id):  # noqa: ASYNC110
+        while await Monitor.exists(id=monitor.id) or await IdempotencyKey.exists():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -141,6 +141,6 @@ class TestLifetime:
         _create(alice)
         _create(charlie)
         _grow_older(service, alice.team_id, LIFETIME)
-        service.run(delete_expired_keys())
+        service.run(delete_expired_keys(datetime.now(UTC)))
         assert service.run(count(alice.team_id)) == 0
         assert service.run(count(charlie.team_id)) == 1

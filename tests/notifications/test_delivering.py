@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from prometheus_client import REGISTRY
 from standardwebhooks import Webhook
 
 from monitoring.auth.models import Team
+from monitoring.backends.clock import Clock
 from monitoring.notifications.channels.webhook import UNREADABLE
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.deliveries import queue_test, redeliver
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from monitoring.backends.assembly import Backends
     from monitoring.outbound.exchanges import BodyReader, OutboundRequest
 
 pytestmark = pytest.mark.anyio
@@ -158,21 +161,16 @@ class TestRetry:
         assert len(addressee.received) == 1
 
     async def test_has_the_same_id_and_body_and_a_signature_of_its_own_time(
-        self, addressee: Addressee, monkeypatch: pytest.MonkeyPatch
+        self, addressee: Addressee, backends: Backends
     ) -> None:
         addressee.answers.append(503)
         webhook = await register(addressee.url)
         delivery = await deliver(await announce_to(webhook))
         await make_due(delivery.id)
 
-        class Later(datetime):
-            @classmethod
-            def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
-                assert tz is UTC
-                return datetime.now(UTC) + timedelta(seconds=61)
-
-        monkeypatch.setattr("monitoring.notifications.delivering.datetime", Later)
-        assert (await deliver(delivery)).status == "delivered"
+        later = Clock(read_machine_time=lambda: datetime.now(UTC) + timedelta(seconds=61))
+        with replace(backends, clock=later).activate():
+            assert (await deliver(delivery)).status == "delivered"
         first, second = addressee.received
         assert (first.headers["webhook-id"], first.body) == (second.headers["webhook-id"], second.body)
         passed_seconds = int(second.headers["webhook-timestamp"]) - int(first.headers["webhook-timestamp"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from random import Random
@@ -16,6 +17,7 @@ import time_machine
 
 from monitoring.audit.actors import Actor
 from monitoring.auth.service import create_team
+from monitoring.backends.clock import Clock
 from monitoring.backends.current import current_backends
 from monitoring.incidents.models import Incident, Resolution
 from monitoring.incidents.responding import acknowledge
@@ -33,6 +35,7 @@ from notifications.oracle import HOUR, MINUTE, Outage, Taste, events_of, work_ou
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from monitoring.backends.assembly import Backends
     from notifications.addressee import Addressee
     from notifications.oracle import Event
 
@@ -197,7 +200,7 @@ async def told_to(channel: NotificationChannel) -> list[tuple[datetime, list[tup
 
 @pytest.mark.long(seconds=80)
 async def test_after_a_month_each_channel_was_told_what_it_wanted_and_when(
-    addressee: Addressee, monkeypatch: pytest.MonkeyPatch
+    addressee: Addressee, backends: Backends, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers = count()
     # The library that makes ids has a clock of its own. RFC 9562 §5.7: milliseconds, version, variant.
@@ -206,7 +209,10 @@ async def test_after_a_month_each_channel_was_told_what_it_wanted_and_when(
         lambda: UUID(int=int(time.time() * 1000) << 80 | 7 << 76 | 2 << 62 | next(numbers)),
     )
     chance = Random(20261124)  # noqa: S311 - a script that repeats
-    with time_machine.travel(BEGINNING, tick=False) as clock:
+    with (
+        time_machine.travel(BEGINNING, tick=False) as clock,
+        replace(backends, clock=Clock(monotonic=time.time)).activate(),
+    ):
         team = await create_team("Alice's team", "free", MONITORS)
         channels = {
             name: await create_channel(team.id, {"type": "slack", "url": f"{addressee.url}/{name}", **fields})

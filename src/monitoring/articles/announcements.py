@@ -5,7 +5,6 @@ The sweep sends what is queued here.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.articles.models import Translation, TranslationStatus
@@ -50,7 +49,7 @@ async def announce_withdrawal(article: Article) -> None:
 
 
 async def _announce(readers: list[Team], article: Article, event: str, subject: Mapping[str, Json]) -> None:
-    now = datetime.now(UTC)
+    now = current_backends().clock.now()
     await announce(
         [
             Announcement(

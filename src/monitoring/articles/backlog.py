@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tortoise.functions import Count, Min
@@ -29,7 +28,7 @@ async def measure_translations() -> None:
     backends = current_backends()
     locales = backends.settings.locales
     rows = {(row["locale"], row["status"]): row for row in await _count_undone(locales)}
-    now = datetime.now(UTC)
+    now = backends.clock.now()
     for locale in locales:
         for status in UNDONE_STATUSES:
             count = rows.get((locale, status), {}).get("count", 0)

@@ -7,7 +7,7 @@ revision, however many messages come and whenever a worker dies.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from tortoise.expressions import F, Q
@@ -15,7 +15,7 @@ from tortoise.expressions import F, Q
 from monitoring.articles.announcements import announce_translation
 from monitoring.articles.history import note_translation
 from monitoring.articles.models import OPEN_STATUSES, Article, Happening, Translation, TranslationStatus
-from monitoring.articles.rules import MAX_WORKER_DEATHS, WORKER_STOPPED, give_up
+from monitoring.articles.rules import LONGEST_PAUSE, MAX_WORKER_DEATHS, WORKER_STOPPED, give_up
 from monitoring.backends import leases
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -40,7 +40,7 @@ class TranslationClaim(leases.Claim[Translation]):
 def is_due(now: datetime) -> Q:
     """Match translations that a worker may claim: due, open, and into a configured locale."""
     locales = current_backends().settings.locales
-    return leases.is_due(now) & Q(status__in=OPEN_STATUSES, locale__in=locales)
+    return _has_come(now) & Q(status__in=OPEN_STATUSES, locale__in=locales)
 
 
 def lease() -> timedelta:
@@ -62,7 +62,7 @@ async def needs_to_be_alone(article_id: UUID) -> bool:
     """Say whether a worker died of one of the article's translations, or of another at the same time."""
     open_rows = Translation.filter(article_id=article_id, status__in=OPEN_STATUSES)
     died = Q(worker_deaths__gt=0) | (
-        Q(status=TranslationStatus.TRANSLATING) & leases.is_due(datetime.now(UTC))
+        Q(status=TranslationStatus.TRANSLATING) & _has_come(current_backends().clock.now())
     )
     return await open_rows.filter(died).exists()
 
@@ -80,9 +80,13 @@ async def note_worker_deaths(rows: QuerySet[Translation], now: datetime) -> None
         )
 
 
+def _has_come(now: datetime) -> Q:
+    return leases.is_due(now, max(LONGEST_PAUSE, lease()))
+
+
 async def _claim(article_id: UUID, claim_id: UUID) -> TranslationClaim | None:
     max_attempts = current_backends().settings.translation_max_attempts
-    now = datetime.now(UTC)
+    now = current_backends().clock.now()
     due = Translation.filter(is_due(now), article_id=article_id)
     first_due = due.order_by("-worker_deaths", "id").select_for_update(skip_locked=True)
     claim, failed_locales, is_deadly = None, [], False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -32,6 +31,7 @@ from monitoring.backends.statements import spell
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from tortoise.backends.base.client import BaseDBAsyncClient
@@ -87,7 +87,7 @@ async def _make_new_articles(
 ) -> list[Article | None]:
     """Make an article for each submission of an unknown one; of two with the same identity, for the first."""
     taken_folders = await find_taken_folders(connection, submissions)
-    now = datetime.now(UTC)
+    now = current_backends().clock.now()
     articles: list[Article | None] = []
     for submission in submissions:
         if submission.identity in taken_folders:

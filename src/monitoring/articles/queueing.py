@@ -70,6 +70,6 @@ async def queue_again(rows: QuerySet[Translation]) -> int:
         attempts=0,
         worker_deaths=0,
         reason=None,
-        due_at=datetime.now(UTC),
+        due_at=current_backends().clock.now(),
         claim=None,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.articles.models import Article, PublicationStatus, SiteFiles, TranslationStatus
@@ -17,6 +16,7 @@ from monitoring.articles.storage import (
     put_page,
     remove_other_exports,
 )
+from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -61,7 +61,10 @@ async def _restore(article_id: UUID, restored: Restored) -> None:
             restored.originals += 1
         await remove_other_exports(article.slug)
         queued = await translated.filter(locale__in=missing).update(
-            status=TranslationStatus.QUEUED, attempts=0, due_at=datetime.now(UTC), translated_at=None
+            status=TranslationStatus.QUEUED,
+            attempts=0,
+            due_at=current_backends().clock.now(),
+            translated_at=None,
         )
         if queued:
             await Article.filter(id=article_id).update(nudged_at=NEVER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from enum import StrEnum, auto
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,6 +20,10 @@ FIRST_RETRY_SECONDS = 15.0
 MIN_RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 900.0
 MAX_ASKED_SECONDS = 3600.0  # an engine that asks for more time is tried after this anyway
+# How often translations that the month's budget does not allow look again.
+BUDGET_INTERVAL = timedelta(hours=1)
+LONGEST_PAUSE = max(BUDGET_INTERVAL, timedelta(seconds=max(MAX_RETRY_SECONDS, MAX_ASKED_SECONDS)))
+
 MAX_REASON_CHARACTERS = 500
 
 # A worker that dies may do so of what it translates. The first time, that may be any of several articles.

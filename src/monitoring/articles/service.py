@@ -117,7 +117,7 @@ async def _receive_insistently(submission: Submission) -> Receipt:
 
 
 async def _receive_alone(submission: Submission) -> Receipt:
-    now = datetime.now(UTC)
+    now = current_backends().clock.now()
     is_published = submission.status is PublicationStatus.PUBLISHED
     async with page_transaction() if is_published else transaction() as connection:
         taken_folders = await find_taken_folders(connection, [submission])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from tortoise.expressions import Subquery
@@ -20,6 +19,7 @@ from monitoring.backends.leases import NUDGE_INTERVAL, is_idle, sweep_idle
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from tortoise.queryset import QuerySet
@@ -44,9 +44,10 @@ async def release_abandoned_claims() -> None:
 
     Only for the start of a process that is alone on its database.
     """
+    now = current_backends().clock.now()
     async with transaction():
-        await note_worker_deaths(Translation.all(), datetime.now(UTC))
-        await Article.filter(nudged_at__gt=datetime.now(UTC) - NUDGE_INTERVAL).update(nudged_at=NEVER)
+        await note_worker_deaths(Translation.all(), now)
+        await Article.filter(nudged_at__gt=now - NUDGE_INTERVAL).update(nudged_at=NEVER)
 
 
 async def queue_missing_locales() -> int:
@@ -55,12 +56,13 @@ async def queue_missing_locales() -> int:
     Called once, when a process starts, because it reads the state of every article. When several processes
     start at once, each article is queued by one of them.
     """
-    locales, queued_count = current_backends().settings.locales, 0
+    backends, queued_count = current_backends(), 0
+    locales = backends.settings.locales
     async for article_id in _find_articles_behind(locales):
         async with transaction():
             article = await Article.select_for_update().get(id=article_id)
             is_published = article.status == PublicationStatus.PUBLISHED  # still
-            if is_published and await queue_translations(article, locales, datetime.now(UTC)):
+            if is_published and await queue_translations(article, locales, backends.clock.now()):
                 await Article.filter(id=article_id).update(nudged_at=NEVER)
                 queued_count += 1
     return queued_count

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 from contextlib import asynccontextmanager, nullcontext
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from monitoring.articles.announcements import announce_translation
@@ -16,6 +16,7 @@ from monitoring.articles.memory import note_uses, recall_corrections, recall_seg
 from monitoring.articles.models import Happening, TranslationStatus
 from monitoring.articles.refusals import store_refusals
 from monitoring.articles.rules import (
+    BUDGET_INTERVAL,
     STORAGE_AWAY,
     UNEXPECTED,
     give_up,
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
     from monitoring.articles.engine_runner import EngineRunner
     from monitoring.articles.models import Article
     from monitoring.articles.translation.article import SourceArticle, TranslatedArticle
-
-# How often translations that the month's budget does not allow look again.
-BUDGET_INTERVAL = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +109,7 @@ async def attempt_translation(
     except PermanentEngineError as error:
         await _fail(claim, shorten_reason(str(error)))
     except BudgetUsedUp as error:
-        await claim.give_back(reason=str(error), due_at=datetime.now(UTC) + BUDGET_INTERVAL)
+        await claim.give_back(reason=str(error), due_at=current_backends().clock.now() + BUDGET_INTERVAL)
     except TransientEngineError as error:
         return await _try_later(claim, str(error), error.retry_after_seconds)
     except StorageUnavailable as error:
@@ -156,7 +154,7 @@ def _demand_enough(translated: TranslatedArticle) -> None:
 
 
 async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner: EngineRunner) -> None:
-    now, locale = datetime.now(UTC), claim.row.locale
+    now, locale = current_backends().clock.now(), claim.row.locale
     versions = await find_versions(claim.article.slug, locale)
     async with page_transaction():
         # The update both checks and locks: nobody can claim or reset the row until the file is there.
@@ -207,7 +205,7 @@ async def _try_later(
         status=TranslationStatus.QUEUED,
         reason=shorten_reason(reason),
         worker_deaths=0,
-        due_at=datetime.now(UTC) + timedelta(seconds=delay_seconds),
+        due_at=current_backends().clock.now() + timedelta(seconds=delay_seconds),
     )
     return delay_seconds if is_ours else None
 

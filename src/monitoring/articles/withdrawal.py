@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from tortoise.expressions import Subquery
+from tortoise.expressions import Q, Subquery
 
 from monitoring.articles.announcements import announce_withdrawal, find_readers
 from monitoring.articles.history import forget_history
@@ -19,6 +19,8 @@ from monitoring.articles.submissions import identify_article, private_folder
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
+from monitoring.backends.clock import TOLERANCE
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.backends.outage import note_refusal
@@ -26,6 +28,7 @@ from monitoring.logs import log_article
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from datetime import datetime
     from uuid import UUID
 
     from monitoring.articles.submissions import Submission
@@ -56,7 +59,7 @@ async def withdraw_article(article_id: UUID, status: PublicationStatus, actor: A
         if article is None or (article.status == PublicationStatus.DELETED != status):
             return None
         if article.status != status:
-            now = datetime.now(UTC)
+            now = current_backends().clock.now()
             await take_back(article, status, now, actor)
             article.source_time, article.source_time_field = now, SENT_FIELD
             await article.save()
@@ -126,20 +129,21 @@ async def remove_files(article_id: UUID) -> None:
     Looks again after `LATE_FILES`. Raises `StorageUnavailable`.
     """
     async with page_transaction():
-        due = Article.filter(remove_at__lte=datetime.now(UTC)).select_for_update(skip_locked=True)
+        due = Article.filter(_has_files_to_remove()).select_for_update(skip_locked=True)
         article = await due.get_or_none(id=article_id)
         if article is None or article.status == PublicationStatus.PUBLISHED:
             return
         await remove_pages(article)
-        now = datetime.now(UTC)
+        now = current_backends().clock.now()
         looks_again_at = (article.withdrawn_at or now) + LATE_FILES
-        article.remove_at = looks_again_at if looks_again_at > now else None
+        is_ahead = now < looks_again_at <= now + LATE_FILES + TOLERANCE
+        article.remove_at = looks_again_at if is_ahead else None
         await article.save(update_fields=["remove_at"])
 
 
 async def sweep_removals() -> None:
     """Remove the files that are to be removed by now. Raises `StorageUnavailable` if some stay."""
-    due = Article.filter(remove_at__lte=datetime.now(UTC)).order_by("remove_at").limit(REMOVALS_A_SWEEP)
+    due = Article.filter(_has_files_to_remove()).order_by("remove_at").limit(REMOVALS_A_SWEEP)
     refusal = None
     for article in await due.only("id"):
         try:
@@ -158,5 +162,11 @@ async def withdraw_again() -> None:
             article = await Article.select_for_update().get(id=row.article_id)
             if article.status != PublicationStatus.PUBLISHED:
                 await article.translations.all().delete()
-                mark_files(article, datetime.now(UTC))
+                mark_files(article, current_backends().clock.now())
                 await article.save(update_fields=["remove_at"])
+
+
+def _has_files_to_remove() -> Q:
+    """Match articles whose time for that has come. A clock that was ahead may have put it further off."""
+    now = current_backends().clock.now()
+    return Q(remove_at__lte=now) | Q(remove_at__gt=now + LATE_FILES + TOLERANCE)

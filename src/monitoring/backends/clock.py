@@ -21,6 +21,9 @@ READ_INTERVAL_SECONDS = 1.0
 # A clock that is corrected bit by bit moves less between two readings. Checks are 30 seconds apart at least.
 SMALLEST_JUMP = timedelta(seconds=10)
 
+# What lies further in the future than it may, and than this, was written by a clock that was ahead.
+TOLERANCE = timedelta(minutes=2)
+
 # So long after a jump nothing is deleted because of its age: the clock may be about to be corrected.
 SETTLING = timedelta(hours=1)
 
@@ -88,7 +91,8 @@ class Clock:
         ahead = self._machine.now() - moment
         if abs(ahead) >= SMALLEST_JUMP:
             log.warning(
-                "This machine's clock is %s the database's clock. Checks use the database's", _compare(ahead)
+                "This machine's clock is %s the database's clock. The service goes by the database's",
+                _compare(ahead),
             )
         self._believed = _Dial("The database's clock", self._monotonic, moment)
 

@@ -2,7 +2,8 @@
 
 Such a table has the columns `attempts`, `due_at` and `claim`. A worker that claims a row moves `due_at` to
 the end of its lease, so that one condition finds rows whose time has come and rows whose worker died. The
-table that is swept also has `nudged_at`: when somebody last sent a message for the row.
+table that is swept also has `nudged_at`: when somebody last sent a message for the row. Processes write and
+compare these by the clock that they share (`backends/clock.py`).
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import asyncio
 import logging
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from uuid import UUID, uuid4
 
 from tortoise.expressions import F, Q
 from tortoise.models import Model
 
+from monitoring.backends.clock import TOLERANCE
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.outage import note_delay
@@ -39,14 +42,18 @@ log = logging.getLogger(__name__)
 Row = TypeVar("Row", bound=Model)
 
 
-def is_due(now: datetime) -> Q:
-    """Match rows that a worker may claim: their time has come, or the lease of their worker has ended."""
-    return Q(due_at__lte=now)
+def is_due(now: datetime, longest: timedelta) -> Q:
+    """Match rows that a worker may claim: their time has come, or the lease of their worker has ended.
+
+    So have those that lie further ahead than `longest`, which is how far the table's rows may lie: a clock
+    that was ahead has put them there.
+    """
+    return Q(due_at__lte=now) | Q(due_at__gt=now + longest + TOLERANCE)
 
 
 def is_idle(now: datetime) -> Q:
-    """Match rows that nobody sent a message for lately."""
-    return Q(nudged_at=None) | Q(nudged_at__lte=now - NUDGE_INTERVAL)
+    """Match rows that nobody sent a message for lately, unless by a clock that was ahead."""
+    return Q(nudged_at=None) | Q(nudged_at__lte=now - NUDGE_INTERVAL) | Q(nudged_at__gt=now + TOLERANCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ class Claim(Generic[Row]):
         while True:
             await asyncio.sleep(lease.total_seconds() / HEARTBEATS_A_LEASE)
             try:
-                await self.held_row().update(due_at=datetime.now(UTC) + lease)
+                await self.held_row().update(due_at=current_backends().clock.now() + lease)
             except DatabaseUnavailable as error:
                 note_delay("Renewing a lease", error)
 
@@ -119,7 +126,7 @@ async def sweep_idle(task: Task, find_idle: Callable[[datetime], Awaitable[Query
     """
     if await task.has_enough_messages(most):
         return 0
-    now = datetime.now(UTC)
+    now = current_backends().clock.now()
     async with transaction():
         idle = await find_idle(now)
         row_ids = await take_idle(idle.limit(most), now)
@@ -142,7 +149,7 @@ async def take_idle(idle: QuerySet[Any], now: datetime, **changes: object) -> li
 
 async def _give_back(held: QuerySet[Any], changes: Mapping[str, object]) -> None:
     """Write the row as before, even if the task is cancelled again: by its group, by a loop that closes."""
-    as_before = {"attempts": F("attempts") - 1, "due_at": datetime.now(UTC), "claim": None}
+    as_before = {"attempts": F("attempts") - 1, "due_at": current_backends().clock.now(), "claim": None}
     update = asyncio.ensure_future(held.update(**{**as_before, **changes}))
     cancelled = None
     while not update.done():

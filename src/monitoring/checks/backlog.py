@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from tortoise.functions import Count, Min
 
+from monitoring.backends.current import current_backends
 from monitoring.incidents.models import Incident
 from monitoring.metrics import CHECKS_OVERDUE_SECONDS, MONITORS, OPEN_INCIDENTS, record_age
 from monitoring.monitors.health import STATUSES
@@ -22,7 +21,7 @@ async def measure_checks() -> None:
 async def measure_lateness() -> None:
     """Find the check that has been due for the longest time."""
     [(due_since,)] = await Watch.annotate(due_since=Min("due_at")).values_list("due_since")
-    record_age(CHECKS_OVERDUE_SECONDS, due_since, datetime.now(UTC))
+    record_age(CHECKS_OVERDUE_SECONDS, due_since, current_backends().clock.now())
 
 
 async def measure_incidents() -> None:

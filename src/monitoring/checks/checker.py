@@ -72,6 +72,7 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
         return
     with backends.activate():
         async with open_prober(settings) as prober:
+            await backends.clock.read()  # before anything is claimed by it
             at_once = _affordable(settings.checks_at_once, prober.max_connections)
             checker = Checker(settings, prober.probe, backends.clock.now, at_once)
             checker.start(prober.sight.look_for_the_end())

@@ -34,6 +34,7 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
     async def run() -> Result:
         async with open_backends(read_settings()) as backends:
             with backends.activate():
+                await backends.clock.read()
                 return await work
 
     try:

@@ -112,7 +112,7 @@ async def _compare_schema(backends: Backends) -> str:
 
 
 async def _compare_clocks(backends: Backends) -> str:
-    """Compare this machine's clock with the database's. A claim is a lease, and leases go by both."""
+    """Compare this machine's clock with the database's. Work goes by the database's, sessions by this one."""
     connection = backends.database.context.db()
     if not is_postgres(connection):
         return "the database is in this machine"

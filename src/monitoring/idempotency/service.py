@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import orjson
 
 from monitoring.auth.models import Team
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.encrypted_columns import encrypt_column
 from monitoring.backends.encryption import decrypt, encrypt
@@ -18,6 +19,7 @@ from monitoring.idempotency.models import IdempotencyKey
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from datetime import datetime
     from uuid import UUID
 
     from monitoring.backends.encrypted_columns import Encrypted
@@ -41,7 +43,7 @@ async def act_once(
         # A second request with the same key waits here and then finds the first one's answer.
         await Team.select_for_update(no_key=True).get(id=team_id)
         stored = await IdempotencyKey.get_or_none(team_id=team_id, key=key)
-        if stored and stored.created_at > _oldest_to_keep():
+        if stored and stored.created_at > current_backends().clock.now() - LIFETIME:
             return _repeat(stored, request_sha256)
         if stored:
             await stored.delete()
@@ -53,14 +55,14 @@ async def act_once(
             reply_status=reply.status,
             reply_headers=dict(reply.headers),
             reply_body=_store_body(reply),
-            created_at=datetime.now(UTC),
+            created_at=current_backends().clock.now(),
         )
         return reply
 
 
-async def delete_expired_keys() -> int:
+async def delete_expired_keys(now: datetime) -> int:
     """Delete expired answers, and return how many there were."""
-    return await IdempotencyKey.filter(created_at__lte=_oldest_to_keep()).delete()
+    return await IdempotencyKey.filter(created_at__lte=now - LIFETIME).delete()
 
 
 async def encrypt_stored_answers() -> Encrypted:
@@ -72,10 +74,6 @@ def _store_body(reply: Reply) -> str:
     """Write the body as it is stored: encrypted if caches may not keep it, because it shows a secret."""
     body = reply.payload().decode()
     return encrypt(body) if reply.headers.items() >= NO_STORE.items() else body
-
-
-def _oldest_to_keep() -> datetime:
-    return datetime.now(UTC) - LIFETIME
 
 
 def _repeat(stored: IdempotencyKey, request_sha256: str) -> Reply:

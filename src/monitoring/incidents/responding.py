@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
 from monitoring.contract.problems import Problem
@@ -39,7 +40,7 @@ async def acknowledge(team_id: UUID, incident_id: UUID, actor: Actor) -> tuple[I
             return incident, []
         if incident.resolved_at:
             raise Problem("incident_resolved")
-        now = datetime.now(UTC)
+        now = current_backends().clock.now()
         incident.acknowledged_at, incident.acknowledged_by = now, actor.name[:MAX_AUTHOR_CHARACTERS]
         await incident.save(update_fields=("acknowledged_at", "acknowledged_by"))
         monitor = await find_monitor(team_id, incident.monitor_id)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor, somebody
 from monitoring.audit.service import record
 from monitoring.auth.links import read_link, sign_link
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.members.models import Invitation, PasswordLink, User
 from monitoring.members.passwords import hash_password
@@ -36,7 +37,7 @@ async def request_link(email: str, address: str) -> UUID | None:
             return None
         if user is None:
             return None
-        now = datetime.now(UTC)
+        now = current_backends().clock.now()
         link = await PasswordLink.create(
             user_id=user.id, created_at=now, expires_at=now + LIFETIME, due_at=now
         )
@@ -54,7 +55,7 @@ async def find_link(token: str) -> PasswordLink | None:
     claims = read_link(PURPOSE, token)
     if claims is None:
         return None
-    living = PasswordLink.filter(id=UUID(claims["link"]), expires_at__gt=datetime.now(UTC))
+    living = PasswordLink.filter(id=UUID(claims["link"]), expires_at__gt=current_backends().clock.now())
     return await living.select_related("user__team").first()
 
 
@@ -69,7 +70,7 @@ async def use_link(link: PasswordLink, password: str, *, address: str) -> User:
     async with transaction():
         await lock_team(user.team_id)
         # Deleting them uses them up: a second attempt at the same time finds nothing to delete.
-        if not await PasswordLink.filter(id=link.id, expires_at__gt=datetime.now(UTC)).delete():
+        if not await PasswordLink.filter(id=link.id, expires_at__gt=current_backends().clock.now()).delete():
             raise Refused("password_link_used")
         await PasswordLink.filter(user_id=user.id).delete()
         await Invitation.filter(user_id=user.id).delete()

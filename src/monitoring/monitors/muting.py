@@ -12,10 +12,10 @@ from monitoring.audit.service import record_many
 from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Incident
-from monitoring.monitors.reminders import LONGEST_WAIT
 from monitoring.monitors.service import name_monitors
 from monitoring.notifications.models import Mute
 from monitoring.notifications.muting import remove_mutes, skip_waiting, store_mutes
+from monitoring.notifications.turns import LONGEST_WAIT
 
 if TYPE_CHECKING:
     from collections.abc import Collection

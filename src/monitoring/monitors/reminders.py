@@ -18,6 +18,7 @@ from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.routing import REMINDER, route_of
 from monitoring.notifications.rules import MUTED_BEFORE
 from monitoring.notifications.tasks import nudge
+from monitoring.notifications.turns import LONGEST_WAIT
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 # Of one channel in one round. The next round reminds of the others.
 INCIDENTS_AT_ONCE = 1000
-
-# No message waits longer than this: neither for its retries nor for a morning.
-LONGEST_WAIT = timedelta(days=2)
 
 # What the channel was told of lately, or will be told of, is left out. So is what it was spared, unless that
 # was by a mute. The bound by id uses the index of (channel, id), so that a month of old messages is not

@@ -12,6 +12,7 @@ from tortoise.expressions import F
 
 from monitoring.audit.actions import Action
 from monitoring.auth.models import Team
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.inserts import insert_together
 from monitoring.contract.problems import Problem
@@ -113,7 +114,8 @@ async def delete_monitor(
         # The team first, in the order in which `act_once` locks, so that the two never deadlock.
         await Team.filter(id=team_id).update(monitors_count=F("monitors_count") - 1)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
-        await resolve_incident(monitor, resolved_at=datetime.now(UTC), resolution=Resolution.DELETED)
+        now = current_backends().clock.now()
+        await resolve_incident(monitor, resolved_at=now, resolution=Resolution.DELETED)
         await monitor.delete()
         await record_act(monitor, Action.MONITOR_DELETED, by)
 

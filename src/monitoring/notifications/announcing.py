@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import orjson
 
 from monitoring.auth.models import Team
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id
 from monitoring.backends.statements import is_postgres
@@ -42,7 +43,7 @@ async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
     Returns deliveries for the caller to nudge after the commit (`tasks.nudge`): for each channel as many as
     may be sent to it at once. Attempts that end call the others, and the sweep finds what waits for its time.
     """
-    now = datetime.now(UTC)
+    now = current_backends().clock.now()
     async with transaction() as connection:
         team_ids = {each.team_id for each in announcements}
         names = dict(await Team.filter(id__in=team_ids).values_list("id", "name"))

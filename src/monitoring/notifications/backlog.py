@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from tortoise.functions import Count, Min
 
+from monitoring.backends.current import current_backends
 from monitoring.metrics import (
     NOTIFICATIONS_OVERDUE_SECONDS,
     OLDEST_PENDING_NOTIFICATION_SECONDS,
@@ -23,7 +24,7 @@ async def measure_notifications() -> None:
     pending = NotificationDelivery.filter(due_at__gt=_LONG_AGO)
     counted = pending.annotate(count=Count("due_at"), since=Min("created_at"), due_since=Min("due_at"))
     [(count, since, due_since)] = await counted.values_list("count", "since", "due_since")
-    now = datetime.now(UTC)
+    now = current_backends().clock.now()
     PENDING_NOTIFICATIONS.set(count)
     record_age(OLDEST_PENDING_NOTIFICATION_SECONDS, since, now)
     record_age(NOTIFICATIONS_OVERDUE_SECONDS, due_since, now)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar
 
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.leases import Claim, begin_attempt, is_due
+from monitoring.backends.leases import Claim, begin_attempt
 from monitoring.notifications.grouping import end_parts, find_parts, may_join_others, tell_together
 from monitoring.notifications.log_lines import log_given_up, log_skipped
 from monitoring.notifications.models import (
@@ -30,14 +31,11 @@ from monitoring.notifications.rules import (
     WORKER_STOPPED,
 )
 from monitoring.notifications.stories import LOOK_AGAIN, find_turn, is_end_of_nothing, skip_needless
-from monitoring.notifications.turns import has_room
+from monitoring.notifications.turns import LEASE, has_room, is_due
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
-
-# Far longer than an attempt may take.
-LEASE = timedelta(seconds=60)
 
 # When the sweep looks again at a delivery that found no room, unless an attempt that ends calls it first.
 NO_ROOM_WAIT = timedelta(seconds=5)
@@ -71,7 +69,7 @@ async def claim_delivery(delivery_id: UUID) -> DeliveryClaim | None:
 
 
 async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
-    now = datetime.now(UTC)
+    now = current_backends().clock.now()
     due = NotificationDelivery.filter(is_due(now), id=delivery_id)
     async with transaction():
         found = await due.only("channel_id").first()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monitoring.auth.limits import demand_room
@@ -29,7 +28,8 @@ async def ask_reader(channel: NotificationChannel) -> None:
     team = await Team.get(id=channel.team_id)
     # No text of members: they could have it sent to any stranger. A team's name is the operator's.
     subject = {"address": channel.settings["address"], "team": team.name}
-    asked = Announcement(team_id=team.id, event=CONFIRMATION, happened_at=datetime.now(UTC), subject=subject)
+    now = current_backends().clock.now()
+    asked = Announcement(team_id=team.id, event=CONFIRMATION, happened_at=now, subject=subject)
     await make_delivery(asked, channel.id).save()
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from tortoise.expressions import Q
 
 from monitoring.audit.actions import Action
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
 from monitoring.contract.problems import Problem
@@ -43,7 +44,8 @@ async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, absent="notification_channel_not_found")
         _demand_consent(channel, TEST)
-        test = Announcement(team_id=team_id, event=TEST, happened_at=datetime.now(UTC), subject={})
+        now = current_backends().clock.now()
+        test = Announcement(team_id=team_id, event=TEST, happened_at=now, subject={})
         delivery = make_delivery(test, channel_id)
         await delivery.save()
         await record_act(channel, Action.CHANNEL_TESTED, by)
@@ -99,7 +101,7 @@ async def redeliver(
         _demand_consent(channel, delivery.event)
         if delivery.event == CONFIRMATION:
             await count_question(channel)
-        now = datetime.now(UTC)
+        now = current_backends().clock.now()
         if delivery.claim and delivery.due_at and delivery.due_at > now:
             delivery.claim = uuid4()  # a claim that nobody holds
         else:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.outage import note_delay
@@ -22,6 +22,7 @@ from monitoring.notifications.rules import conclude
 from monitoring.notifications.stories import call_followers
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from monitoring.notifications.channels.protocol import AttemptResult
@@ -38,9 +39,9 @@ async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
     Returns deliveries to nudge: those that waited for this attempt, and those that tell other channels that
     this one is disabled.
     """
-    delivery, kind = claim.row, CHANNELS[claim.channel.type]
+    delivery, kind, now = claim.row, CHANNELS[claim.channel.type], current_backends().clock.now()
     try:
-        result = await kind.send(delivery, claim.channel, sender, datetime.now(UTC))
+        result = await kind.send(delivery, claim.channel, sender, now)
     except asyncio.CancelledError:
         await claim.give_back()
         raise
@@ -62,7 +63,7 @@ async def _store_while_leased(
     """
     lease_ends_at = claim.row.due_at
     while True:
-        now = datetime.now(UTC)
+        now = current_backends().clock.now()
         try:
             return await _store(claim, result, conclusion, now)
         except DatabaseUnavailable as error:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 from tortoise.expressions import Q
 
+from monitoring.backends.clock import TOLERANCE
 from monitoring.backends.fields import first_uuid7_at
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 from monitoring.notifications.routing import GATHERED, Hold, route_of
+from monitoring.notifications.turns import is_due
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -80,7 +82,7 @@ async def find_parts(
     """
     if not may_join_others(delivery, channel):
         return []
-    waiting = _waiting_of(delivery.channel_id).filter(due_at__lte=now).exclude(id=delivery.id)
+    waiting = _waiting_of(delivery.channel_id).filter(is_due(now)).exclude(id=delivery.id)
     return await waiting.select_for_update(skip_locked=True).order_by("id").limit(MOST_IN_A_DIGEST - 1)
 
 
@@ -107,7 +109,9 @@ async def end_parts(digest: NotificationDelivery, **result: object) -> None:
 
 async def _hold_storm(channel_id: UUID, those: Iterable[Queued], now: datetime) -> None:
     those = list(those)
-    lately = NotificationDelivery.filter(channel_id=channel_id, id__gte=first_uuid7_at(now - STORM_TIME))
+    lately = NotificationDelivery.filter(
+        channel_id=channel_id, id__gte=first_uuid7_at(now - STORM_TIME), created_at__lte=now + TOLERANCE
+    )
     # What waits for a delay, a quiet morning or a flapping monitor disturbs nobody now.
     prompt = lately.filter(Q(hold=None) | Q(hold__in=[Hold.STORM, Hold.STORY]))
     about_incidents = prompt.filter(Q(event__startswith="incident.") | Q(event=DIGEST))
@@ -129,7 +133,7 @@ async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> dateti
     """Return until when others wait for the same reason, so that all leave together."""
     since = first_uuid7_at(now - FLAPPING_TIME)
     waiting = _waiting_of(channel_id).filter(hold=why, due_at__gt=now, id__gte=since)
-    newest = await waiting.order_by("-id").first()
+    newest = await waiting.filter(created_at__lte=now + TOLERANCE).order_by("-id").first()
     return newest.due_at if newest else None
 
 

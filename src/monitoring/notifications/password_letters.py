@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from monitoring.backends.database import transaction
 from monitoring.backends.leases import Claim, begin_attempt, is_due, is_idle, sweep_idle
 from monitoring.backends.tasks import task
 from monitoring.members.models import PasswordLink
-from monitoring.members.password_links import write_link
+from monitoring.members.password_links import LIFETIME, write_link
 from monitoring.notifications.channels import Letter, send_letter
 from monitoring.notifications.rules import conclude
 
@@ -46,7 +46,7 @@ async def send_password_link(link_id: str) -> None:
         await claim.give_back()
         raise
     conclusion = conclude(result, claim.row.attempts, random.random())  # noqa: S311 - jitter is no secret
-    due_at = datetime.now(UTC) + conclusion.wait if conclusion.wait else None
+    due_at = current_backends().clock.now() + conclusion.wait if conclusion.wait else None
     await claim.end(due_at=due_at, nudged_at=None)
 
 
@@ -58,9 +58,9 @@ async def sweep_password_links() -> int:
 async def _claim(link_id: UUID) -> Claim[PasswordLink] | None:
     """Claim a link and count the attempt. Returns None if it is not due, too old or used."""
     async with Claim.beginning(PasswordLink.filter(id=link_id)) as claim_id:
-        now = datetime.now(UTC)
+        now = current_backends().clock.now()
         async with transaction():
-            due = PasswordLink.filter(is_due(now), id=link_id, expires_at__gt=now)
+            due = PasswordLink.filter(is_due(now, LIFETIME), id=link_id, expires_at__gt=now)
             link = await due.select_for_update(skip_locked=True).first()
             if link is None:
                 return None
@@ -83,4 +83,4 @@ def _write(link: PasswordLink) -> Letter:
 
 
 async def _find_idle_links(now: datetime) -> QuerySet[PasswordLink]:
-    return PasswordLink.filter(is_due(now), is_idle(now), expires_at__gt=now).order_by("due_at")
+    return PasswordLink.filter(is_due(now, LIFETIME), is_idle(now), expires_at__gt=now).order_by("due_at")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.notifications.disabling import disable
 from monitoring.notifications.models import NotificationChannel
@@ -24,7 +24,7 @@ async def confirm(linked: NotificationChannel) -> bool:
         channel = await _lock(linked)
         if channel is None or not channel.is_unconfirmed or channel.answered_at != linked.answered_at:
             return False
-        channel.confirmed_at = channel.answered_at = channel.updated_at = datetime.now(UTC)
+        channel.confirmed_at = channel.answered_at = channel.updated_at = current_backends().clock.now()
         await channel.save()
         return True
 
@@ -38,7 +38,7 @@ async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
         channel = await _lock(linked)
         if channel is None or not (channel.enabled or channel.confirmed_at):
             return False, []
-        now = datetime.now(UTC)
+        now = current_backends().clock.now()
         told = await disable(channel, UNSUBSCRIBED, now)
         await NotificationChannel.filter(id=channel.id).update(confirmed_at=None, answered_at=now)
         return True, told

@@ -8,13 +8,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from monitoring.backends.clock import TOLERANCE
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.leases import NUDGE_INTERVAL, is_due, is_idle, sweep_idle
+from monitoring.backends.leases import NUDGE_INTERVAL, is_idle, sweep_idle
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.tasks import deliver_notification
-from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL
+from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL, is_due
 
 if TYPE_CHECKING:
     from tortoise.queryset import QuerySet
@@ -27,8 +28,8 @@ _CHOSEN = f"""
     SELECT id FROM (
         SELECT id, due_at, row_number() OVER (PARTITION BY channel_id ORDER BY due_at, id) AS turn
         FROM notification_deliveries
-        WHERE due_at <= $1 AND (nudged_at IS NULL OR nudged_at <= $2)
-    ) AS idle WHERE turn <= {MOST_AT_ONCE_A_CHANNEL} ORDER BY due_at LIMIT $3
+        WHERE due_at <= $1 AND (nudged_at IS NULL OR nudged_at <= $2 OR nudged_at > $3)
+    ) AS idle WHERE turn <= {MOST_AT_ONCE_A_CHANNEL} ORDER BY due_at LIMIT $4
 """  # noqa: S608 - a number of our own
 
 RETENTION = timedelta(days=30)
@@ -36,8 +37,16 @@ DELETED_AT_ONCE = 1000
 
 
 async def sweep_notifications() -> int:
-    """Send a message for every idle delivery that is due. Returns how many."""
+    """Send a message for every idle delivery whose time has come. Returns how many."""
     return await sweep_idle(deliver_notification, _find_idle_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
+
+
+async def sweep_misdated_notifications() -> int:
+    """Send a message for every idle delivery that a clock put off which was ahead. Returns how many.
+
+    This looks at all that wait, so it is not for each sweep.
+    """
+    return await sweep_idle(deliver_notification, _find_misdated_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
 
 
 async def delete_old_deliveries(now: datetime) -> int:
@@ -49,13 +58,18 @@ async def delete_old_deliveries(now: datetime) -> int:
 
 
 async def _find_idle_deliveries(now: datetime) -> QuerySet[NotificationDelivery]:
-    connection, moments = current_backends().database.context.db(), (now, now - NUDGE_INTERVAL)
+    connection = current_backends().database.context.db()
+    moments = now, now - NUDGE_INTERVAL, now + TOLERANCE
     rows = await connection.execute_query_dict(
         spell(connection, _CHOSEN),
         [*(moments if is_postgres(connection) else map(str, moments)), MAX_NOTIFICATIONS_A_SWEEP],
     )
     chosen = NotificationDelivery.filter(is_due(now), is_idle(now), id__in=[row["id"] for row in rows])
     return chosen.order_by("due_at")
+
+
+async def _find_misdated_deliveries(now: datetime) -> QuerySet[NotificationDelivery]:
+    return NotificationDelivery.filter(is_due(now), is_idle(now), due_at__gt=now).order_by("due_at")
 
 
 async def _delete_portion(before: datetime) -> int:

@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from tortoise.expressions import Q
 
+from monitoring.backends import leases
+from monitoring.backends.clock import TOLERANCE
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.leases import is_due, is_idle, take_idle
+from monitoring.backends.leases import is_idle, take_idle
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
+# No message waits longer: neither for a retry, nor for a delay of a day and then for a morning. A night in
+# which clocks change may be an hour longer.
+LONGEST_WAIT = timedelta(days=2, hours=1)
+
+# Far longer than an attempt may take.
+LEASE = timedelta(seconds=60)
+
 # A server that never answers holds an attempt until its timeout. These bound how many of a process's
 # attempts one channel, and one team, can hold that way. With two, a slow server gets its next notification
 # without a pause.
 MOST_AT_ONCE_A_CHANNEL = 2
 MOST_AT_ONCE_A_TEAM = 5
+
+
+def is_due(now: datetime) -> Q:
+    """Match deliveries that a worker may claim.
+
+    Some may wait for days. So one is also due if a clock that was ahead, however little, made it, tried it
+    last or claimed it.
+    """
+    soon = now + TOLERANCE
+    is_misdated = (
+        Q(attempted_at=None, created_at__gt=soon)
+        | Q(attempted_at__gt=soon)
+        | Q(claim__isnull=False, due_at__gt=soon + LEASE)
+    )
+    return leases.is_due(now, LONGEST_WAIT) | Q(is_misdated, due_at__gt=soon)
 
 
 async def has_room(channel: NotificationChannel, now: datetime) -> bool:
@@ -37,7 +62,7 @@ async def call_next(team_id: UUID) -> list[UUID]:
 
     It was never tried, or the time of its retry has come. Returns its id, for the caller to nudge.
     """
-    now = datetime.now(UTC)
+    now = current_backends().clock.now()
     async with transaction():
         channel_ids = await _find_channels(team_id)
         sending = await _find_sending(channel_ids, now)
@@ -61,5 +86,6 @@ async def _find_channels(team_id: UUID) -> list[UUID]:
 
 async def _find_sending(channel_ids: Iterable[UUID], now: datetime) -> list[UUID]:
     """Return the channel of each delivery that is being sent to one of these channels."""
-    sending = NotificationDelivery.filter(channel_id__in=channel_ids, claim__isnull=False, due_at__gt=now)
+    claimed = NotificationDelivery.filter(channel_id__in=channel_ids, claim__isnull=False)
+    sending = claimed.filter(due_at__gt=now, due_at__lte=now + LEASE + TOLERANCE)
     return [delivery.channel_id for delivery in await sending.only("channel_id")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tortoise.exceptions import IntegrityError
@@ -77,7 +77,7 @@ class SiteWriter:
         except BaseException:
             await claim.give_back()
             raise
-        return await claim.end(written=state, due_at=datetime.now(UTC), attempts=0)
+        return await claim.end(written=state, due_at=current_backends().clock.now(), attempts=0)
 
     async def _write_sitemap(self, claim: SiteFilesClaim) -> None:
         part, names = SitemapPart(), list[str]()
@@ -111,12 +111,12 @@ class SiteWriter:
 
 async def _claim(state: str, storage: BlogStorage) -> SiteFilesClaim | None:
     """Claim the files if they were written from another state and nobody else is writing them."""
-    now = datetime.now(UTC)
+    now = current_backends().clock.now()
     if not await SiteFiles.exists():
         with suppress(IntegrityError):  # another process was faster
             await SiteFiles.create(id=1, due_at=now)
     async with SiteFilesClaim.beginning(SiteFiles.all()) as claim_id, transaction():
-        stale = SiteFiles.filter(is_due(now)).exclude(written=state)
+        stale = SiteFiles.filter(is_due(now, LEASE)).exclude(written=state)
         row = await stale.select_for_update(skip_locked=True).first()
         if row is None:
             return None
