@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import copy_context
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -13,7 +14,9 @@ import pytest
 from checks.rounds import DOWN, HOUR, MINUTE, NOON, UNKNOWN, UP, found, make_due
 from monitoring.auth.models import Team
 from monitoring.auth.service import create_team
+from monitoring.backends.database import transaction
 from monitoring.checks.claims import claim_due
+from monitoring.checks.interruptions import Interrupted, announce_interruptions
 from monitoring.checks.storing import store
 from monitoring.incidents.models import Incident
 from monitoring.monitors.models import Monitor, Watch
@@ -24,6 +27,8 @@ from monitoring.notifications.service import create_channel
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+    from tortoise.backends.base.client import BaseDBAsyncClient
 
     from monitoring.checks.probes.protocol import Finding
     from monitoring.notifications.models import NotificationChannel
@@ -73,12 +78,29 @@ async def test_every_team_gets_its_own() -> None:
         assert await list_told(channel) == [("checks.interrupted", NOON)]
 
 
+@pytest.mark.production("on SQLite, transactions take turns")
 async def test_two_checkers_that_notice_it_at_the_same_moment_tell_it_once() -> None:
     team_id, [channel] = await make_team(CHAT)
-    await make_due(8, team_id=team_id)
-    claimed = [await claim_due(NOON, 1) for _ in range(8)]
-    await asyncio.gather(*(store(found(each, UNKNOWN), NOON) for each in claimed))
+    first, second = [Interrupted(monitor, NOON, None) for monitor in await make_due(2, team_id=team_id)]
+    outside = copy_context()
+    async with transaction() as connection:
+        await announce_interruptions([first])
+        other = asyncio.create_task(announce_alone(second), context=outside)
+        while not other.done() and not await is_anybody_waiting(connection):  # noqa: ASYNC110 - a lock has no event
+            await asyncio.sleep(0)
+    await other
     assert await list_told(channel) == [("checks.interrupted", NOON)]
+
+
+async def announce_alone(interrupted: Interrupted) -> None:
+    async with transaction():
+        await announce_interruptions([interrupted])
+
+
+async def is_anybody_waiting(connection: BaseDBAsyncClient) -> bool:
+    """Say whether a transaction waits for another one's lock."""
+    waiting = "SELECT 1 FROM pg_locks WHERE NOT granted"
+    return bool(await connection.execute_query_dict(waiting))
 
 
 async def test_it_is_told_once_as_long_as_it_lasts() -> None:
