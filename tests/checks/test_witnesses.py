@@ -12,6 +12,7 @@ import pytest
 
 from checks.rounds import make_due
 from checks.watched_site import WatchedSite, watched_site
+from monitoring.auth.service import create_team
 from monitoring.checks import sight, witnesses
 from monitoring.checks.checker import run_checker
 from monitoring.checks.prober import BLIND
@@ -19,6 +20,8 @@ from monitoring.checks.results import list_results
 from monitoring.checks.witnesses import FEWEST_DOMAINS, domain_of
 from monitoring.incidents.models import Incident
 from monitoring.monitors.models import Monitor, Watch
+from monitoring.notifications.models import NotificationDelivery
+from monitoring.notifications.service import create_channel
 from outbound.name_server import NameServer, name_server
 from temporary_backends import temporary_backends
 
@@ -112,6 +115,19 @@ async def test_as_many_unrelated_domains_as_count_that_vanish_together_are_our_o
             while len(own_log.messages) < 2:  # noqa: ASYNC110 - a log has no event
                 await asyncio.sleep(0.02)
         assert "Over" in own_log.messages[1]
+
+
+async def test_it_is_told_in_one_message_to_each_channel(watched: Watched) -> None:
+    monitors = [await watched.make(host) for host in UNRELATED]
+    team = await create_team("Acme", "free", len(monitors))
+    await Monitor.all().update(team_id=team.id)
+    chat = {"type": "slack", "url": "https://hooks.slack.com/services/T0000/B0000/a-secret"}
+    channels = [await create_channel(team.id, dict(chat)) for _ in range(2)]
+    async with run_checker(watched.backends), run_checker(watched.backends):
+        for _ in range(2):
+            assert await watched.check(monitors) == ["unknown"] * len(monitors)
+    told = await NotificationDelivery.all().order_by("channel_id").values_list("channel_id", "event")
+    assert told == [(channel.id, "checks.interrupted") for channel in channels]
 
 
 async def test_fewer_domains_are_down(watched: Watched, own_log: pytest.LogCaptureFixture) -> None:

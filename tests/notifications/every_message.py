@@ -89,6 +89,7 @@ EVERY_MESSAGE: dict[str, dict[str, Any]] = {
             }
         },
     ),
+    "interrupted": _event("checks.interrupted", {"team": "Acme"}),
     "test": _event("test", {}),
     "confirmation": _event("channel.confirmation", {"team": "Acme", "address": "ops@acme.example"}),
     "translated": _event("article.translated", {"article": ARTICLE, "translation": {"locale": "es"}}),

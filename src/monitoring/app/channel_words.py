@@ -5,7 +5,7 @@ from __future__ import annotations
 from monitoring.incidents.models import Resolution
 from monitoring.notifications.grouping import DIGEST
 from monitoring.notifications.models import CONFIRMATION
-from monitoring.notifications.routing import TEST
+from monitoring.notifications.routing import INTERRUPTED, TEST
 
 # By type, in the order of the page: its name, and what to have at hand.
 TYPES = {
@@ -99,6 +99,7 @@ SHORT_EVENTS = {
 _OTHERS = {
     TEST: "A test",
     CONFIRMATION: "The link that confirms the address",
+    INTERRUPTED: "Checks were interrupted, because the service itself was offline",
     DIGEST: "Sum of several events",
 }
 

@@ -8,6 +8,7 @@ from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7_text
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import spell
+from monitoring.checks.interruptions import Interrupted, announce_interruptions
 from monitoring.checks.recording import record
 from monitoring.checks.results import insert_results
 from monitoring.checks.rewinding import forget_future, rewind
@@ -15,7 +16,7 @@ from monitoring.checks.slots import next_check_at
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, Opening, open_incidents, resolve_incidents
 from monitoring.monitors.announcements import Warned, announce_warnings
-from monitoring.monitors.health import State, observe, outcome_in_maintenance, status_of
+from monitoring.monitors.health import Outcome, State, observe, outcome_in_maintenance, status_of
 from monitoring.monitors.warnings import weigh_certificate, weigh_degradation
 from monitoring.notifications.tasks import nudge
 
@@ -89,7 +90,11 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
             await forget_future([each.checked for each in held])
             await _insert_state_changes(connection, held)
             await _update_statuses(connection, held)
-            delivery_ids = [*await _tell_incidents(held), *await _tell_warnings(held)]
+            delivery_ids = [
+                *await _tell_incidents(held),
+                *await _tell_warnings(held),
+                *await _tell_interruptions(held),
+            ]
     await nudge(delivery_ids)
     return [each.monitor_id for each in held]
 
@@ -265,6 +270,18 @@ async def _tell_warnings(held: Sequence[_Weighed]) -> list[UUID]:
             if each.warnings != each.checked.claimed.warnings
         ]
     )
+
+
+async def _tell_interruptions(held: Sequence[_Weighed]) -> list[UUID]:
+    """Tell of monitors that became unknown by these checks, and return the ids of the deliveries."""
+    interrupted = [
+        Interrupted(claimed.subject, checked_at, claimed.last_checked_at)
+        for claimed, checked_at, finding in (each.checked for each in held)
+        if finding.outcome == Outcome.UNKNOWN
+        and not claimed.health.is_blind
+        and not claimed.is_in_maintenance(checked_at)
+    ]
+    return await announce_interruptions(interrupted) if interrupted else []
 
 
 def _opening_of(weighed: _Weighed) -> Opening:

@@ -5,6 +5,7 @@ What a channel was told of before still ends there, so that no pager rings for e
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from tortoise.expressions import Q
@@ -16,7 +17,6 @@ from monitoring.notifications.rules import MUTED_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from datetime import datetime
     from uuid import UUID
 
     from monitoring.notifications.routing import Announcement
@@ -86,6 +86,12 @@ async def find_mute(monitor_id: UUID, now: datetime) -> Mute | None:
 async def list_mutes(team_id: UUID) -> dict[UUID, datetime | None]:
     """Return until when monitors of a team are muted. The time of some of them may be over."""
     return dict(await Mute.filter(team_id=team_id).values_list("monitor_id", "muted_until"))
+
+
+async def list_muted(monitor_ids: Sequence[UUID]) -> set[UUID]:
+    """Return those of these monitors that are muted now."""
+    muted = Mute.filter(_holds(datetime.now(UTC)), monitor_id__in=list(monitor_ids))
+    return {mute.monitor_id for mute in await muted}
 
 
 def find_muted(mutes: Mapping[UUID, datetime | None], now: datetime) -> dict[UUID, datetime | None]:

@@ -27,6 +27,8 @@ BEGINNINGS: Mapping[str, str] = {
 }
 ACKNOWLEDGED = "incident.acknowledged"
 REMINDER = "incident.reminder"
+# Nobody chooses it: whoever wants to hear that monitors go down hears that nobody can say so.
+INTERRUPTED = "checks.interrupted"
 
 # What somebody waits for at this moment, whatever the hour.
 TEST = "test"
@@ -57,9 +59,10 @@ GATHERED = frozenset({Hold.DELAY, Hold.STORM, Hold.FLAPPING, Hold.QUIET})
 class Announcement:
     """An event that a team's channels are told about: what happened, when, and to which subject.
 
-    `subject_id` is that of the incident, the monitor or the article. `monitor_id` and `tags` say whom an
-    event about a monitor concerns; other events concern every channel that wants them. `recent_incidents` is
-    how many the monitor has had within an hour. With `channel_ids` only these channels are told.
+    `subject_id` is that of the incident, the monitor, the article or what else it is about. `monitor_id` and
+    `tags` say whom an event about a monitor concerns; other events concern every channel that wants them.
+    `recent_incidents` is how many the monitor has had within an hour. With `channel_ids` only these channels
+    are told.
     """
 
     team_id: UUID
@@ -91,6 +94,8 @@ class Route:
         """Say whether an event is for this channel."""
         if announcement.channel_ids is not None and self.channel_id not in announcement.channel_ids:
             return False
+        if announcement.event == INTERRUPTED:
+            return "incident.opened" in self.events and self.type not in PAGERS  # which nothing would close
         return announcement.event in self.events and self.concerns(announcement.monitor_id, announcement.tags)
 
     def concerns(self, monitor_id: UUID | None, tags: Collection[str]) -> bool:

@@ -105,6 +105,7 @@ others = [
     ),
     event("article.unpublished", article=articles),
     event("channel.confirmation"),
+    event("checks.interrupted"),
     event("test"),
 ]
 storms = event(

@@ -203,6 +203,20 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         ),
     ),
     (
+        "checks.interrupted",
+        {"team": "Acme"},
+        (
+            Mood.BAD,
+            "Checks were interrupted",
+            (
+                "At 2026-11-20 12:40:00 UTC nothing that this service asked answered."
+                " It was probably offline itself."
+                "\nWhile it is, monitors are unknown, and nobody is told if they go down.\nTeam: Acme"
+            ),
+            f"{BASE_URL}/app/monitors",
+        ),
+    ),
+    (
         "channel.confirmation",
         {"address": "ana@example.org", "team": "Acme"},
         (

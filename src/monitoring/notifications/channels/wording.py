@@ -17,6 +17,7 @@ from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.naming import call_monitor, join_lines, list_facts, write_text
 from monitoring.notifications.durations import count_in_words, moment_in_words, time_between
 from monitoring.notifications.grouping import MOST_BEFORE_FLAPPING
+from monitoring.notifications.routing import INTERRUPTED
 from monitoring.outbound.hosts import host_of
 
 if TYPE_CHECKING:
@@ -138,6 +139,25 @@ def _say_disabled(event: str, subject: Mapping[str, Json], base_url: str) -> Mes
     )
 
 
+def _say_interrupted(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+    """Say it so that it is true later too: a service that is offline sends it when that is over."""
+    noticed_at = moment_in_words(subject["timestamp"])
+    return Message(
+        event=event,
+        mood=Mood.BAD,
+        title="Checks were interrupted",
+        text=write_text(
+            [
+                f"At {noticed_at} nothing that this service asked answered. It was probably offline itself.",
+                "While it is, monitors are unknown, and nobody is told if they go down.",
+                *list_facts(subject),
+            ]
+        ),
+        link=f"{base_url}/app/monitors",
+        source=host_of(base_url),
+    )
+
+
 def _say_confirmation(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     host = host_of(base_url)
     return Message(
@@ -218,6 +238,7 @@ _WORDS: Mapping[str, Callable[[str, Mapping[str, Json], str], Message]] = {
     "monitor.recovered": _say_warning,
     "certificate.expiring": _say_warning,
     "channel.disabled": _say_disabled,
+    INTERRUPTED: _say_interrupted,
     "channel.confirmation": _say_confirmation,
     "digest": _say_digest,
     "article.translated": _say_article,

@@ -1,0 +1,74 @@
+"""Tells teams that this service is offline itself, once, however many monitors and checkers find it out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from monitoring.notifications.announcing import announce
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.muting import list_muted
+from monitoring.notifications.routing import INTERRUPTED, Announcement
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from monitoring.notifications.subjects import MonitorSubject
+
+# However often this service goes offline, a team is told no more often than this.
+SHORTEST_DISTANCE = timedelta(hours=1)
+
+
+class Interrupted(NamedTuple):
+    """A monitor that has just become unknown, because this service was offline when it checked.
+
+    `seen_at` is when the check before was made, which said something; None if there was none.
+    """
+
+    monitor: MonitorSubject
+    checked_at: datetime
+    seen_at: datetime | None
+
+
+async def announce_interruptions(interrupted: Sequence[Interrupted]) -> list[UUID]:
+    """Tell the teams of these monitors, unless they know, or have muted all of them.
+
+    Runs in the caller's transaction. Returns deliveries to nudge after the commit.
+    """
+    muted = await list_muted([each.monitor.id for each in interrupted])
+    by_team = defaultdict(list)
+    for each in interrupted:
+        if each.monitor.id not in muted:
+            by_team[each.monitor.team_id].append(each)
+    told = await _find_told(by_team)
+    announcements = [
+        Announcement(
+            team_id=team_id,
+            event=INTERRUPTED,
+            happened_at=min(each.checked_at for each in those),
+            subject={},
+            subject_id=team_id,
+        )
+        for team_id, those in by_team.items()
+        if any(_is_news(each, told.get(team_id)) for each in those)
+    ]
+    return await announce(announcements) if announcements else []
+
+
+async def _find_told(team_ids: Collection[UUID]) -> dict[UUID, datetime]:
+    """Find when teams were last told. Their channels are locked, so that two checkers do not tell both."""
+    locked = NotificationChannel.select_for_update(no_key=True).filter(team_id__in=list(team_ids))
+    channel_ids = [channel.id for channel in await locked.order_by("id").only("id")]
+    told = NotificationDelivery.filter(subject_id__in=list(team_ids), channel_id__in=channel_ids)
+    return dict(await told.order_by("created_at").values_list("subject_id", "created_at"))
+
+
+def _is_news(interrupted: Interrupted, told_at: datetime | None) -> bool:
+    """Say whether this begins another time offline than the one that its team was told of."""
+    if told_at is None:
+        return True
+    was_seen_since = interrupted.seen_at is not None and interrupted.seen_at > told_at
+    return was_seen_since and interrupted.checked_at >= told_at + SHORTEST_DISTANCE
