@@ -265,7 +265,7 @@ def count_unconfirmed(script: Script, month: Month) -> int:
 
 
 async def list_told(channel: NotificationChannel) -> list[tuple[str, UUID, datetime]]:
-    rows = await NotificationDelivery.filter(channel_id=channel.id)
+    rows = await NotificationDelivery.filter(channel_id=channel.id, event__startswith="incident.")
     return sorted((each.event, each.subject_id, each.created_at) for each in rows if each.subject_id)
 
 
