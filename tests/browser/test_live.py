@@ -342,5 +342,5 @@ class TestAnOpenPage:
         owner = arrive(acme.owner, java_script_enabled=False)
         owner.open("/monitors?tag=shop")
         owner.page.get_by_text("does not renew itself").wait_for()
-        owner.follow("Load it again")
+        owner.follow("Reload it")
         assert owner.page.url.endswith("/monitors?tag=shop")
