@@ -78,6 +78,7 @@ async def read_probe() -> bytes:
 
 
 @pytest.mark.production("an embedded service works on its tables at once: it does not start without them")
+@pytest.mark.traceback_expected("what a worker repeats finds no tables yet")
 def test_a_service_is_ready_once_its_database_is_at_the_newest_schema(tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
     service = RunningService(settings)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import os
+import struct
+import time
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from tempfile import TemporaryDirectory
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from monitoring.settings import Settings
+
+# How often the files of children are read, if some come and go meanwhile.
+READINGS = 20
+PAUSE_SECONDS = 0.01
 
 log = logging.getLogger(__name__)
 
@@ -99,13 +105,18 @@ class _Children(MultiProcessCollector):
     def collect(self) -> Iterable[Metric]:
         """Read the files of all children, and those of dead ones.
 
-        The process that children are forked from removes its own (`preloaded`). If it is killed and started
-        again, that may be while they are read.
+        The process that children are forked from removes its own (`preloaded`), and the file of a child that
+        has just started is empty for a moment. Both may be while they are read, so they are read again.
         """
-        while True:
-            with suppress(FileNotFoundError):
-                families: Iterable[Metric] = super().collect()  # type: ignore[no-untyped-call]
-                return families
+        for _ in range(READINGS):
+            with suppress(FileNotFoundError, struct.error):
+                return self._read()
+            time.sleep(PAUSE_SECONDS)
+        return self._read()
+
+    def _read(self) -> Iterable[Metric]:
+        families: Iterable[Metric] = super().collect()  # type: ignore[no-untyped-call]
+        return families
 
 
 class SharedMetrics:

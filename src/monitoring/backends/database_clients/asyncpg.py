@@ -12,6 +12,7 @@ undocumented parts, which tests/backends/test_tortoise_assumptions.py checks:
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
         TransactionContext,
     )
 
+
+# The pool restores its connections by itself, and logs each failure with a traceback: an outage is told once.
+logging.getLogger("asyncpg.pool").setLevel(logging.ERROR)
 
 _UNAVAILABLE = (
     OSError,  # refused, reset, no route; TimeoutError is one too
