@@ -69,6 +69,12 @@ def test_what_was_over_before_the_delay_is_told_nobody() -> None:
     assert judge([OPENED | {"status": "skipped"}], [], resolved_at=at(10)) == []
 
 
+def test_what_was_refused_until_its_end_was_confirmed_is_told_as_over() -> None:
+    rows = [OPENED | {"status": "skipped"}, RESOLVED]
+    refused = arrival("d1", 21, was_taken=False)
+    assert judge(rows, [refused, arrival("d2", 26)], resolved_at=at(15)) == []
+
+
 def test_what_was_refused_until_it_was_over_is_told_as_over() -> None:
     refused = arrival("d1", 21, was_taken=False)
     assert judge([OPENED | {"status": "skipped"}, RESOLVED], [refused, arrival("d2", 61)]) == []

@@ -116,7 +116,7 @@ async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
         event__in=_IN_STORIES,
     ).exclude(id=delivery.id)
     if delivery.event not in _PLACES:  # a monitor's story goes on after its end
-        before = before.filter(created_at__lte=delivery.created_at)
+        before = before.filter(id__lt=delivery.id)
     arrived = before.filter(Q(status=DeliveryStatus.DELIVERED) | Q(may_have_arrived=True))
     return await before.exists() and not await arrived.exists()
 
@@ -204,7 +204,7 @@ def _end_of(delivery: NotificationDelivery, now: datetime) -> datetime:
 def _endings_in(deliveries: Iterable[NotificationDelivery]) -> _Endings:
     """Find out which events these deliveries make needless."""
     endings: _Endings = {}
-    for each in sorted(deliveries, key=lambda delivery: (delivery.created_at, delivery.id)):
+    for each in sorted(deliveries, key=lambda delivery: delivery.id):
         for event in _events_of(each):
             for name in _NEEDLESS_AFTER.get(event.name, ()):
                 endings[_Event(name, event.subject_id)] = (each, event.name)
@@ -216,7 +216,7 @@ def _is_before(one: NotificationDelivery, other: NotificationDelivery) -> bool:
     place, other_place = _PLACES.get(one.event), _PLACES.get(other.event)
     if place is not None and other_place is not None and place != other_place:
         return place < other_place
-    return (one.created_at, one.id) < (other.created_at, other.id)
+    return one.id < other.id
 
 
 def _find_needless(
