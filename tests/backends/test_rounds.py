@@ -79,25 +79,6 @@ async def test_who_comes_after_its_turn_is_in_the_next_and_does_not_wait_for_its
     await asyncio.gather(first, *others)
 
 
-async def test_one_at_a_time_takes_who_came_while_the_round_before_was_under_way() -> None:
-    taken, is_baked = [], asyncio.Event()
-
-    async def bake(take: Take[str]) -> list[str]:
-        taken.append("".join(take()))
-        await is_baked.wait()
-        return [*taken[-1]]
-
-    rounds = Rounds()
-    loaves = []
-    for dough in ("a", "bc", "d"):
-        loaves += [asyncio.create_task(rounds.join(bake, each, one_at_a_time=True)) for each in dough]
-        await asyncio.sleep(0.01)
-    assert taken == ["a"]
-    is_baked.set()
-    assert await asyncio.gather(*loaves) == [*"abcd"]
-    assert taken == ["a", "bcd"]
-
-
 async def test_a_round_has_a_greatest_number(bakery: Bakery) -> None:
     rounds = Rounds()
     await asyncio.gather(*(rounds.join(bakery.bake, str(number)) for number in range(MAX_ITEMS + 3)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +13,6 @@ from monitoring.tracing import carry, link, span
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from contextlib import AbstractAsyncContextManager
 
     from monitoring.tracing import Carrier
 
@@ -52,19 +50,16 @@ class Rounds:
         item: Item,
         size_bytes: int = 0,
         patience_seconds: float | None = None,
-        *,
-        one_at_a_time: bool = False,
     ) -> Outcome:
         """Have the work done for an item, and return or raise its outcome.
 
-        With `one_at_a_time`, a round takes its items when the round before it has ended. A caller who is
-        cancelled before a round takes the item leaves no trace; afterwards the round goes on with all its
-        items. Raises `TimeoutError` if no round takes the item within `patience_seconds`.
+        A caller who is cancelled before a round takes the item leaves no trace; afterwards the round goes on
+        with all its items. Raises `TimeoutError` if no round takes the item within `patience_seconds`.
         """
         place: _Place = _Place(item, size_bytes)
         if patience_seconds is not None:
             place.give_up_after(patience_seconds)
-        line = self._lines.setdefault(work, _Line(asyncio.Lock() if one_at_a_time else nullcontext()))
+        line = self._lines.setdefault(work, _Line())
         line.waiting.append(place)
         if not line.has_round:
             self._begin(work, line)
@@ -86,9 +81,8 @@ class Rounds:
         round_ = _Round(line, partial(self._begin, work, line))
         first = line.waiting[0].trace if line.waiting else {}
         try:
-            async with line.turn:
-                with span("round", parent=first):
-                    round_.settle(await work(round_.take))
+            with span("round", parent=first):
+                round_.settle(await work(round_.take))
         except BaseException as error:
             round_.fail(error)
             if not isinstance(error, Exception):
@@ -127,7 +121,6 @@ class _Place:
 class _Line:
     """The items for the next round of one kind of work, and whether that round is waiting for its turn."""
 
-    turn: AbstractAsyncContextManager[None]
     waiting: deque[_Place] = field(default_factory=deque)
     has_round: bool = False
 
