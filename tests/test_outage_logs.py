@@ -15,6 +15,7 @@ from running_command import RunningCommand, running_command
 from running_service import WEBHOOK_SECRET
 from s3_server import BUCKET, S3Server, running_s3
 from service_process import Installation, wait_until
+from slow_engine import slow_engine
 from temporary_backends import make_settings
 
 if TYPE_CHECKING:
@@ -136,6 +137,25 @@ class TestStoppedDatabase:
             (line,) = lines_of_outage(running)
             assert f"The database at 127.0.0.1:{port}/gone is away" in line
             assert PASSWORD not in line
+
+
+    def test_it_is_no_error_of_translations_that_it_fails_together(
+        self, installation: Installation, postgres: PostgresServer
+    ) -> None:
+        installation.environment["LOCALES"] = "es,pt"
+        with running_command(installation, "serve") as serving:
+            assert deliver_article(serving, 0) == 202
+        with slow_engine() as engine, running_command(installation, "worker", **engine.environment) as working:
+            wait_until(lambda: engine.waiting_count == 2)
+            postgres.stop()
+            try:
+                engine.answer()
+                wait_until(lambda: lines_of_outage(working))
+            finally:
+                postgres.start()
+            wait_until(lambda: len(lines_of_outage(working)) == 2)
+            demand_two_lines(working, culprit_of(postgres), "")
+            assert not [line for line in working.lines if "Traceback" in line or "ERROR" in line]
 
 
 class TestFrozenDatabase:

@@ -40,8 +40,9 @@ async def translate_article(article_id: str) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(locales_at_once(current_backends().settings)):
                 group.create_task(_translate_due(article_id, runner, reading))
-    except* BackendUnavailable as unavailable:
-        raise unavailable.exceptions[0] from None
+    except ExceptionGroup as failures:  # one outage may fail several locales
+        _, unforeseen = failures.split(BackendUnavailable)
+        raise (unforeseen or failures).exceptions[0] from None
 
 
 async def _translate_due(article_id: str, runner: EngineRunner, reading: SharedReading) -> None:
