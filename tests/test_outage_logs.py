@@ -138,14 +138,16 @@ class TestStoppedDatabase:
             assert f"The database at 127.0.0.1:{port}/gone is away" in line
             assert PASSWORD not in line
 
-
     def test_it_is_no_error_of_translations_that_it_fails_together(
         self, installation: Installation, postgres: PostgresServer
     ) -> None:
         installation.environment["LOCALES"] = "es,pt"
         with running_command(installation, "serve") as serving:
             assert deliver_article(serving, 0) == 202
-        with slow_engine() as engine, running_command(installation, "worker", **engine.environment) as working:
+        with (
+            slow_engine() as engine,
+            running_command(installation, "worker", **engine.environment) as working,
+        ):
             wait_until(lambda: engine.waiting_count == 2)
             postgres.stop()
             try:
