@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+
+from starlette.types import Receive, Scope, Send
 
 from monitoring.app.application import App, is_page
 from monitoring.app.changes import LOOK_INTERVAL_SECONDS
@@ -20,13 +22,7 @@ from monitoring.contract.application import build_contract_app
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply, notes_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from starlette.types import Receive, Scope, Send
-
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 
 class MonitoringService:

@@ -7,19 +7,16 @@ import sys
 import threading
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from logging import LogRecord
+from types import TracebackType
+from typing import Any
+from uuid import UUID
 
 from pythonjsonlogger.json import JsonFormatter
 
 from monitoring.contract.request_ids import RequestIdFilter
+from monitoring.settings import Settings
 from monitoring.tracing import current_trace_id
-
-if TYPE_CHECKING:
-    from logging import LogRecord
-    from types import TracebackType
-    from uuid import UUID
-
-    from monitoring.settings import Settings
 
 # The fields of a JSON line, in order: those of every record, of some records, and of the access log.
 FIELDS = (

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
 
 # They add a second series to every counter, which Prometheus does not use.
 disable_created_metrics()  # type: ignore[no-untyped-call]

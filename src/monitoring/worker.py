@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
 
 from monitoring.articles.backlog import measure_translations
 from monitoring.articles.engine_runner import open_engine
@@ -13,6 +13,7 @@ from monitoring.articles.site.writing import SiteWriter
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.articles.withdrawal import sweep_removals, withdraw_again
 from monitoring.auth.upkeep import delete_expired_revocations
+from monitoring.backends.assembly import Backends
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.repeating import repeat
@@ -38,11 +39,6 @@ from monitoring.notifications.sweeping import (
     sweep_misdated_notifications,
     sweep_notifications,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from monitoring.backends.assembly import Backends
 
 # Longer than between sweeps, because it counts every row that is not done.
 MEASURE_INTERVAL_SECONDS = 30.0

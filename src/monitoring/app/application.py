@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.app import maintenance_form, monitor_filter, monitor_form
 from monitoring.app.changes import Changes
@@ -33,18 +36,10 @@ from monitoring.app.rendering import ROOT, Pages
 from monitoring.app.routing import for_members
 from monitoring.app.turns import Turns
 from monitoring.app.visits import Visit
+from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.problems import Problem
 from monitoring.contract.witness import Witness
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from monitoring.contract.catalogue import Catalogue
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 NAME = "app"  # stands in metrics and the access log, where API requests have their operation
 

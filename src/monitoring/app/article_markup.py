@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,8 +18,6 @@ from markupsafe import Markup
 from monitoring.articles.translation.html_tokens import RAW_TEXT_ELEMENTS, Token, TokenKind, tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nh3 import Cleaner
 
 MAX_LEVELS = 32

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from monitoring.app.article_words import name_language
 from monitoring.app.incident_timeline import Entry, Tone, tell_delivery
-from monitoring.articles.models import Happening
+from monitoring.articles.models import Article, Happening, HistoryEntry
 from monitoring.articles.withdrawal import PUBLISHER
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import COMMAND_LINE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from monitoring.articles.models import Article, HistoryEntry
-    from monitoring.audit.models import AuditEntry
-    from monitoring.notifications.models import NotificationDelivery
+from monitoring.audit.models import AuditEntry
+from monitoring.notifications.models import NotificationDelivery
 
 # An article is translated into many locales at once, and corrected segment by segment: that is one entry.
 BURST = timedelta(minutes=10)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
 from monitoring.app.article_markup import Block, read_blocks
 from monitoring.app.words import capitalize
-from monitoring.articles.translation.article import texts_for_readers
+from monitoring.articles.translation.article import Path, Texts, texts_for_readers
 from monitoring.articles.translation.documents import TextFormat
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from monitoring.articles.translation.article import Path, Texts
 
 # Longer than a long article, and short enough that any text is laid out within a second. Markdown costs ten
 # times as much as HTML of the same length.

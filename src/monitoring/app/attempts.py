@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from starlette.requests import Request
 
 from monitoring.app import cookies
 from monitoring.audit.actions import Action
@@ -18,9 +19,6 @@ from monitoring.members.refusals import Refused
 from monitoring.members.rules import read_email
 from monitoring.members.sign_in import record_refusal
 from monitoring.settings import RateLimitPolicy
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
 
 # Most refusals of one person that the audit log notes, wherever they come from.
 NOTED_OF_ONE_PERSON = RateLimitPolicy("sign_in_noted", 20, 3600)

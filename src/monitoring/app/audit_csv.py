@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from monitoring.app.audit_words import describe_action
 from monitoring.app.csv_words import write_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from monitoring.audit.models import AuditEntry
+from monitoring.audit.models import AuditEntry
 
 _HEAD = ("happened_at", "actor", "address", "action", "in words", "subject", "subject_id", "changes")
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from monitoring.app.audit_words import KINDS
 from monitoring.app.sentences import REFUSALS
 from monitoring.audit.filters import EntryFilter
 from monitoring.audit.models import MAX_CHARACTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from zoneinfo import ZoneInfo
 
 ACTORS = {"": "people and programs", "people": "people", "programs": "programs with an API key"}
 _IS_BY_KEY = {"people": False, "programs": True}

@@ -5,17 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from monitoring.app.marks import read_marks
-from monitoring.members.sessions import read_standings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from monitoring.app.marks import Shown
-    from monitoring.members.sessions import Standing
+from monitoring.app.marks import Shown, read_marks
+from monitoring.members.sessions import Standing, read_standings
 
 LOOK_INTERVAL_SECONDS = 1.0
 

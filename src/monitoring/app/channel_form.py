@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import orjson
 
@@ -12,18 +12,13 @@ from monitoring.app.channel_words import HINTS, LABELS
 from monitoring.app.document_rules import document_rules
 from monitoring.app.routing_form import read_routing, write_routing
 from monitoring.app.words import capitalize
+from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.configurations import member_of
-from monitoring.contract.document import published_document
+from monitoring.contract.document import Json, Node, published_document
+from monitoring.contract.problems import Problem
+from monitoring.contract.validation import Check
 from monitoring.notifications.configuration import configuration_of, secret_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from monitoring.contract.catalogue import Catalogue
-    from monitoring.contract.document import Json, Node
-    from monitoring.contract.problems import Problem
-    from monitoring.contract.validation import Check
-    from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.models import NotificationChannel
 
 _UNION, _PATCHES = "NotificationChannelCreate", "NotificationChannelUpdate"
 _WITHOUT_A_FIELD = ("type", "events", "routing", "enabled")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from zoneinfo import ZoneInfo
-
-    from monitoring.checks.tallies import Summary
-    from monitoring.checks.timeline import Window
+from monitoring.checks.tallies import Summary
+from monitoring.checks.timeline import Window
 
 _MINUTE = timedelta(minutes=1)
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from monitoring.app.words import write_duration, write_percent, write_utc_day
+from monitoring.checks.latest import Glimpse
+from monitoring.checks.timeline import Durations, Window
 from monitoring.monitors.health import Outcome, State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from monitoring.checks.latest import Glimpse
-    from monitoring.checks.timeline import Durations, Window
 
 MAX_BARS = 40
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from base64 import b85decode, b85encode
 from contextlib import suppress
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 from zlib import compress, decompress
 
@@ -17,12 +16,10 @@ from starlette.responses import Response
 
 from monitoring.app import cookies
 from monitoring.app.rendering import PAGE_HEADERS
+from monitoring.app.visits import Visit
 from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt, is_encrypted
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.members.kept_answers import Answer, find_answer, keep_answer
-
-if TYPE_CHECKING:
-    from monitoring.app.visits import Visit
 
 _ANSWER = "answer"  # of the part of an address that tells which answer is meant
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from starlette.datastructures import QueryParams
+from starlette.responses import Response
 
 from monitoring.app import cookies
 from monitoring.app.list_view import read_view
 from monitoring.app.rendering import write_query
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
+from monitoring.app.visits import Visit
 
 # A longer query is forgotten: browsers keep cookies of 4,096 bytes.
 MAX_QUERY_CHARACTERS = 2000

@@ -10,19 +10,15 @@ import hashlib
 import hmac
 import re
 import secrets
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
+from uuid import UUID
+
+from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import Response
 
 from monitoring.members.models import MAX_EMAIL_CHARACTERS
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from pydantic import SecretStr
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 _TOKEN_BYTES = 32
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from io import StringIO
-from typing import TYPE_CHECKING
 
 from monitoring.contract.timestamps import write_timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # A spreadsheet takes text that begins with one of these for a formula (OWASP, CSV injection). Some take the
 # full-width forms for the others.

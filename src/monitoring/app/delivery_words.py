@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import orjson
 
 from monitoring.app.channel_words import name_event
+from monitoring.contract.document import Json
 from monitoring.notifications.grouping import DIGEST
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.contract.document import Json
-    from monitoring.notifications.models import NotificationDelivery
+from monitoring.notifications.models import NotificationDelivery
 
 # A sum of events names so many monitors.
 MOST_NAMED = 3

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from monitoring.contract.document import published_document
-from monitoring.contract.validation import rules_of
-
-if TYPE_CHECKING:
-    from monitoring.contract.validation import Validation
+from monitoring.contract.validation import Validation, rules_of
 
 
 def document_rules() -> Validation:

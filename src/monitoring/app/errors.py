@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.app.sentences import DECLINED, Declined, Sentence
+from monitoring.app.visits import Visit
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
 from monitoring.contract.answering import ExceptionAnswers, ServerStopped
+from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.problems import NAMES_BY_STATUS, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from starlette.responses import Response
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from monitoring.app.visits import Visit
-    from monitoring.contract.catalogue import Catalogue
 
 log = logging.getLogger(__name__)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -12,26 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import orjson
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from monitoring.app.changes import Marks
 from monitoring.app.cookies import read_density
 from monitoring.app.marks import Shown, Source
 from monitoring.app.rendering import LIVE_POLICY, PAGE_HEADERS
-from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
+from monitoring.app.routing import Handler
+from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, Visit
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import notes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
-
-    from starlette.types import Receive, Scope, Send
-
     from monitoring.app.application import App
-    from monitoring.app.changes import Marks
-    from monitoring.app.routing import Handler
-    from monitoring.app.visits import Visit
 
-    Sources: TypeAlias = Callable[[Visit], Awaitable[Sequence[Shown]]]
+Sources: TypeAlias = Callable[[Visit], Awaitable[Sequence[Shown]]]
 
 T = TypeVar("T")
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from monitoring.app.channel_words import name_event, name_way
 from monitoring.app.words import go_on_with
-from monitoring.notifications.models import DeliveryStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from monitoring.incidents.models import Incident, IncidentNote
-    from monitoring.notifications.models import NotificationDelivery
+from monitoring.incidents.models import Incident, IncidentNote
+from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 
 
 class Tone(StrEnum):

@@ -6,14 +6,11 @@ sends is put together again as all lines, where a mask stands for a credential t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from monitoring.app.visits import Form
 from monitoring.backends.encryption import MASK
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from monitoring.app.visits import Form
 
 FIELD = "request_headers"
 

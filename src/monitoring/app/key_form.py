@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from monitoring.app.sentences import REFUSALS
 from monitoring.auth.names import is_name
 from monitoring.auth.scopes import SCOPES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SCOPE_WORDS = {
     "monitors:read": (

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from monitoring.auth.models import ApiKey
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.auth.service import LAST_USED_GRAIN
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from monitoring.auth.models import ApiKey
 
 _SUFFIX = " (new)"
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from uuid import UUID
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from uuid import UUID
-
-    from monitoring.monitors.reading import Outline
+from monitoring.monitors.reading import Outline
 
 # So that the page of a team with thousands of monitors stays small. A link leads to the rest of a group.
 MAX_GROUPS = 28

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from starlette.datastructures import QueryParams
 
 from monitoring.app.monitor_filter import echo_filter, split_tags
 from monitoring.app.rendering import write_query
 from monitoring.monitors.reading import MonitorOrder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.datastructures import QueryParams
 
 MAX_PAGE_DIGITS = 6
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, available_timezones
 
 from monitoring.app.document_rules import document_rules
@@ -14,16 +14,12 @@ from monitoring.app.entries import read_tags, split_entries
 from monitoring.app.maintenance_words import LABELS
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.words import capitalize
+from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import write_timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from monitoring.contract.catalogue import Catalogue
-    from monitoring.contract.document import Json
-    from monitoring.contract.validation import Check
-    from monitoring.monitors.maintenance.models import MaintenanceWindow
+from monitoring.contract.validation import Check
+from monitoring.monitors.maintenance.models import MaintenanceWindow
 
 Texts = dict[str, str]
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from monitoring.app.words import write_duration
-
-if TYPE_CHECKING:
-    from monitoring.monitors.maintenance.models import MaintenanceWindow
+from monitoring.monitors.maintenance.models import MaintenanceWindow
 
 LABELS = {
     "starts_at": "Begins",

@@ -6,18 +6,15 @@ last.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.fields import read_id
 from monitoring.backends.rowsets import id_rowset, pack_ids
 from monitoring.backends.statements import is_postgres, spell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 # For sources that are the installation's.
 EVERYWHERE = UUID(int=0)

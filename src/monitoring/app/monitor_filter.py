@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+
+from starlette.datastructures import QueryParams
 
 from monitoring.app.document_rules import document_rules
 from monitoring.app.words import capitalize
+from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document
+from monitoring.contract.problems import Problem
+from monitoring.contract.validation import Check
 from monitoring.monitors.reading import MonitorFilter
-
-if TYPE_CHECKING:
-    from starlette.datastructures import QueryParams
-
-    from monitoring.contract.catalogue import Catalogue
-    from monitoring.contract.problems import Problem
-    from monitoring.contract.validation import Check
 
 _NAMES = ("status", "tag", "search")
 

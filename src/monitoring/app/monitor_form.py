@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 from monitoring.app.document_rules import document_rules
 from monitoring.app.entries import read_tags, split_entries
 from monitoring.app.monitor_words import FORM_ORDER, HINTS, LABELS
 from monitoring.app.words import capitalize
 from monitoring.backends.encryption import MASK
-from monitoring.contract.document import published_document
+from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.document import Json, Node, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.schemas import types_of
-from monitoring.monitors.configuration import default_configuration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from monitoring.contract.catalogue import Catalogue
-    from monitoring.contract.document import Json, Node
-    from monitoring.contract.validation import Check
-    from monitoring.monitors.configuration import Configuration
+from monitoring.contract.validation import Check
+from monitoring.monitors.configuration import Configuration, default_configuration
 
 Texts = dict[str, str]
 

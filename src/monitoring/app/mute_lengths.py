@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from monitoring.contract.problems import Problem
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # In hours. The first is offered at first: it ends by itself, should nobody think of it again.
 MUTE_LENGTHS = {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from monitoring.monitors.service import name_monitors, name_newest_monitors
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # A form with more boxes would be slow to load and to look through.
 MOST_OFFERED = 1000

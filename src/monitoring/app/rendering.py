@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -13,11 +14,7 @@ from starlette.responses import Response
 from monitoring.app.words import FILTERS
 from monitoring.app.zones import writing_in
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 ROOT = "/app"
 

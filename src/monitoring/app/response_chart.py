@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from monitoring.app.chart_axes import HOURS, Axis, Tick, mark_times
 from monitoring.app.words import write_milliseconds
 from monitoring.app.zones import UTC_ZONE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
-    from zoneinfo import ZoneInfo
-
-    from monitoring.checks.tallies import Summary
-    from monitoring.checks.timeline import Window
+from monitoring.checks.tallies import Summary
+from monitoring.checks.timeline import Window
 
 SIDE = 1000
 # A shade is never too narrow to be seen.

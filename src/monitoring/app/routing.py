@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from monitoring.app.coming_back import come_back, lead_to
 from monitoring.app.rendering import ROOT
 from monitoring.app.sentences import NOTICES, Declined
+from monitoring.app.visits import Visit
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
     from monitoring.app.application import App
-    from monitoring.app.visits import Visit
 
-    Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
-    Guard: TypeAlias = Callable[[Visit], Response | None]
+Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
+Guard: TypeAlias = Callable[[Visit], Response | None]
 
 
 def for_strangers(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from monitoring.app.entries import read_tags
 from monitoring.app.words import write_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from monitoring.contract.document import Json
+from monitoring.contract.document import Json
 
 # In seconds, with their words.
 DELAYS = (

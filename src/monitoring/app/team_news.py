@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+from uuid import UUID
 
 from monitoring.app.words import isolate
-from monitoring.incidents.models import IncidentState
+from monitoring.incidents.models import Incident, IncidentState
 from monitoring.incidents.service import count_open, list_incidents
 from monitoring.members.service import name_members
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.service import name_monitors
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from uuid import UUID
-
-    from monitoring.incidents.models import Incident
 
 # The newest of each kind. Whoever hears more than a few forgets the first.
 NAMED = 5

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from uuid import UUID
 from weakref import WeakValueDictionary
 
 from monitoring.contract.problems import Problem
 from monitoring.metrics import RATE_LIMIT_HITS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractAsyncContextManager
-    from uuid import UUID
 
 # A page takes some milliseconds of its process. So many of one session are in progress at a time.
 AT_ONCE = 4

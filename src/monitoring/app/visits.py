@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -10,37 +11,30 @@ from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from starlette.datastructures import ImmutableMultiDict, QueryParams
+from starlette.requests import Request
+from starlette.responses import Response
 
 from monitoring.app import cookies
-from monitoring.app.rendering import ROOT
-from monitoring.app.sentences import NOTICES, Declined
+from monitoring.app.marks import Shown
+from monitoring.app.rendering import ROOT, Pages
+from monitoring.app.sentences import NOTICES, Declined, Sentence
 from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
+from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.contract.bodies import FORM, receive_body, shorten_header
+from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
 from monitoring.contract.strict_json import REPLACEMENT
 from monitoring.contract.urlencoding import parse_pairs
-from monitoring.members.models import Role
+from monitoring.members.models import Role, Session, User
 from monitoring.members.sessions import Standing, find_session
+from monitoring.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractAsyncContextManager
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
     from monitoring.app.application import App
-    from monitoring.app.marks import Shown
-    from monitoring.app.rendering import Pages
-    from monitoring.app.sentences import Sentence
-    from monitoring.auth.models import Team
-    from monitoring.contract.catalogue import Catalogue
-    from monitoring.members.models import Session, User
-    from monitoring.settings import Settings
 
 
 Form = ImmutableMultiDict[str, str]

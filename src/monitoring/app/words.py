@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -14,9 +14,6 @@ from monitoring.app.zones import UTC_ZONE, current_zone
 from monitoring.articles.translation.codes import readable
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.durations import duration_in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _TIME = Markup('<time datetime="%s" title="%s">%s</time>')
 # The script of live pages keeps the text of these three true (`assets/live.js`).

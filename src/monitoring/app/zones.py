@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from starlette.requests import Request
+
 from monitoring.contract.time_zones import find_time_zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from starlette.requests import Request
 
 COOKIE = "zone"
 

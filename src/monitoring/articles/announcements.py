@@ -5,21 +5,16 @@ The sweep sends what is queued here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from uuid import UUID
 
-from monitoring.articles.models import Translation, TranslationStatus
+from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.representations import represent_state
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
+from monitoring.contract.document import Json
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.routing import Announcement
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
-
-    from monitoring.articles.models import Article
-    from monitoring.contract.document import Json
 
 _EVENTS = {
     TranslationStatus.TRANSLATED: "article.translated",

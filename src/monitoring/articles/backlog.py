@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from tortoise.functions import Count, Min
 
@@ -16,9 +17,6 @@ from monitoring.metrics import (
     forget,
     record_age,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 UNDONE_STATUSES = (*OPEN_STATUSES, TranslationStatus.FAILED)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
+from monitoring.articles.translation.engines import Engine
 from monitoring.articles.translation.engines.pacing import Pace, Window
 from monitoring.articles.translation.terms import NO_TERMS, Terms, read_terms
-from monitoring.settings import SettingsError
-
-if TYPE_CHECKING:
-    from monitoring.articles.translation.engines import Engine
-    from monitoring.settings import Settings
+from monitoring.settings import Settings, SettingsError
 
 _NEEDED = {
     "deepl": ["translator_api_key"],

@@ -6,11 +6,14 @@ revision, however many messages come and whenever a worker dies.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+from uuid import UUID
 
 from tortoise.expressions import F, Q
+from tortoise.queryset import QuerySet
 
 from monitoring.articles.announcements import announce_translation
 from monitoring.articles.history import note_translation
@@ -20,12 +23,6 @@ from monitoring.backends import leases
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.metrics import TRANSLATIONS_FINISHED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
-
-    from tortoise.queryset import QuerySet
 
 
 @dataclass(frozen=True, slots=True)

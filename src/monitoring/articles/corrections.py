@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from monitoring.articles.announcements import find_readers
 from monitoring.articles.memory import (
@@ -19,20 +19,14 @@ from monitoring.articles.memory import (
 from monitoring.articles.models import Article, Translation
 from monitoring.articles.queueing import NEVER, queue_again
 from monitoring.articles.refusals import find_refusals, forget_refusals
-from monitoring.articles.translation.article import read_article
+from monitoring.articles.translation.article import SourceArticle, read_article
 from monitoring.articles.translation.codes import accepted
+from monitoring.articles.translation.judgement import Fault
 from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.articles.translation.article import SourceArticle
-    from monitoring.articles.translation.judgement import Fault
-    from monitoring.audit.actors import Actor
-
 
 # A hostile article takes seconds. It gets its own threads: the shared ones store files and resolve names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-correct")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+from uuid import UUID
 
 from monitoring.articles.chosen_engine import make_engine, read_chosen_terms
 from monitoring.articles.company import Company
@@ -17,16 +19,11 @@ from monitoring.articles.translation.article import SourceArticle, TranslatedArt
 from monitoring.articles.translation.engines import Engine, PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.judgement import find_fault
 from monitoring.articles.translation.memory_budget import TooMuchMarkupError
+from monitoring.articles.translation.terms import Terms
 from monitoring.articles.usage import metered
 from monitoring.metrics import ENGINE_ANSWERS_REFUSED, ENGINE_ERRORS, ENGINE_SECONDS
+from monitoring.settings import Settings
 from monitoring.tracing import span
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-    from uuid import UUID
-
-    from monitoring.articles.translation.terms import Terms
-    from monitoring.settings import Settings
 
 Result = TypeVar("Result")
 

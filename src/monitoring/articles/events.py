@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from monitoring.articles.models import PublicationStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 # The words of the document's pattern for `event` and `status`, without their endings. A word that is the end
 # of another one comes after it.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -30,6 +30,7 @@ from monitoring.articles.representations import (
 )
 from monitoring.articles.tasks import ask_for_translation
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
+from monitoring.auth.callers import Caller
 from monitoring.backends.current import current_backends
 from monitoring.contract.cacheable import digest_of, is_known
 from monitoring.contract.cursors import decode_cursor
@@ -39,9 +40,6 @@ from monitoring.contract.replies import NOT_MODIFIED, Reply
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.logs import log_article
 from monitoring.metrics import DELIVERIES
-
-if TYPE_CHECKING:
-    from monitoring.auth.callers import Caller
 
 # Whoever keeps a translation asks each time whether it is still current, and no proxy keeps it for others.
 REVALIDATED = {"Cache-Control": "private, no-cache"}

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
-from monitoring.articles.models import Happening, HistoryEntry
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from monitoring.articles.models import Article, Translation
+from monitoring.articles.models import Article, Happening, HistoryEntry, Translation
 
 # So that an article that its publisher saves every minute has no endless history.
 KEPT_REVISIONS = 20

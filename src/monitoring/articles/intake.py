@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+from uuid import UUID
 
+from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.exceptions import IntegrityError
 
 from monitoring.articles.models import Article, PublicationStatus
@@ -16,7 +20,7 @@ from monitoring.articles.storage import (
     round_transaction,
     turn_seconds,
 )
-from monitoring.articles.submissions import private_folder, read_tags
+from monitoring.articles.submissions import Submission, private_folder, read_tags
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import (
     BackendUnavailable,
@@ -26,18 +30,9 @@ from monitoring.backends.errors import (
 )
 from monitoring.backends.fields import uuid7_text
 from monitoring.backends.inserts import insert_together
+from monitoring.backends.rounds import Take
 from monitoring.backends.rowsets import nested_rowset, pack
 from monitoring.backends.statements import spell
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
-
-    from monitoring.articles.submissions import Submission
-    from monitoring.backends.rounds import Take
 
 # What a round does with a submission: it makes an article, or says why it could not store one, or leaves it
 # to a transaction of its own (None).

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+from uuid import UUID
 
 from tortoise.expressions import Subquery
 
@@ -12,10 +14,6 @@ from monitoring.articles.translation.article import read_article
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.statements import is_postgres
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from uuid import UUID
 
 # In place of an engine: what people have corrected.
 PEOPLE = "people"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from tortoise import fields
 from tortoise.models import Model
 
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 
 class PublicationStatus(StrEnum):

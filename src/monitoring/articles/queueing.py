@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tortoise.expressions import Subquery
+from tortoise.queryset import QuerySet
 
 from monitoring.articles.intake import insert_translations
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from tortoise.queryset import QuerySet
 
 # As if the last message had been sent at the beginning of time: the next sweep finds the article.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.service import LISTED_FIELDS
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
+from monitoring.auth.callers import Caller
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.fields import read_id
 from monitoring.backends.pages import Page
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.contract.problems import Problem
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.auth.callers import Caller
 
 # More changes than this are not collected: the newest articles are looked at one by one until a page is full.
 FEW_CHANGES = 1000

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from tortoise.expressions import Subquery
 
 from monitoring.articles.memory import batches
 from monitoring.articles.models import RefusedSegment, Translation
 from monitoring.articles.translation.judgement import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
 
 
 async def store_refusals(translation_id: UUID, refused: Mapping[str, str]) -> None:

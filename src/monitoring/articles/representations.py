@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from monitoring.articles.models import PublicationStatus
+from monitoring.articles.models import Article, PublicationStatus, Translation
+from monitoring.backends.pages import Page
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from monitoring.articles.corrections import TranslatedSegment
-    from monitoring.articles.models import Article, Translation
-    from monitoring.backends.pages import Page
 
 
 def represent_accepted(articles: Sequence[Article], locales: Sequence[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from monitoring.articles.models import Article, PublicationStatus, SiteFiles, TranslationStatus
 from monitoring.articles.queueing import NEVER
@@ -17,9 +17,6 @@ from monitoring.articles.storage import (
     remove_other_exports,
 )
 from monitoring.backends.current import current_backends
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 
 @dataclass(slots=True)

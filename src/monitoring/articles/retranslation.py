@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 from uuid import UUID
+
+from tortoise.queryset import QuerySet
 
 from monitoring.articles.memory import forget_article, recall_corrections, recall_segments
 from monitoring.articles.models import OPEN_STATUSES, Article, Translation, TranslationStatus
 from monitoring.articles.queueing import NEVER, queue_again
 from monitoring.articles.service import ARTICLES_A_PAGE
 from monitoring.articles.translation.article import read_article
+from monitoring.articles.translation.engines import Engine
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tortoise.queryset import QuerySet
-
-    from monitoring.articles.translation.engines import Engine
 
 FINISHED = (TranslationStatus.TRANSLATED, TranslationStatus.FAILED)
 

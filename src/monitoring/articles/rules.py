@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from monitoring.articles.models import PublicationStatus
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # Where a submission may tell its time, the best first: when it was sent, else when the article was published.
 # Times of different fields are never compared.

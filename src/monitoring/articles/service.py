@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
+from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.exceptions import IntegrityError
 from tortoise.expressions import Q, Subquery
 
@@ -51,15 +53,8 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
 from monitoring.backends.inserts import insert_together
-from monitoring.backends.pages import read_page
+from monitoring.backends.pages import Page, read_page
 from monitoring.logs import log_article
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
-
-    from monitoring.backends.pages import Page
 
 # A single statement over all articles would one day exceed the time limit of a statement.
 ARTICLES_A_PAGE = 200

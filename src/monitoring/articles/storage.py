@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
+from uuid import UUID
 
 import orjson
+from tortoise.backends.base.client import BaseDBAsyncClient
 
 from monitoring.articles.exports import EXPORTS
 from monitoring.articles.exports.pages import LOCALE
+from monitoring.articles.exports.protocol import Export
+from monitoring.articles.models import Article
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.contract.timestamps import write_timestamp
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
-    from datetime import datetime
-    from typing import Unpack
-    from uuid import UUID
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
-
-    from monitoring.articles.exports.protocol import Export
-    from monitoring.articles.models import Article
+if TYPE_CHECKING:  # they would load a library
     from monitoring.backends.objects import BlogStorage, Version
 
 Versions: TypeAlias = "Mapping[str, Version]"  # by path

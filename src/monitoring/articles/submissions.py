@@ -5,19 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from monitoring.articles.events import read_status
+from monitoring.articles.models import PublicationStatus
 from monitoring.articles.rules import SOURCE_TIME_FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from monitoring.articles.models import PublicationStatus
 
 MAX_FOLDER_CHARACTERS = 120
 MAX_TAG_CHARACTERS = 255

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from uuid import UUID
 
 from tortoise.expressions import Subquery
+from tortoise.queryset import QuerySet
 
 from monitoring.articles.claims import is_due, note_worker_deaths
 from monitoring.articles.models import Article, PublicationStatus, Translation
@@ -16,13 +19,6 @@ from monitoring.articles.tasks import translate_article
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.leases import NUDGE_INTERVAL, is_idle, sweep_idle
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from tortoise.queryset import QuerySet
 
 MAX_ARTICLES_A_SWEEP = 200
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from monitoring.articles.claims import claim_translation, needs_to_be_alone
-from monitoring.articles.engine_runner import current_engine, locales_at_once
+from monitoring.articles.engine_runner import EngineRunner, current_engine, locales_at_once
 from monitoring.articles.translation_attempt import SharedReading, attempt_translation
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.tasks import task
 from monitoring.logs import log_article
-
-if TYPE_CHECKING:
-    from monitoring.articles.engine_runner import EngineRunner
 
 
 async def ask_for_translation(article_id: str) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from monitoring.articles.announcements import announce_translation
-from monitoring.articles.claims import lease
+from monitoring.articles.claims import TranslationClaim, lease
+from monitoring.articles.engine_runner import EngineRunner
 from monitoring.articles.history import note_translation
 from monitoring.articles.memory import note_uses, recall_corrections, recall_segments, remember_segments
-from monitoring.articles.models import Happening, TranslationStatus
+from monitoring.articles.models import Article, Happening, TranslationStatus
 from monitoring.articles.refusals import store_refusals
 from monitoring.articles.rules import (
     BUDGET_INTERVAL,
@@ -24,6 +25,7 @@ from monitoring.articles.rules import (
     shorten_reason,
 )
 from monitoring.articles.storage import find_versions, page_transaction, put_page
+from monitoring.articles.translation.article import SourceArticle, TranslatedArticle
 from monitoring.articles.translation.engines import (
     EngineError,
     PermanentEngineError,
@@ -35,14 +37,6 @@ from monitoring.backends.database import transaction
 from monitoring.backends.errors import DatabaseUnavailable, StorageUnavailable
 from monitoring.backends.outage import note_refusal
 from monitoring.metrics import SEGMENTS_LEFT_IN_ENGLISH, TRANSLATIONS_FINISHED
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
-    from monitoring.articles.claims import TranslationClaim
-    from monitoring.articles.engine_runner import EngineRunner
-    from monitoring.articles.models import Article
-    from monitoring.articles.translation.article import SourceArticle, TranslatedArticle
 
 log = logging.getLogger(__name__)
 

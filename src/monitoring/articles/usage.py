@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from tortoise.expressions import F
 
 from monitoring.articles.models import EngineUsage, Translation, TranslationStatus
+from monitoring.articles.translation.engines import Engine
 from monitoring.articles.translation.engines.metered import Cost, MeteredEngine
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.metrics import ENGINE_CHARACTERS, ENGINE_REQUESTS
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
-    from monitoring.articles.translation.engines import Engine
-
 
 # Stands in the reason of every translation that waits for the budget.
 OF_THE_BUDGET = "of this month's"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from contextlib import suppress
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from uuid import UUID
 
 from tortoise.expressions import Q, Subquery
 
@@ -15,7 +16,7 @@ from monitoring.articles.memory import forget_segments
 from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.rules import SENT_FIELD
 from monitoring.articles.storage import SOURCE_LOCALE, find_page, page_transaction, remove_pages
-from monitoring.articles.submissions import identify_article, private_folder
+from monitoring.articles.submissions import Submission, identify_article, private_folder
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
@@ -25,13 +26,6 @@ from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.backends.outage import note_refusal
 from monitoring.logs import log_article
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.articles.submissions import Submission
 
 # A worker that stalled may store a translation after the files were removed. It has given up long before.
 LATE_FILES = timedelta(minutes=15)

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr, unescape
 
+from monitoring.articles.corrections import TranslatedSegment
 from monitoring.articles.translation.codes import CODE
 from monitoring.articles.translation.engines.batches import UNSENDABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from monitoring.articles.corrections import TranslatedSegment
 
 NAMESPACE = "urn:oasis:names:tc:xliff:document:2.0"  # of every 2.x
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
 from monitoring.contract.timestamps import write_timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 MAX_VALUE_CHARACTERS = 200
 MAX_CHANGES = 50

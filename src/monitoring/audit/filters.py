@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from tortoise.queryset import QuerySet
+
+from monitoring.audit.models import AuditEntry
 from monitoring.backends.fields import first_uuid7_at
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from tortoise.queryset import QuerySet
-
-    from monitoring.audit.models import AuditEntry
 
 
 @dataclass(frozen=True, slots=True)

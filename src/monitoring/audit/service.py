@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
-from monitoring.audit.filters import EVERYTHING
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
+from monitoring.audit.changes import Change
+from monitoring.audit.filters import EVERYTHING, EntryFilter
 from monitoring.audit.models import MAX_CHARACTERS, AuditEntry
 from monitoring.backends.pages import Page, read_page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from monitoring.audit.actions import Action
-    from monitoring.audit.actors import Actor
-    from monitoring.audit.changes import Change
-    from monitoring.audit.filters import EntryFilter
-
 
 INSERTED_AT_ONCE = 500
 

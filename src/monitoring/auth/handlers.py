@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+
+from starlette.requests import Request
 
 from monitoring.auth import revocations
-from monitoring.auth.client_authentication import read_client_credentials
+from monitoring.auth.client_authentication import ClientCredentials, read_client_credentials
 from monitoring.auth.limits import client_network, count_request
+from monitoring.auth.models import ApiKey
 from monitoring.auth.representations import (
     represent_introspection,
     represent_keys,
@@ -23,15 +26,6 @@ from monitoring.backends.current import current_backends
 from monitoring.contract.cacheable import CACHE_CONTROL
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import NO_STORE, Reply
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.requests import Request
-
-    from monitoring.auth.client_authentication import ClientCredentials
-    from monitoring.auth.models import ApiKey
-
 
 # docs/running.md tells operators to wait this long between publishing a key and signing with it.
 JWKS_HEADERS = {"Cache-Control": CACHE_CONTROL}

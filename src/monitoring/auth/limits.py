@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.requests import HTTPConnection
 
+from monitoring.backends.counters import Allowance
 from monitoring.backends.current import current_backends
 from monitoring.contract.caller_networks import network_of, plain_address
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import notes_of
 from monitoring.metrics import RATE_LIMIT_HITS
-
-if TYPE_CHECKING:
-    from starlette.requests import HTTPConnection
-
-    from monitoring.backends.counters import Allowance
-    from monitoring.settings import RateLimitPolicy
+from monitoring.settings import RateLimitPolicy
 
 
 async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys: str) -> None:

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import datetime
 
 from monitoring.backends.current import current_backends
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
 
 MAX_LINK_CHARACTERS = 1024
 HS256 = "HS256"  # RFC 7518 §3.2

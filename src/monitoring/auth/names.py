@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
 
+from monitoring.contract.configurations import Configuration
 from monitoring.outbound.hosts import host_of
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
 
 # As the document's `name` fields say too.
 MAX_NAME_CHARACTERS = 100

@@ -6,16 +6,13 @@ import hashlib
 import hmac
 import re
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+
+from pydantic import SecretStr
+from starlette.requests import Request
 
 from monitoring.contract.bodies import receive_early
 from monitoring.contract.problems import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pydantic import SecretStr
-    from starlette.requests import Request
 
 SIGNATURE_TOLERANCE_SECONDS = 300
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from monitoring.auth.scopes import SCOPES
-from monitoring.auth.tokens import AUDIENCE, LIFETIME_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from monitoring.auth.tokens import TokenClaims
+from monitoring.auth.tokens import AUDIENCE, LIFETIME_SECONDS, TokenClaims
 
 _CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
 

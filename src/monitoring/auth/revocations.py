@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from monitoring.auth.models import ApiKey, RevokedToken
 from monitoring.auth.service import find_living_key
 from monitoring.auth.tokens import InvalidTokenError, TokenClaims, verify_token
 from monitoring.backends.current import current_backends
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 
 class AnotherClientsTokenError(Exception):

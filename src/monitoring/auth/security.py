@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Never
+from collections.abc import Sequence
+from typing import Never
+
+from pydantic import SecretStr
+from starlette.requests import Request
 
 from monitoring.auth.callers import Caller
 from monitoring.auth.limits import client_address, client_network, count_request, demand_allowance
 from monitoring.auth.publishers import find_fault_of_signature, has_access_token, is_any_secret
 from monitoring.auth.service import find_living_key
-from monitoring.auth.tokens import InvalidTokenError, verify_token
+from monitoring.auth.tokens import InvalidTokenError, TokenClaims, verify_token
 from monitoring.backends.current import current_backends
+from monitoring.contract.document import Node
 from monitoring.contract.problems import Problem
 from monitoring.contract.routing import operation_of
 from monitoring.contract.security import SecurityHandler
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pydantic import SecretStr
-    from starlette.requests import Request
-
-    from monitoring.auth.tokens import TokenClaims
-    from monitoring.contract.document import Node
 
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*)")  # RFC 6750 §2.1
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import orjson
 from tortoise.exceptions import IntegrityError
 
 from monitoring.audit.actions import Action
-from monitoring.audit.actors import COMMAND_LINE
+from monitoring.audit.actors import COMMAND_LINE, Actor
 from monitoring.audit.service import record
 from monitoring.auth.credentials import (
     NO_KEY_SHA256,
@@ -21,18 +22,11 @@ from monitoring.auth.credentials import (
     is_same_secret,
 )
 from monitoring.auth.models import ApiKey, Team
-from monitoring.auth.tokens import InvalidTokenError
+from monitoring.auth.tokens import InvalidTokenError, TokenClaims
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id, uuid7
 from monitoring.backends.statements import spell
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from monitoring.audit.actors import Actor
-    from monitoring.auth.tokens import TokenClaims
 
 # "Last used" is exact to the hour, which saves a write with every request.
 LAST_USED_GRAIN = timedelta(hours=1)

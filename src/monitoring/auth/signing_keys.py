@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey, generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from jwt.algorithms import OKPAlgorithm, RSAAlgorithm
+from pydantic import SecretStr
 
 from monitoring.settings.private_keys import PrivateKey, read_private_key
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pydantic import SecretStr
 
 HS256 = "HS256"
 

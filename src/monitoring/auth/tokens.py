@@ -6,22 +6,18 @@ The first signing key signs, and any of them verifies.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import jwt
 from jwt.utils import base64url_decode, base64url_encode
+from pydantic import SecretStr
 
 from monitoring.auth.signing_keys import HS256, SigningKey, read_signing_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pydantic import SecretStr
-
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 LIFETIME_SECONDS = 86_400  # 24 hours, by the published interface
 TOKEN_TYPE = "at+jwt"  # noqa: S105 - a media type (RFC 9068 §2.1)

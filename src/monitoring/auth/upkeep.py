@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from monitoring.auth.models import RevokedToken
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # The clocks of two machines may differ. One must not delete a row that the other still needs.
 KEPT_AFTER_EXPIRY = timedelta(hours=1)

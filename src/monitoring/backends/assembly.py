@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,12 +16,10 @@ from monitoring.backends.queue import TaskQueue
 from monitoring.backends.rounds import Rounds
 from monitoring.backends.statements import is_postgres
 from monitoring.backends.tasks import Task, find_tasks
+from monitoring.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
-
     from monitoring.backends.objects import BlogStorage
-    from monitoring.settings import Settings
 
 __all__ = ["Backends", "current_backends", "open_backends"]
 

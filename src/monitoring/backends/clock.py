@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from monitoring.backends.errors import BackendUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 READ_INTERVAL_SECONDS = 1.0
 

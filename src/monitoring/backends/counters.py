@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections import OrderedDict, defaultdict
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from pydantic import SecretStr
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -18,11 +19,6 @@ from redis.exceptions import ReadOnlyError, RedisError
 from monitoring.backends.outage import Breaker
 from monitoring.backends.redis_address import outage_of_redis
 from monitoring.settings import RateLimitPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from pydantic import SecretStr
 
 __all__ = ["Allowance", "Counters", "RateLimitPolicy", "open_counters"]
 

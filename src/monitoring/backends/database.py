@@ -6,15 +6,17 @@ import asyncio
 import os
 import pkgutil
 import re
-from collections.abc import Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
+from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.context import TortoiseContext
 from tortoise.exceptions import OperationalError
 from tortoise.transactions import in_transaction
@@ -25,21 +27,12 @@ from monitoring.backends.database_clients.configuration import (
     configure_tortoise,
 )
 from monitoring.backends.errors import DatabaseUnavailable, TablesInUse
+from monitoring.backends.outage import Outage
 from monitoring.backends.statements import is_postgres
 from monitoring.backends.tortoise_bridge import activated, find_applied_migrations, make_table_of_migrations
 from monitoring.backends.write_probe import write_probe
 from monitoring.metrics import DATABASE_POOL_CONNECTIONS
-from monitoring.settings import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from contextlib import AbstractContextManager
-    from datetime import datetime
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
-
-    from monitoring.backends.outage import Outage
-    from monitoring.settings import Settings
+from monitoring.settings import Settings, SettingsError
 
 # Two processes that migrate PostgreSQL at once take turns; the number is arbitrary and ours.
 _MIGRATION_LOCK = 7_023_417_065

@@ -5,12 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
 
 MAX_NAME_BYTES = 255
 

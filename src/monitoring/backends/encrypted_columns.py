@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
+
+from tortoise.models import Model
+from tortoise.queryset import QuerySet
 
 from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt, is_up_to_date
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from typing import Any
-    from uuid import UUID
-
-    from tortoise.models import Model
-    from tortoise.queryset import QuerySet
 
 Row = TypeVar("Row", bound="Model")
 

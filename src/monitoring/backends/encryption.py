@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from pydantic import SecretStr
 
 from monitoring.backends.current import current_backends
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pydantic import SecretStr
 
 # What answers say instead of text that is kept encrypted.
 MASK = "********"

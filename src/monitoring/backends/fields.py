@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
 import uuid_utils
 from tortoise import fields
 from tortoise.fields.base import Field
+from tortoise.models import Model
 from uuid_utils.compat import uuid7 as generate_uuid7
 
 from monitoring.backends.tortoise_bridge import columns_of, field_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from tortoise.models import Model
 
 Moment = TypeVar("Moment", datetime, datetime | None)
 Json = TypeVar("Json")

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import count, groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import orjson
+from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.fields import UUIDField
 from tortoise.models import Model
 
 from monitoring.backends.fields import JsonTextField
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.backends.tortoise_bridge import columns_of, field_of, note_saved, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from uuid import UUID
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
 
 
 async def insert_together(connection: BaseDBAsyncClient, *rows: Model) -> None:

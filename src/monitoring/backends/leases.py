@@ -10,27 +10,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID, uuid4
 
 from tortoise.expressions import F, Q
 from tortoise.models import Model
+from tortoise.queryset import QuerySet
 
 from monitoring.backends.clock import TOLERANCE
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.outage import note_delay
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-
-    from tortoise.queryset import QuerySet
-
-    from monitoring.backends.tasks import Task
+from monitoring.backends.tasks import Task
 
 HEARTBEATS_A_LEASE = 3
 

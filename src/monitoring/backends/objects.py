@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import time
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -14,18 +15,16 @@ from urllib.parse import urlsplit
 
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PreconditionError
 from obstore.store import LocalStore, MemoryStore, from_url
+from pydantic import SecretStr
 
 from monitoring.backends.durable_files import SIGN_OF_LIFE, remove_drafts, try_to_write, write_durably
 from monitoring.backends.errors import StorageChanged, StorageUnavailable, describe_error
 from monitoring.backends.outage import SETTLING_SECONDS, Outage, outage_of
 from monitoring.settings import SettingsError
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
+if TYPE_CHECKING:  # names of the stubs alone
     from obstore import ObjectMeta, PutMode, UpdateVersion
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
-    from pydantic import SecretStr
 
 Version: TypeAlias = "PutMode"  # what must still be stored under a path when something is put there
 

@@ -9,13 +9,10 @@ import logging
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
 
 from monitoring.backends.errors import BackendUnavailable, describe_error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 RETRY_AFTER_SECONDS = 5.0
 

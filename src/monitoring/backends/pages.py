@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
+from uuid import UUID
 
 from tortoise.models import Model
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from tortoise.queryset import QuerySet
+from tortoise.queryset import QuerySet
 
 Row = TypeVar("Row", bound=Model)
 

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import dramatiq
 import redis
+from dramatiq import Broker, Message
 from dramatiq.brokers.stub import StubBroker
+from pydantic import SecretStr
 
 from monitoring.backends.errors import BackendUnavailable, QueueUnavailable, describe_error
 from monitoring.backends.outage import Breaker, note_refusal
 from monitoring.backends.redis_address import outage_of_redis
 from monitoring.backends.redis_broker import NAMESPACE, PatientBroker
-from monitoring.tracing import carry, span
+from monitoring.backends.rounds import Rounds, Take
+from monitoring.backends.tasks import Task
+from monitoring.tracing import Carrier, carry, span
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from dramatiq import Broker, Message
-    from pydantic import SecretStr
-
-    from monitoring.backends.rounds import Rounds, Take
-    from monitoring.backends.tasks import Task
-    from monitoring.tracing import Carrier
-
-    _Delayed: TypeAlias = tuple[Message[Any], int | None]  # by so many milliseconds
+_Delayed: TypeAlias = tuple[Message[Any], int | None]  # by so many milliseconds
 
 SEND_TIMEOUT_SECONDS = 1.0
 IDLE_POLL_MS = 250

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from monitoring.backends.assembly import Backends
 from monitoring.backends.clock import READ_INTERVAL_SECONDS
 from monitoring.backends.errors import BackendUnavailable
-from monitoring.backends.outage import note_delay
+from monitoring.backends.outage import Outage, note_delay
 from monitoring.backends.repeating import repeat
 from monitoring.metrics import BACKEND_UP, forget_the_service
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from monitoring.backends.assembly import Backends
-    from monitoring.backends.outage import Outage
 
 # A readiness probe gets an answer within two seconds: a backend that hangs for this long counts as away.
 PATIENCE_SECONDS = 1.0

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import redis
-from dramatiq import Consumer
+from dramatiq import Consumer, Message, MessageProxy
 from dramatiq.brokers.redis import RedisBroker
 from dramatiq.errors import BrokerConnectionError
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from dramatiq import Message, MessageProxy
-
-    from monitoring.backends.outage import Outage
+from monitoring.backends.outage import Outage
 
 NAMESPACE = "monitoring"
 REDIS_TIMEOUT_SECONDS = 1.0

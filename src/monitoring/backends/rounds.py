@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from monitoring.tracing import carry, link, span
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from monitoring.tracing import Carrier
+from monitoring.tracing import Carrier, carry, link, span
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
 
 import orjson
+from tortoise.backends.base.client import BaseDBAsyncClient
 
 from monitoring.backends.statements import is_postgres
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from uuid import UUID
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
 
 
 def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str]) -> str:

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tortoise.context import TortoiseContext
 from tortoise.migrations.autodetector import MigrationAutodetector
-from tortoise.migrations.writer import format_migration_name
+from tortoise.migrations.writer import MigrationWriter, format_migration_name
 
 from monitoring.backends.database_clients.configuration import APP_LABEL, MODEL_MODULES, configure_app
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from pathlib import Path
-
-    from tortoise.migrations.writer import MigrationWriter
 
 
 async def make_migrations(name: str, model_modules: Sequence[str] = MODEL_MODULES) -> list[Path]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tortoise.backends.base.client import BaseDBAsyncClient
+from tortoise.backends.base.client import BaseDBAsyncClient
 
 # There is a statement for each number of rows that is inserted at once.
 _REMEMBERED_STATEMENTS = 200

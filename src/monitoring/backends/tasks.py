@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import QueueUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable
 
 TASK_MODULES = (
     "monitoring.articles.tasks",

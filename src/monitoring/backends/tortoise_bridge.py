@@ -11,18 +11,17 @@ tests/backends/test_tortoise_assumptions.py checks each of them:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tortoise import context as tortoise_context
+from tortoise.backends.base.client import BaseDBAsyncClient
+from tortoise.context import TortoiseContext
+from tortoise.fields.base import Field
 from tortoise.models import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
-    from tortoise.context import TortoiseContext
-    from tortoise.fields.base import Field
     from tortoise.migrations.executor import MigrationExecutor
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from tortoise import fields
+from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.models import Model
 
 from monitoring.backends.statements import spell
-
-if TYPE_CHECKING:
-    from tortoise.backends.base.client import BaseDBAsyncClient
 
 # As many pages of SQLite as a request writes: where these do not fit, a single one may.
 CONTENT_BYTES = 64 * 1024

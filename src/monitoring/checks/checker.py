@@ -6,10 +6,11 @@ import asyncio
 import logging
 import random
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
+from monitoring.backends.assembly import Backends
 from monitoring.backends.clock import SMALLEST_JUMP
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable
@@ -19,17 +20,12 @@ from monitoring.checks.gathering import Gathering
 from monitoring.checks.lanes import POSTPONEMENT_JITTER, Lanes, Postponements, Turn
 from monitoring.checks.load import Load
 from monitoring.checks.prober import open_prober
+from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.storing import Checked
 from monitoring.metrics import CHECKS_IN_FLIGHT, record_check
 from monitoring.monitors.health import GRACE
+from monitoring.settings import Settings
 from monitoring.tracing import span
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine
-
-    from monitoring.backends.assembly import Backends
-    from monitoring.checks.probes.protocol import Finding
-    from monitoring.settings import Settings
 
 TICK_SECONDS = 0.5
 # The pauses while more is due than one claim takes. The second one applies if some of it was refused, because

@@ -6,9 +6,10 @@ Pausing a monitor takes the claim away.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID, uuid4
 
 import orjson
@@ -17,14 +18,10 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.probes import registry
+from monitoring.checks.probes.protocol import Probe
 from monitoring.monitors.health import GRACE, Health, State
 from monitoring.monitors.warnings import Warnings
 from monitoring.notifications.subjects import KnownMonitor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from monitoring.checks.probes.protocol import Probe
 
 # A lease lasts for the check itself, and this much longer for waiting, asking if we are blind, and storing.
 LEASE_MARGIN = timedelta(seconds=15)

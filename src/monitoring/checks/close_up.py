@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import is_postgres, spell
@@ -11,12 +10,9 @@ from monitoring.checks.phases import read_sums
 from monitoring.checks.results import spell_row
 from monitoring.checks.retention import oldest_result_kept
 from monitoring.checks.tallies import Summary
-from monitoring.checks.timeline import ceil, divide, floor
+from monitoring.checks.timeline import Window, ceil, divide, floor
 from monitoring.monitors.health import Outcome
-
-if TYPE_CHECKING:
-    from monitoring.checks.timeline import Window
-    from monitoring.monitors.models import Monitor
+from monitoring.monitors.models import Monitor
 
 # More than a phone can show apart. A day has as many quarters of an hour.
 MAX_WINDOWS = 96

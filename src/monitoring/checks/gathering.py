@@ -5,18 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from monitoring.backends.errors import BackendUnavailable, TransactionConflict
 from monitoring.backends.outage import note_delay
-from monitoring.checks.storing import store
+from monitoring.checks.storing import Checked, store
 from monitoring.tracing import span
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from monitoring.checks.storing import Checked
 
 GATHER_SECONDS = 0.15
 MAX_STORED_AT_ONCE = 500

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
+from starlette.requests import Request
+
 from monitoring.audit.actions import Action
+from monitoring.auth.callers import Caller
 from monitoring.auth.limits import count_request
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -26,11 +28,6 @@ from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.recording import record_act
 from monitoring.monitors.service import get_monitor
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-
-    from monitoring.auth.callers import Caller
 
 UPTIME_RANGE = timedelta(days=30)
 RESPONSE_TIMES_RANGE = timedelta(hours=24)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
 
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.muting import list_muted
 from monitoring.notifications.routing import INTERRUPTED, Announcement
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.notifications.subjects import MonitorSubject
+from monitoring.notifications.subjects import MonitorSubject
 
 # However often this service goes offline, a team is told no more often than this.
 SHORTEST_DISTANCE = timedelta(hours=1)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
+from uuid import UUID
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from uuid import UUID
-
-    from monitoring.checks.claims import Claimed
+from monitoring.checks.claims import Claimed
 
 # One lane in this many is kept for teams with hardly anything running. If other teams' dead servers fill the
 # process, a team that comes would otherwise wait for a free lane, which may take as long as a timeout.

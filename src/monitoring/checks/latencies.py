@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from math import ceil, log
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 # The ratio between the bounds of a bucket. Its middle is 1 % away from both. The other 1 % is for rounding to
 # whole milliseconds: below 50 ms no bucket holds two of them, and from there on it costs less than that.

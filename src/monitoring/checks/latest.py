@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.results import spell_row
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
 
 # Each monitor has its own SELECT, and SQLite allows no more of them in a UNION (SQLITE_MAX_COMPOUND_SELECT).
 MAX_MONITORS = 500

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+
+from tortoise.backends.base.client import BaseDBAsyncClient
 
 from monitoring.backends.database import transaction
 from monitoring.backends.statements import is_postgres
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
 
 # Processes that make or drop partitions take turns. The number of the lock is arbitrary.
 _PARTITION_LOCK = 7_023_417_066

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from tortoise.backends.base.client import BaseDBAsyncClient
 
 from monitoring.backends.fields import read_id
 from monitoring.backends.statements import spell
 from monitoring.monitors.health import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
 
 # Only answers: of a failure, some phases are missing, and its time is a timeout's.
 _SUM = f"""

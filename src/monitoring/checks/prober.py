@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
-from monitoring.checks.probes.protocol import Finding
+from monitoring.checks.claims import Claimed
+from monitoring.checks.probes.protocol import Finding, Probe
 from monitoring.checks.sight import Sight, is_about_the_network
 from monitoring.checks.witnesses import Witnesses
 from monitoring.monitors.health import Outcome, State
 from monitoring.outbound.client import HttpClient
-from monitoring.outbound.dialer import open_configured_dialer
+from monitoring.outbound.dialer import Dialer, open_configured_dialer
 from monitoring.outbound.resolving import Resolver
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from monitoring.checks.claims import Claimed
-    from monitoring.checks.probes.protocol import Probe
-    from monitoring.outbound.dialer import Dialer
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 BLIND = Finding(Outcome.UNKNOWN, message="The service itself was offline")
 

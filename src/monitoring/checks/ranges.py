@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from datetime import datetime, timedelta
+from typing import Literal
 
 from monitoring.contract.timestamps import read_timestamp
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 WindowName = Literal["hour", "day"]
 

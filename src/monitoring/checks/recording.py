@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
+from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.results import CheckResult
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.checks.probes.protocol import Finding
 
 MAX_MESSAGE_CHARACTERS = 255
 MAX_MS = 86_400_000

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from monitoring.checks.cursors import encode_moment
-from monitoring.checks.results import COLUMNS
+from monitoring.checks.response_times import ResponseTimes
+from monitoring.checks.results import COLUMNS, CheckResult
+from monitoring.checks.tallies import Tally
+from monitoring.checks.timeline import Durations, Window
+from monitoring.checks.uptime import Uptime
 from monitoring.contract.timestamps import write_timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.checks.response_times import ResponseTimes
-    from monitoring.checks.results import CheckResult
-    from monitoring.checks.tallies import Tally
-    from monitoring.checks.timeline import Durations, Window
-    from monitoring.checks.uptime import Uptime
 
 PERCENTS = (50, 90, 95, 99)
 

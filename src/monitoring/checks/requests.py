@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
 from monitoring.monitors.models import Watch
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 
 async def request_check(monitor_id: UUID, now: datetime) -> None:

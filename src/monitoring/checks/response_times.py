@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.checks.models import Rollup
+from monitoring.checks.ranges import Range, WindowName
 from monitoring.checks.results import tally_results
 from monitoring.checks.retention import oldest_kept
 from monitoring.checks.rollups import DAILY, HOURLY, read_progress, tally_of
-from monitoring.checks.tallies import Tally
-from monitoring.checks.timeline import ceil, divide, floor
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.checks.ranges import Range, WindowName
-    from monitoring.checks.tallies import Summary
-    from monitoring.checks.timeline import Window
+from monitoring.checks.tallies import Summary, Tally
+from monitoring.checks.timeline import Window, ceil, divide, floor
 
 _HOUR, _DAY = HOURLY.length, DAILY.length
 

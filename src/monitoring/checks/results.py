@@ -6,10 +6,12 @@ There are more of them than of anything else, so they have no model: PostgreSQL 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.exceptions import IntegrityError
 
 from monitoring.backends.current import current_backends
@@ -19,11 +21,6 @@ from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.partitions import create_partitions
 from monitoring.checks.phases import sum_phases, transfer_of
 from monitoring.checks.tallies import Tally
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
 
 
 class CheckResult(NamedTuple):

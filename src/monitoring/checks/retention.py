@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -11,9 +10,7 @@ from monitoring.backends.statements import is_postgres
 from monitoring.checks.models import Rollup
 from monitoring.checks.partitions import drop_partitions
 from monitoring.checks.rollups import DAILY, HOURLY, read_progress
-
-if TYPE_CHECKING:
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 # SQLite has one writer at a time, and this many rows keep it busy for a few hundredths of a second.
 ROWS_A_PORTION = 500

@@ -5,6 +5,7 @@ Results stay as they were stored. How time counts is put in order: what lies in 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from monitoring.incidents.models import Incident
 from monitoring.monitors.models import StateChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from monitoring.checks.storing import Checked
 
 _MICROSECOND = timedelta(microseconds=1)

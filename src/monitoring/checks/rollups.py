@@ -7,10 +7,12 @@ job's progress. A worker that finds it locked leaves the job to the other one.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
+
+from tortoise.backends.base.client import BaseDBAsyncClient
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -22,11 +24,6 @@ from monitoring.checks.phases import Phases
 from monitoring.checks.results import tally_results
 from monitoring.checks.tallies import Tally
 from monitoring.checks.timeline import floor
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
 
 # After this time all results of an hour are stored: a claim ends at most 75 seconds after its check began.
 SETTLING_TIME = timedelta(minutes=10)

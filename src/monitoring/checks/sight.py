@@ -5,19 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from monitoring.checks.witnesses import FEWEST_DOMAINS
+from monitoring.checks.witnesses import FEWEST_DOMAINS, Witnesses
 from monitoring.metrics import CHECKER_BLIND
-from monitoring.outbound.exchanges import OutboundRequest
+from monitoring.outbound.exchanges import Exchange, OutboundRequest
 from monitoring.outbound.failures import FailureCode
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from monitoring.checks.witnesses import Witnesses
-    from monitoring.outbound.exchanges import Exchange
 
 ANSWER_SECONDS = 5.0
 

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from tortoise.backends.base.client import BaseDBAsyncClient
 
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7_text
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import spell
+from monitoring.checks.claims import Claimed
 from monitoring.checks.interruptions import Interrupted, announce_interruptions
+from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.recording import record
-from monitoring.checks.results import insert_results
+from monitoring.checks.results import CheckResult, insert_results
 from monitoring.checks.rewinding import forget_future, rewind
 from monitoring.checks.slots import next_check_at
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, Opening, open_incidents, resolve_incidents
 from monitoring.monitors.announcements import Warned, announce_warnings
-from monitoring.monitors.health import Outcome, State, observe, outcome_in_maintenance, status_of
-from monitoring.monitors.warnings import weigh_certificate, weigh_degradation
+from monitoring.monitors.health import Observation, Outcome, State, observe, outcome_in_maintenance, status_of
+from monitoring.monitors.warnings import Warnings, weigh_certificate, weigh_degradation
 from monitoring.notifications.tasks import nudge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
-
-    from monitoring.checks.claims import Claimed
-    from monitoring.checks.probes.protocol import Finding
-    from monitoring.checks.results import CheckResult
-    from monitoring.monitors.health import Observation
-    from monitoring.monitors.warnings import Warnings
 
 _WATCH = {
     "monitor_id": "uuid",

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from monitoring.monitors.health import State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from monitoring.monitors.health import StateChange
+from monitoring.monitors.health import State, StateChange
 
 Window = tuple[datetime, datetime]
 

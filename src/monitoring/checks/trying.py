@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
 from monitoring.backends.current import current_backends
 from monitoring.checks.prober import open_prober
+from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.probes.registry import COLUMNS, read_probe
+from monitoring.contract.document import Json
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import (
     default_configuration,
     sent_configuration_of,
     store_configuration,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.checks.probes.protocol import Finding
-    from monitoring.contract.document import Json
-    from monitoring.monitors.models import Monitor
+from monitoring.monitors.models import Monitor
 
 
 async def try_configuration(given: Mapping[str, Json], monitor: Monitor | None = None) -> Finding:

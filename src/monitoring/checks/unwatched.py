@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from monitoring.backends.database import transaction
 from monitoring.monitors.health import GRACE
 from monitoring.monitors.models import Monitor, Watch
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 MONITORS_AT_ONCE = 500
 

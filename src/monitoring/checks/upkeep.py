@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from monitoring.checks.partitions import ensure_partitions
 from monitoring.checks.rollups import roll_up
 from monitoring.checks.unwatched import tell_unwatched
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # Storing makes a partition that is missing, but then every process that stores has to wait for it.
 DAYS_AHEAD = timedelta(days=3)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
-from monitoring.checks.timeline import Timeline, divide
+from tortoise.queryset import QuerySet
+
+from monitoring.checks.ranges import Range
+from monitoring.checks.timeline import Durations, Timeline, Window, divide
 from monitoring.monitors import health
 from monitoring.monitors.maintenance.reading import read_spans
-from monitoring.monitors.models import StateChange
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from datetime import datetime
-    from uuid import UUID
-
-    from tortoise.queryset import QuerySet
-
-    from monitoring.checks.ranges import Range
-    from monitoring.checks.timeline import Durations, Window
-    from monitoring.monitors.models import Monitor
+from monitoring.monitors.models import Monitor, StateChange
 
 # How many changes are read at once. A server that breaks and heals all the time makes a million in a year.
 PORTION = 2000

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from tortoise.backends.base.client import BaseDBAsyncClient
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.fields import read_id, read_moment
 from monitoring.backends.rowsets import id_rowset, pack_ids
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.checks.timeline import measure
+from monitoring.checks.timeline import Window, measure
 from monitoring.monitors.health import State, StateChange
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
-
-    from monitoring.checks.timeline import Window
 
 # Of a monitor that was only up, or only down.
 _RATIOS = {State.UP: 1.0, State.DOWN: 0.0}

@@ -8,18 +8,15 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from monitoring.checks.claims import Claimed
 from monitoring.monitors.health import GRACE, State
+from monitoring.outbound.dialer import Call, Dialer
 from monitoring.outbound.failures import ExchangeFailed, FailureCode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from monitoring.checks.claims import Claimed
-    from monitoring.outbound.dialer import Call, Dialer
-    from monitoring.outbound.resolving import Resolver
-    from monitoring.outbound.targets import Endpoint
+from monitoring.outbound.resolving import Resolver
+from monitoring.outbound.targets import Endpoint
 
 # With fewer domains, or on fewer servers, all may well be down at once.
 FEWEST_DOMAINS = 5

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 from uuid import UUID
 
 import typer
@@ -14,7 +14,7 @@ import typer
 from monitoring.articles import queueing, restoring, service
 from monitoring.articles.chosen_engine import make_engine
 from monitoring.articles.corrections import BrokenCodes, UnknownSegment, correct, list_segments
-from monitoring.articles.models import PublicationStatus, TranslationStatus
+from monitoring.articles.models import Article, PublicationStatus, TranslationStatus
 from monitoring.articles.representations import represent_article
 from monitoring.articles.retranslation import Choice, estimate, retranslate
 from monitoring.articles.usage import list_usage, this_month
@@ -25,9 +25,6 @@ from monitoring.backends.current import current_backends
 from monitoring.cli.commands import AsJson, run_command, show_row, show_rows
 from monitoring.cli.failing import fail
 from monitoring.settings.values import normalise_locale
-
-if TYPE_CHECKING:
-    from monitoring.articles.models import Article
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from multiprocessing.connection import Connection
 
-from monitoring.backends.assembly import open_backends
+from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.readiness import open_signs_of_life
+from monitoring.backends.tasks import Task
 from monitoring.cli.lifeline import say_ready
 from monitoring.cli.stopping import Stop, run_until_stopped
+from monitoring.settings import Settings
 from monitoring.tracing import sending_traces
-
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractAsyncContextManager
-    from multiprocessing.connection import Connection
-
-    from monitoring.backends.assembly import Backends
-    from monitoring.backends.tasks import Task
-    from monitoring.settings import Settings
 
 
 def run_in_background(

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from multiprocessing.connection import Connection
 
 import uvloop
 
 from monitoring.backends.tasks import find_tasks
 from monitoring.checks.checker import run_checker
 from monitoring.cli.background import run_in_background
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 # A checker asks workers to send what it announces, and for nothing else. So articles need not be loaded.
 TASKS = find_tasks(["monitoring.notifications.tasks"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
 
 import orjson
 import typer
@@ -15,10 +17,6 @@ from monitoring.backends.assembly import open_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.cli.failing import fail
 from monitoring.settings import read_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
-    from datetime import datetime
 
 Result = TypeVar("Result")
 

@@ -5,27 +5,22 @@ from __future__ import annotations
 import logging
 import os
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.auth import service
-from monitoring.auth.models import ApiKey
+from monitoring.auth.models import ApiKey, Team
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.signing_keys import Algorithm, generate_signing_key
 from monitoring.backends.encryption import generate_encryption_key
 from monitoring.members.invitations import find_invitation, invite
 from monitoring.members.models import Role
 from monitoring.members.service import list_members
+from monitoring.settings import Settings
 from monitoring.settings.private_keys import claims_to_be_private_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from monitoring.auth.models import Team
-    from monitoring.settings import Settings
 
 log = logging.getLogger(__name__)
 

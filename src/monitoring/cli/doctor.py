@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 from tortoise.exceptions import OperationalError
 
-from monitoring.backends.assembly import open_backends
+from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.errors import BackendUnavailable, describe_error
 from monitoring.backends.statements import is_postgres
 from monitoring.cli.commands import AsJson, show_rows
 from monitoring.settings import CheckerSettings, Settings, WorkerSettings, read_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from monitoring.backends.assembly import Backends
 
 PATIENCE_SECONDS = 15.0
 

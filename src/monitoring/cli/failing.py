@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import typer
 
 from monitoring.settings import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def fail(sentence: str) -> NoReturn:

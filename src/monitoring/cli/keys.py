@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from monitoring.auth import service
+from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import DEFAULT_SCOPES, SCOPES
 from monitoring.cli.commands import (
     AsJson,
@@ -17,9 +18,6 @@ from monitoring.cli.commands import (
     show_rows,
 )
 from monitoring.cli.failing import fail
-
-if TYPE_CHECKING:
-    from monitoring.auth.models import ApiKey
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from monitoring.cli.failing import fail
 from monitoring.cli.open_files import affordable_backlog
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 
 @contextmanager

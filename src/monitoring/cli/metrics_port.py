@@ -7,10 +7,10 @@ import math
 import os
 import struct
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from prometheus_client import (
     REGISTRY,
@@ -23,12 +23,7 @@ from prometheus_client import (
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
-from monitoring.settings import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from monitoring.settings import Settings
+from monitoring.settings import Settings, SettingsError
 
 # How often the files of children are read, if some come and go meanwhile.
 READINGS = 20

@@ -5,19 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import typer
 from tortoise.exceptions import OperationalError
 
+from monitoring.backends.database import Schema, open_database
 from monitoring.backends.database import migrate as migrate_database
-from monitoring.backends.database import open_database
 from monitoring.backends.errors import DatabaseUnavailable, TablesInUse
 from monitoring.cli.failing import fail
-
-if TYPE_CHECKING:
-    from monitoring.backends.database import Schema
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 log = logging.getLogger(__name__)
 

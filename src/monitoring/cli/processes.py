@@ -8,7 +8,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import socket
+from collections.abc import Callable
 from contextlib import ExitStack
+from multiprocessing.connection import Connection
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,10 +27,6 @@ from monitoring.settings import CheckerSettings, MigrationSettings, Settings, Wo
 from monitoring.tracing import demand_packages
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
-    from multiprocessing.connection import Connection
-
     from monitoring.cli.supervising import Supervisor
 
 # Modules that children share the memory of.

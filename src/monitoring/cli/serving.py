@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import socket
+from collections.abc import Callable
+from multiprocessing.connection import Connection
 
 from monitoring.backends.assembly import open_storage_of
 from monitoring.cli.lifeline import say_ready
@@ -12,14 +14,8 @@ from monitoring.cli.migrating import demand_migrated_database
 from monitoring.cli.stopping import Stop, run_until_stopped
 from monitoring.cli.web_server import configure_server
 from monitoring.contract.uvicorn_bridge import WebServer
+from monitoring.settings import Settings
 from monitoring.tracing import sending_traces
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
-    from multiprocessing.connection import Connection
-
-    from monitoring.settings import Settings
 
 
 def demand_working_backends(settings: Settings) -> None:

@@ -8,12 +8,10 @@ import logging
 import os
 import signal
 import threading
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection
+from typing import Any
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 DROPPING_SECONDS = 5.0

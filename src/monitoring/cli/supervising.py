@@ -12,19 +12,17 @@ import multiprocessing
 import signal
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
+from multiprocessing.connection import Connection
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from monitoring.cli.failing import reporting_wrong_settings
 from monitoring.cli.stopping import DROPPING_SECONDS, SIGNALS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from multiprocessing.connection import Connection
 
 STEADY_SECONDS = 10.0
 MAX_PAUSE_SECONDS = 30.0

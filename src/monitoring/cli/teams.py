@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from tortoise.exceptions import IntegrityError
 
 from monitoring.auth import service
+from monitoring.auth.models import Team
 from monitoring.cli.commands import (
     AsJson,
     check_name,
@@ -18,9 +19,6 @@ from monitoring.cli.commands import (
 )
 from monitoring.cli.failing import fail
 from monitoring.settings import read_settings
-
-if TYPE_CHECKING:
-    from monitoring.auth.models import Team
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from collections.abc import Coroutine
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -12,14 +13,9 @@ from monitoring.cli.commands import AsJson, represent_moment, run_command, show_
 from monitoring.cli.failing import fail
 from monitoring.members import service
 from monitoring.members.invitations import Invited, invite, make_reset_code
-from monitoring.members.models import Role
+from monitoring.members.models import Role, User
 from monitoring.members.refusals import Refused
 from monitoring.settings import read_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-    from monitoring.members.models import User
 
 Result = TypeVar("Result")
 

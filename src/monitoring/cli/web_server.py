@@ -10,12 +10,12 @@ from monitoring.cli.open_files import ADDRESS_PART, affordable_backlog, affordab
 from monitoring.contract import uvicorn_bridge
 from monitoring.contract.connection_limits import ConnectionLimits
 from monitoring.contract.document import published_document
+from monitoring.contract.uvicorn_bridge import ServerConfig
+from monitoring.settings import Settings
 from monitoring.tracing import is_tracing
 
 if TYPE_CHECKING:
     from monitoring.asgi import MonitoringService
-    from monitoring.contract.uvicorn_bridge import ServerConfig
-    from monitoring.settings import Settings
 
 
 def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfig]:

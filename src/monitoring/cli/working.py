@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from multiprocessing.connection import Connection
 
 from monitoring.articles.chosen_engine import make_engine
 from monitoring.cli.background import run_in_background
 from monitoring.cli.migrating import demand_migrated_database
+from monitoring.settings import Settings
 from monitoring.worker import run_worker
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
-    from monitoring.settings import Settings
 
 log = logging.getLogger(__name__)
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 from monitoring.contract.document import Json, Node, published_document
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
 
 Configuration = dict[str, Json]
 

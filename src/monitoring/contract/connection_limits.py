@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
-from typing import TYPE_CHECKING
 
 from monitoring.contract.caller_networks import network_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Requests that wait behind the one that is answered on the same connection. Browsers and SDKs send none.
 MAX_PIPELINED = 16

@@ -21,11 +21,12 @@ document, which tests/contract/test_connexion_assumptions.py checks one by one:
   as `security_handlers`.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from connexion.middleware import main as connexion_main
 from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
@@ -42,9 +43,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.document import Node
 from monitoring.contract.security import SecurityHandler, header_of
-
-if TYPE_CHECKING:
-    import re
 
 Layer = Callable[[ASGIApp], ASGIApp]
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    import asyncio
+import asyncio
+from typing import Protocol
 
 LOOKS_IN_A_TIMEOUT = 4
 

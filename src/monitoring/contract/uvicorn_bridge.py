@@ -22,29 +22,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import socket
 import uuid
+from asyncio import Transport
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import httptools
+from starlette.types import ASGIApp
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import Server
 
+from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
 from monitoring.contract.slow_clients import Watch
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
 
 if TYPE_CHECKING:
-    import socket
-    from asyncio import Transport
-    from collections.abc import Callable, Iterator, Sequence
-
-    from starlette.types import ASGIApp
     from uvicorn._types import ASGI3Application
-
-    from monitoring.contract.catalogue import Catalogue
 
 ServerConfig = Config
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import yaml
 
-if TYPE_CHECKING:
-    from monitoring.contract.document import Json
+from monitoring.contract.document import Json
 
 
 def read_yaml(yaml_bytes: bytes) -> Json:

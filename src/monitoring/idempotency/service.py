@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from uuid import UUID
 
 import orjson
 
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.encrypted_columns import encrypt_column
+from monitoring.backends.encrypted_columns import Encrypted, encrypt_column
 from monitoring.backends.encryption import decrypt, encrypt
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.models import IdempotencyKey
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.backends.encrypted_columns import Encrypted
-    from monitoring.contract.document import Json
 
 LIFETIME = timedelta(hours=24)
 

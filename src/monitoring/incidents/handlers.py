@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
+from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
+from monitoring.contract.document import Json
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.incidents import responding, service
@@ -16,10 +17,6 @@ from monitoring.incidents.representations import (
     represent_page,
 )
 from monitoring.notifications.tasks import nudge
-
-if TYPE_CHECKING:
-    from monitoring.auth.callers import Caller
-    from monitoring.contract.document import Json
 
 
 async def list_incidents(

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tortoise import fields
 from tortoise.models import Model
 
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.contract.document import Json
-
+from monitoring.contract.document import Json
 
 MAX_AUTHOR_CHARACTERS = 255
 

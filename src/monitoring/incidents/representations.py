@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from monitoring.backends.pages import Page
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
-from monitoring.incidents.models import IncidentState
-
-if TYPE_CHECKING:
-    from monitoring.backends.pages import Page
-    from monitoring.incidents.models import Incident, IncidentNote
+from monitoring.incidents.models import Incident, IncidentNote, IncidentState
 
 
 def represent_incident(incident: Incident) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -16,11 +17,6 @@ from monitoring.incidents.service import announcement_of, get_incident
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.routing import ACKNOWLEDGED
 from monitoring.notifications.subjects import find_monitor
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from monitoring.audit.actors import Actor
 
 MAX_NOTES = 500
 

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tortoise.functions import Count
 
 from monitoring.backends.database import after_commit, transaction
 from monitoring.backends.pages import Page, read_page
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Incident, IncidentState, Resolution
 from monitoring.incidents.representations import represent_incident
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.routing import Announcement
-from monitoring.notifications.subjects import describe_monitor
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.contract.document import Json
-    from monitoring.notifications.subjects import MonitorSubject
+from monitoring.notifications.subjects import MonitorSubject, describe_monitor
 
 # Such an update names each row twice, so one statement for thousands of rows would be slow.
 UPDATED_AT_ONCE = 500

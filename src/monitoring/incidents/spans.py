@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from tortoise.expressions import Q
 
 from monitoring.incidents.models import Incident
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 # More than a picture can tell apart.
 MAX_SPANS = 500

@@ -6,9 +6,10 @@ import re
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tortoise.exceptions import IntegrityError
+from tortoise.queryset import QuerySet
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
@@ -21,11 +22,6 @@ from monitoring.members.refusals import INVITATION_DAYS, Refused
 from monitoring.members.rules import check_password, read_email, read_name
 from monitoring.members.service import get_member, lock_team
 from monitoring.members.sessions import end_sessions
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tortoise.queryset import QuerySet
 
 LIFETIME = timedelta(days=INVITATION_DAYS)
 CODE_PREFIX = "mon_invite_"

@@ -6,16 +6,14 @@ They show what was typed, secrets too, so they are stored encrypted, and only th
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from uuid import UUID
 
 from tortoise.exceptions import IntegrityError
 
 from monitoring.backends.database import transaction
 from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt
 from monitoring.members.models import KeptAnswer
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 LIFETIME = timedelta(hours=1)
 KEPT_A_SESSION = 5

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tortoise import fields
 from tortoise.models import Model
 
+from monitoring.auth.models import Team
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import UtcDatetimeField, uuid7
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.auth.models import Team
 
 MAX_EMAIL_CHARACTERS = 254  # RFC 5321 §4.5.3.1.3, without its angle brackets
 MAX_BROWSER_CHARACTERS = 255

@@ -9,19 +9,16 @@ import asyncio
 import secrets
 import threading
 import unicodedata
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from monitoring.contract.problems import Problem
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import Future
 
 Result = TypeVar("Result")
 

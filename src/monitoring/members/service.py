@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from uuid import UUID
 
 from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
 from monitoring.audit.changes import Change
 from monitoring.audit.service import record
 from monitoring.auth.models import Team
@@ -14,12 +16,6 @@ from monitoring.members.passwords import hash_password, is_same_password
 from monitoring.members.refusals import Refused
 from monitoring.members.rules import check_password, read_email
 from monitoring.members.sessions import end_sessions
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from uuid import UUID
-
-    from monitoring.audit.actors import Actor
 
 
 async def list_members(team_id: UUID | None = None) -> list[User]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from uuid import UUID
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
@@ -18,10 +20,6 @@ from monitoring.backends.rowsets import id_rowset, pack_ids
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.members.models import MAX_BROWSER_CHARACTERS, Session, User
 from monitoring.members.refusals import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from uuid import UUID
 
 TOKEN_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 

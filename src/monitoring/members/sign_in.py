@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from monitoring.audit.actions import Action
 from monitoring.audit.actors import somebody
 from monitoring.audit.service import record
 from monitoring.backends.database import transaction
@@ -11,9 +10,6 @@ from monitoring.members.models import User
 from monitoring.members.passwords import hash_password, is_outdated, is_same_password
 from monitoring.members.refusals import Refused
 from monitoring.members.service import find_user
-
-if TYPE_CHECKING:
-    from monitoring.audit.actions import Action
 
 
 async def authenticate(email: str, password: str, *, is_known: bool = False) -> User | None:

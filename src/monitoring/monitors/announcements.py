@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
+from monitoring.contract.document import Json
 from monitoring.contract.timestamps import write_timestamp
-from monitoring.monitors.warnings import is_certificate_to_tell
+from monitoring.monitors.warnings import Warnings, is_certificate_to_tell
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.routing import Announcement
-from monitoring.notifications.subjects import describe_monitor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.contract.document import Json
-    from monitoring.monitors.warnings import Warnings
-    from monitoring.notifications.subjects import MonitorSubject
+from monitoring.notifications.subjects import MonitorSubject, describe_monitor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from monitoring.contract.configurations import Configuration, read_configuration, read_defaults
+from monitoring.contract.document import Json
+from monitoring.monitors.models import Monitor
 from monitoring.monitors.request_headers import read_headers, show_headers, store_headers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.contract.document import Json
-    from monitoring.monitors.models import Monitor
 
 __all__ = [
     "Configuration",

@@ -6,12 +6,9 @@ A patch that says the mask keeps what is stored.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from monitoring.backends.encryption import MASK
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Parts of the names of headers that carry credentials, such as Authorization, Cookie and X-Api-Key.
 _NAME = re.compile("auth|cookie|credential|jwt|key|passw|pwd|secret|session|signature|token", re.IGNORECASE)

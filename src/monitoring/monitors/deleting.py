@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from uuid import UUID
 
 from tortoise.functions import Count, Min
 
 from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
 from monitoring.audit.service import record_many
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7
 from monitoring.contract.problems import Problem
 from monitoring.monitors.models import Monitor, PendingDeletion
 from monitoring.monitors.service import delete_monitor
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from uuid import UUID
-
-    from monitoring.audit.actors import Actor
 
 UNDO_MINUTES = 5
 UNDO_TIME = timedelta(minutes=UNDO_MINUTES)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
+from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
+from monitoring.contract.document import Json
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors import muting, reading, service
 from monitoring.monitors.entity_tags import entity_tag
-from monitoring.monitors.reading import MonitorFilter, row_of
+from monitoring.monitors.reading import MonitorFilter, MonitorRow, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
 from monitoring.notifications.muting import find_mute
-
-if TYPE_CHECKING:
-    from monitoring.auth.callers import Caller
-    from monitoring.contract.document import Json
-    from monitoring.monitors.reading import MonitorRow
 
 
 async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the document

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from typing import NamedTuple
 
 # How late the next check may begin before the time counts as unwatched. If a checker dies, its claim lasts
 # 75 seconds at most (the timeout and 15 seconds), and the next claim may come late.

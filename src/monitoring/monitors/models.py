@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from tortoise import fields
 from tortoise.models import Model
 
+from monitoring.auth.models import Team
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.auth.models import Team
 
 
 class Monitor(Model):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tortoise.expressions import Q
 
 from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
 from monitoring.audit.service import record_many
 from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
@@ -16,12 +18,6 @@ from monitoring.monitors.service import name_monitors
 from monitoring.notifications.models import Mute
 from monitoring.notifications.muting import remove_mutes, skip_waiting, store_mutes
 from monitoring.notifications.turns import LONGEST_WAIT
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from uuid import UUID
-
-    from monitoring.audit.actors import Actor
 
 
 async def mute_monitor(team_id: UUID, monitor_id: UUID, duration_seconds: int | None, *, by: Actor) -> Mute:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tortoise.expressions import F
 
 from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
 from monitoring.audit.service import record_many
 from monitoring.backends.database import transaction
 from monitoring.monitors import rules
@@ -17,12 +19,6 @@ from monitoring.monitors.maintenance.covering import is_covered
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.service import name_monitors
 from monitoring.monitors.watch import restart_watches
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from uuid import UUID
-
-    from monitoring.audit.actors import Actor
 
 
 async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool, by: Actor) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
 
 import orjson
 
@@ -18,10 +20,6 @@ from monitoring.contract.configurations import field_names
 from monitoring.contract.problems import Problem
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.notifications.models import Mute
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
 
 # A monitor's columns, those of its watch that clients see, and its mute, all by name.
 MonitorRow: TypeAlias = "Mapping[str, Any]"

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
 from monitoring.audit.changes import find_changed_fields, find_changes
+from monitoring.audit.models import AuditEntry
 from monitoring.audit.service import make_entry, record
 from monitoring.backends.encryption import MASK
+from monitoring.contract.document import Json
+from monitoring.monitors.configuration import Configuration
+from monitoring.monitors.models import Monitor
 from monitoring.monitors.request_headers import show_headers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.audit.actors import Actor
-    from monitoring.audit.models import AuditEntry
-    from monitoring.contract.document import Json
-    from monitoring.monitors.configuration import Configuration
-    from monitoring.monitors.models import Monitor
 
 
 async def record_act(monitor: Monitor, action: Action, by: Actor | None) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -19,10 +19,6 @@ from monitoring.notifications.routing import REMINDER, route_of
 from monitoring.notifications.rules import MUTED_BEFORE
 from monitoring.notifications.tasks import nudge
 from monitoring.notifications.turns import LONGEST_WAIT
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 # Of one channel in one round. The next round reminds of the others.
 INCIDENTS_AT_ONCE = 1000

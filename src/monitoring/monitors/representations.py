@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from monitoring.contract.configurations import field_names
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
+from monitoring.monitors.reading import MonitorPage, MonitorRow
 from monitoring.monitors.request_headers import show_headers
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from monitoring.monitors.reading import MonitorPage, MonitorRow
 
 
 def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:

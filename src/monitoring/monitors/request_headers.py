@@ -6,7 +6,8 @@ when the monitor is changed or `encrypt_request_headers` finds them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
@@ -14,9 +15,6 @@ from monitoring.backends.encrypted_columns import Encrypted, read_in_order
 from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt, is_up_to_date
 from monitoring.monitors.credentials import find_credentials, mask, unmask
 from monitoring.monitors.models import Monitor
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def store_headers(headers: Mapping[str, str]) -> dict[str, Any]:

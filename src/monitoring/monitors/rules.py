@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from monitoring.auth.names import name_after_host
 from monitoring.backends.encryption import MASK
 from monitoring.contract import configurations
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.contract.document import Json
-    from monitoring.monitors.configuration import Configuration
+from monitoring.monitors.configuration import Configuration
 
 MAX_REQUEST_HEADERS = 20
 

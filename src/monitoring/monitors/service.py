@@ -5,21 +5,25 @@ The audit log has an act if its function is told who did it (`by`).
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tortoise.expressions import F
 
 from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.inserts import insert_together
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import (
+    Configuration,
     default_configuration,
     sent_configuration_of,
     store_configuration,
@@ -30,14 +34,6 @@ from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.monitors.recording import entries_of, record_act, record_change
 from monitoring.monitors.watch import begin_watch, check_changed, restart_watches
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from uuid import UUID
-
-    from monitoring.audit.actors import Actor
-    from monitoring.contract.document import Json
-    from monitoring.monitors.configuration import Configuration
 
 
 async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None) -> Monitor:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
 
 from tortoise.functions import Max
 
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, resolve_incidents
 from monitoring.monitors.health import Health, State
-from monitoring.monitors.models import StateChange, Watch
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.monitors.models import Monitor
+from monitoring.monitors.models import Monitor, StateChange, Watch
 
 # How soon a changed monitor is checked, however often it is changed.
 CHANGE_DELAY = timedelta(seconds=10)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from monitoring.auth.links import read_link, sign_link
-
-if TYPE_CHECKING:
-    from monitoring.notifications.models import NotificationDelivery
+from monitoring.notifications.models import NotificationDelivery
 
 PURPOSE = "acknowledge"
 VALID_FOR = timedelta(days=7)

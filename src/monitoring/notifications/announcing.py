@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import orjson
+from tortoise.backends.base.client import BaseDBAsyncClient
 
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
@@ -20,16 +22,8 @@ from monitoring.notifications.delays import end_delays
 from monitoring.notifications.grouping import Queued, hold_back
 from monitoring.notifications.models import EMAIL, DeliveryStatus, NotificationDelivery
 from monitoring.notifications.muting import is_told_despite_mute, read_mutes
-from monitoring.notifications.routing import BEGINNINGS, Hold, Route
+from monitoring.notifications.routing import BEGINNINGS, Announcement, Hold, Route
 from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from uuid import UUID
-
-    from tortoise.backends.base.client import BaseDBAsyncClient
-
-    from monitoring.notifications.routing import Announcement
 
 # How many rows one statement inserts. It stays far below the time limit of a statement.
 INSERTED_AT_ONCE = 2000

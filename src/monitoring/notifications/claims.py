@@ -7,9 +7,11 @@ else sends it, not even when a client asks for it again.
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -32,10 +34,6 @@ from monitoring.notifications.rules import (
 )
 from monitoring.notifications.stories import LOOK_AGAIN, find_turn, is_end_of_nothing, skip_needless
 from monitoring.notifications.turns import LEASE, has_room, is_due
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
 
 # When the sweep looks again at a delivery that found no room, unless an attempt that ends calls it first.
 NO_ROOM_WAIT = timedelta(seconds=5)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from monitoring.contract.configurations import (
     Configuration,
@@ -11,12 +12,8 @@ from monitoring.contract.configurations import (
     read_defaults,
     read_notes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.contract.document import Json
-    from monitoring.notifications.models import NotificationChannel
+from monitoring.contract.document import Json
+from monitoring.notifications.models import NotificationChannel
 
 __all__ = [
     "Configuration",

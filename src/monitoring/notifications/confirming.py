@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from monitoring.auth.limits import demand_room
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.notifications.announcing import make_delivery
-from monitoring.notifications.models import CONFIRMATION
+from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.routing import Announcement
-
-if TYPE_CHECKING:
-    from monitoring.notifications.models import NotificationChannel
 
 # For how many addresses at most a team's members can have questions sent, in the time of one address's limit.
 ADDRESSES_OF_A_TEAM = 4

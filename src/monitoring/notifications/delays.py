@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from monitoring.notifications.grouping import DIGEST
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
-from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS
+from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS, Announcement, Route
 from monitoring.notifications.rules import OVER_BEFORE_THE_DELAY, TAKEN_BEFORE_THE_DELAY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from monitoring.notifications.routing import Announcement, Route
 
 # A channel, and an incident or a monitor.
 Told = tuple[UUID, UUID | None]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from tortoise.expressions import Q
 
 from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
@@ -26,9 +26,6 @@ from monitoring.notifications.models import (
 from monitoring.notifications.recording import record_act
 from monitoring.notifications.routing import TEST, Announcement
 from monitoring.notifications.rules import CHANNEL_DISABLED
-
-if TYPE_CHECKING:
-    from monitoring.audit.actors import Actor
 
 # How long a test waits for a worker, and for the other side, which has longer than that to answer.
 TEST_PATIENCE = timedelta(seconds=10)

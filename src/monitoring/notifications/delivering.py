@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -12,23 +13,17 @@ from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.outage import note_delay
 from monitoring.metrics import NOTIFICATION_ATTEMPTS
 from monitoring.notifications.channels import CHANNELS
+from monitoring.notifications.channels.protocol import AttemptResult
+from monitoring.notifications.channels.sending import Sender
+from monitoring.notifications.claims import DeliveryClaim
 from monitoring.notifications.disabling import disable, find_failure
 from monitoring.notifications.following import follow
 from monitoring.notifications.grouping import end_parts
 from monitoring.notifications.log_lines import log_failure, log_given_up
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel
 from monitoring.notifications.routing import route_of
-from monitoring.notifications.rules import conclude
+from monitoring.notifications.rules import Conclusion, conclude
 from monitoring.notifications.stories import call_followers
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.notifications.channels.protocol import AttemptResult
-    from monitoring.notifications.channels.sending import Sender
-    from monitoring.notifications.claims import DeliveryClaim
-    from monitoring.notifications.rules import Conclusion
 
 STORE_AGAIN_SECONDS = 1.0
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.deliveries import end_waiting_deliveries
@@ -10,10 +11,6 @@ from monitoring.notifications.log_lines import log_disabled
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import Announcement
 from monitoring.notifications.rules import MAX_ATTEMPTS
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 # So many messages in a row that were refused for good mean that the channel itself is wrong.
 MOST_REFUSED = 10

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import timedelta
+from datetime import datetime, timedelta
 
 # Seconds in a unit, the largest first.
 _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))

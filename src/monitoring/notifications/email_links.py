@@ -7,19 +7,13 @@ is used up by the answer to it, and by every later one.
 from __future__ import annotations
 
 import hashlib
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from monitoring.auth.links import read_link, sign_link
 from monitoring.contract.timestamps import read_timestamp, write_timestamp
-from monitoring.notifications.models import NotificationChannel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from monitoring.notifications.models import NotificationDelivery
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 CONFIRM = "confirm-email"
 UNSUBSCRIBE = "unsubscribe"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import datetime
 
 from monitoring.notifications.models import NotificationChannel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
 
 
 async def follow(channel: NotificationChannel, new_settings: Mapping[str, str], now: datetime) -> None:

@@ -6,27 +6,21 @@ Webhooks and services that keep incidents of their own get every event by itself
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from uuid import UUID
 
 import orjson
 from tortoise.expressions import Q
+from tortoise.queryset import QuerySet
 
 from monitoring.backends.clock import TOLERANCE
 from monitoring.backends.fields import first_uuid7_at
 from monitoring.contract.timestamps import write_timestamp
-from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
-from monitoring.notifications.routing import GATHERED, Hold, route_of
+from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
+from monitoring.notifications.routing import GATHERED, Announcement, Hold, Route, route_of
 from monitoring.notifications.turns import is_due
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from uuid import UUID
-
-    from tortoise.queryset import QuerySet
-
-    from monitoring.notifications.models import NotificationChannel
-    from monitoring.notifications.routing import Announcement, Route
 
 DIGEST = "digest"
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
+from starlette.requests import Request
+
+from monitoring.auth.callers import Caller
 from monitoring.auth.limits import count_request
 from monitoring.backends.current import current_backends
 from monitoring.backends.pages import take_page
 from monitoring.contract.cursors import decode_cursor
+from monitoring.contract.document import Json
 from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.service import act_once
 from monitoring.notifications import deliveries, service
@@ -21,12 +24,6 @@ from monitoring.notifications.representations import (
     represent_delivery,
 )
 from monitoring.notifications.tasks import nudge
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-
-    from monitoring.auth.callers import Caller
-    from monitoring.contract.document import Json
 
 
 async def list_notification_channels(

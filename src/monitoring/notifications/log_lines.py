@@ -6,17 +6,13 @@ The lines are written once the caller's transaction is committed.
 from __future__ import annotations
 
 import logging
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from monitoring.backends.database import after_commit
 from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.rules import MAX_ATTEMPTS
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 log = logging.getLogger(__name__)
 

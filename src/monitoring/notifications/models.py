@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from tortoise import fields
 from tortoise.models import Model
 
+from monitoring.auth.models import Team
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.auth.models import Team
-
 
 # The type of channels whose address must be confirmed.
 EMAIL = "email"

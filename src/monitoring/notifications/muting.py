@@ -5,24 +5,18 @@ What a channel was told of before still ends there, so that no pager rings for e
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tortoise.expressions import Q
 
 from monitoring.backends.database import transaction
 from monitoring.notifications.models import DeliveryStatus, Mute, NotificationDelivery
-from monitoring.notifications.routing import BEGINNINGS
+from monitoring.notifications.routing import BEGINNINGS, Announcement
 from monitoring.notifications.rules import MUTED_BEFORE
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from uuid import UUID
-
-    from monitoring.notifications.routing import Announcement
-
-    # The monitors that are muted, each with what was told about it: channel and subject.
-    Mutes = Mapping[UUID | None, Collection[tuple[UUID, UUID | None]]]
+Mutes = Mapping[UUID | None, Collection[tuple[UUID, UUID | None]]]
 
 # How many rows one statement inserts or looks up.
 PORTION = 500

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
+
+from tortoise.queryset import QuerySet
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -16,9 +17,6 @@ from monitoring.members.models import PasswordLink
 from monitoring.members.password_links import LIFETIME, write_link
 from monitoring.notifications.channels import Letter, send_letter
 from monitoring.notifications.rules import conclude
-
-if TYPE_CHECKING:
-    from tortoise.queryset import QuerySet
 
 LETTERS_AT_ONCE = 4
 MAX_LETTERS_A_SWEEP = 50

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
-from typing import TYPE_CHECKING
 
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.contract.time_zones import find_time_zone
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.contract.document import Json
 
 
 def check_quiet_hours(routing: Mapping[str, Json]) -> None:

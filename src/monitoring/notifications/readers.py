@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.notifications.disabling import disable
 from monitoring.notifications.models import NotificationChannel
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 UNSUBSCRIBED = "A reader of the address unsubscribed"
 

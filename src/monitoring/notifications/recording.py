@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
+from monitoring.audit.changes import Change
 from monitoring.audit.service import record
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from monitoring.audit.actions import Action
-    from monitoring.audit.actors import Actor
-    from monitoring.audit.changes import Change
-    from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.models import NotificationChannel
 
 
 async def record_act(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from monitoring.backends.pages import Page
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.configuration import configuration_of
-from monitoring.notifications.models import EMAIL, DeliveryStatus
+from monitoring.notifications.models import EMAIL, DeliveryStatus, NotificationChannel, NotificationDelivery
 from monitoring.notifications.secrets import read_secret
-
-if TYPE_CHECKING:
-    from monitoring.backends.pages import Page
-    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 
 def represent_channel(channel: NotificationChannel) -> dict[str, Any]:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from uuid import UUID
 
+from monitoring.contract.document import Json
 from monitoring.notifications.configuration import complete_routing
-from monitoring.notifications.models import CONFIRMATION
+from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.quiet_hours import find_quiet_end
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.contract.document import Json
-    from monitoring.notifications.models import NotificationChannel
 
 # What an event ends that another one began. What was over within a channel's delay is never sent to it.
 BEGINNINGS: Mapping[str, str] = {

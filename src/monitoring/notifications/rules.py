@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from monitoring.notifications.channels.protocol import Reception
+from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.models import DeliveryStatus
 from monitoring.notifications.routing import ACKNOWLEDGED
-
-if TYPE_CHECKING:
-    from monitoring.notifications.channels.protocol import AttemptResult
 
 # How long to wait after the first attempt, the second, ... as Standard Webhooks suggests: 27 hours in all.
 WAITS = (

@@ -5,22 +5,16 @@ What is encrypted is the secret that signs messages to a webhook, or else the se
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 import orjson
 
-from monitoring.backends.encrypted_columns import encrypt_column
+from monitoring.backends.encrypted_columns import Encrypted, encrypt_column
 from monitoring.backends.encryption import MASK, decrypt, encrypt
-from monitoring.notifications.configuration import secret_fields
+from monitoring.contract.document import Json
+from monitoring.notifications.configuration import Configuration, secret_fields
 from monitoring.notifications.models import NotificationChannel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.backends.encrypted_columns import Encrypted
-    from monitoring.contract.document import Json
-    from monitoring.notifications.configuration import Configuration
 
 
 def read_secret(channel: NotificationChannel) -> str:

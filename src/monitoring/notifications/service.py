@@ -5,12 +5,14 @@ The audit log has an act if its function is told who did it (`by`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import orjson
 
 from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
 from monitoring.audit.changes import find_changes
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
@@ -18,6 +20,7 @@ from monitoring.backends.database import transaction
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.backends.pages import Page, read_page
 from monitoring.contract.configurations import change, complete, merge
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.configuration import (
@@ -35,13 +38,6 @@ from monitoring.notifications.recording import record_act
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.secrets import mask_secrets, read_secrets, store_secrets
 from monitoring.notifications.subjects import find_monitor
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
-
-    from monitoring.audit.actors import Actor
-    from monitoring.contract.document import Json
 
 MAX_CHANNELS_A_TEAM = 20
 

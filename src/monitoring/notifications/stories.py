@@ -8,8 +8,9 @@ about one story at once.
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 import orjson
@@ -19,10 +20,6 @@ from monitoring.notifications.grouping import DIGEST, end_parts
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS, REMINDER, Hold
 from monitoring.notifications.rules import say_why_needless
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from datetime import datetime
 
 # What an event makes needless that waits in the same story.
 _NEEDLESS_AFTER: Mapping[str, Collection[str]] = {

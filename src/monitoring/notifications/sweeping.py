@@ -6,7 +6,8 @@ No message waits for a retry. When its time has come, the sweep finds it, or an 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+
+from tortoise.queryset import QuerySet
 
 from monitoring.backends.clock import TOLERANCE
 from monitoring.backends.current import current_backends
@@ -16,9 +17,6 @@ from monitoring.backends.statements import is_postgres, spell
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.tasks import deliver_notification
 from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL, is_due
-
-if TYPE_CHECKING:
-    from tortoise.queryset import QuerySet
 
 MAX_NOTIFICATIONS_A_SWEEP = 200
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from uuid import UUID
 
 from monitoring.backends.tasks import task
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.delivering import attempt_delivery
 from monitoring.notifications.turns import call_next
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Attempts only wait for strangers' servers, on the event loop.
 DELIVERIES_AT_ONCE = 32

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from uuid import UUID
 
 from monitoring.notifications.models import NotificationChannel
-from monitoring.notifications.routing import route_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from uuid import UUID
-
-    from monitoring.notifications.routing import Route
+from monitoring.notifications.routing import Route, route_of
 
 
 async def list_telling_routes(team_id: UUID) -> list[Route]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tortoise.expressions import Q
 
@@ -13,10 +14,6 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.leases import is_idle, take_idle
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from uuid import UUID
 
 # No message waits longer: neither for a retry, nor for a delay of a day and then for a morning. A night in
 # which clocks change may be an hour longer.

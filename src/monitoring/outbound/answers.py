@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import httptools
 
 from monitoring.outbound.certificates import explain
 from monitoring.outbound.encodings import Decompressor
+from monitoring.outbound.exchanges import BodyReader, Headers
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid
 from monitoring.outbound.redirects import is_redirect
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from monitoring.outbound.exchanges import BodyReader, Headers
 
 MAX_BODY_BYTES = 1_048_576
 MAX_HEAD_BYTES = 65_536

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ssl
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import NamedTuple
 
 # Of OpenSSL's x509_vfy.h
 EXPIRED = 10

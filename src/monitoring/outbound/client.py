@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
-from monitoring.outbound.answers import AnswerReader
-from monitoring.outbound.dialer import open_configured_dialer
-from monitoring.outbound.exchanges import Exchange
+from monitoring.outbound.answers import Answer, AnswerReader
+from monitoring.outbound.certificates import Expiry
+from monitoring.outbound.dialer import Call, Dialer, open_configured_dialer
+from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, blocked, invalid
-from monitoring.outbound.redirects import MAX_REDIRECTS, is_redirect, next_hop
+from monitoring.outbound.redirects import MAX_REDIRECTS, Hop, is_redirect, next_hop
 from monitoring.outbound.stopwatch import Phase
 from monitoring.outbound.targets import DisguisedAddress, UnusableUrl
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from monitoring.outbound.answers import Answer
-    from monitoring.outbound.certificates import Expiry
-    from monitoring.outbound.dialer import Call, Dialer
-    from monitoring.outbound.exchanges import BodyReader, OutboundRequest
-    from monitoring.outbound.redirects import Hop
-    from monitoring.settings import Settings
+from monitoring.settings import Settings
 
 
 @asynccontextmanager

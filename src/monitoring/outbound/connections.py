@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 import errno
 import ssl
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from monitoring.outbound.certificates import EXPIRED, explain, find_first_expiry, make_verifying_context
+from monitoring.outbound.addresses import Address
+from monitoring.outbound.certificates import (
+    EXPIRED,
+    Expiry,
+    explain,
+    find_first_expiry,
+    make_verifying_context,
+)
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
-from monitoring.outbound.stopwatch import Phase
+from monitoring.outbound.stopwatch import Phase, Stopwatch
 from monitoring.outbound.tls_channel import TlsChannel
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from monitoring.outbound.addresses import Address
-    from monitoring.outbound.certificates import Expiry
-    from monitoring.outbound.stopwatch import Stopwatch
 
 # The owner of a name chooses its addresses. One check must not become a scan of a thousand of them.
 MAX_ADDRESSES_TRIED = 4

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TypeVar, cast
 
-from monitoring.outbound.addresses import is_permitted, read_networks
-from monitoring.outbound.connections import Connector, Destination
+from monitoring.outbound.addresses import Address, Network, is_permitted, read_networks
+from monitoring.outbound.connections import Connection, Connector, Destination, Reader
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, blocked, too_late
 from monitoring.outbound.resolving import Resolver
 from monitoring.outbound.stopwatch import Phase, Stopwatch
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-    from contextlib import AbstractAsyncContextManager
-
-    from monitoring.outbound.addresses import Address, Network
-    from monitoring.outbound.connections import Connection, Reader
-    from monitoring.outbound.targets import Endpoint
-    from monitoring.settings import Settings
+from monitoring.outbound.targets import Endpoint
+from monitoring.settings import Settings
 
 MAX_CONNECTIONS = 4096
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
+from monitoring.outbound.failures import Failure
 from monitoring.outbound.redirects import Hop
 from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import read_target
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from monitoring.outbound.failures import Failure
 
 # Names in lower case
 Headers: TypeAlias = "Mapping[bytes, Sequence[bytes]]"

@@ -6,15 +6,10 @@ No sentence contains an address, or anything that the other side wrote.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from monitoring.outbound.stopwatch import Timings
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from monitoring.outbound.stopwatch import Phase
+from monitoring.outbound.stopwatch import Phase, Timings
 
 
 class FailureCode(StrEnum):

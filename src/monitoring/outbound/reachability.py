@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
-from monitoring.outbound.addresses import is_permitted, read_networks
+from monitoring.outbound.addresses import Address, is_permitted, read_networks
 from monitoring.outbound.failures import ExchangeFailed
-from monitoring.outbound.targets import UnusableUrl, read_target
-
-if TYPE_CHECKING:
-    from monitoring.outbound.addresses import Address
-    from monitoring.outbound.targets import Target
-    from monitoring.settings import Settings
+from monitoring.outbound.targets import Target, UnusableUrl, read_target
+from monitoring.settings import Settings
 
 # Whoever asks waits. Nothing depends on the answer: addresses are judged again at each connection.
 RESOLVING_SECONDS = 2.0

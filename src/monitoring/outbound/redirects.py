@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from monitoring.outbound.request_bytes import write_request
-from monitoring.outbound.targets import follow_location
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.outbound.targets import Target
+from monitoring.outbound.targets import Target, follow_location
 
 MAX_REDIRECTS = 10
 

@@ -6,15 +6,13 @@ import errno
 import os
 import socket
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import aiodns
 import pycares
 
+from monitoring.outbound.addresses import Address
 from monitoring.outbound.failures import ExchangeFailed, FailureCode
-
-if TYPE_CHECKING:
-    from monitoring.outbound.addresses import Address
 
 _UNKNOWN = {aiodns.error.ARES_ENOTFOUND, aiodns.error.ARES_EBADNAME}
 _WITHOUT_ADDRESS = {aiodns.error.ARES_ENODATA}

@@ -9,11 +9,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urljoin
 
-if TYPE_CHECKING:
-    from monitoring.outbound.addresses import Address
+from monitoring.outbound.addresses import Address
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL_CHARACTERS = 8192

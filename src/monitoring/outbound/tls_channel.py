@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from typing import TYPE_CHECKING, cast
+from collections.abc import Sequence
+from typing import cast
 
 from monitoring.outbound.certificates import NO_TLS, read_chain
 from monitoring.outbound.failures import ExchangeFailed, FailureCode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_RECORD_BYTES = 16_384  # RFC 8446 §5.1
 

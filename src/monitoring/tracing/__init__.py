@@ -7,17 +7,14 @@ of monitors.
 
 from __future__ import annotations
 
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal, TypeAlias
+from uuid import UUID
 
-from monitoring.settings import SettingsError
+from monitoring.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from uuid import UUID
-
-    from monitoring.settings import Settings
     from monitoring.tracing.recorder import Recorder
 
 Kind: TypeAlias = Literal["internal", "server", "client", "producer", "consumer"]

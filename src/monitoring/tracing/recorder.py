@@ -6,28 +6,21 @@ OpenTelemetry reads its other variables itself: of the sampler, the exporter, th
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from threading import Thread
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace import SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from monitoring.tracing import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from opentelemetry.sdk.trace import ReadableSpan
-
-    from monitoring.tracing import Carrier, Kind, Value
+from monitoring.tracing import Carrier, Kind, Span, Value
 
 # They write a line at each failure, where `_PatientExporter` writes one an outage; and what they refuse to
 # understand they quote, though it may be a secret.

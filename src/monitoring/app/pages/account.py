@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.responses import Response
 
 from monitoring.app.browsers import describe_browser
 from monitoring.app.pages.join import find_fault
 from monitoring.app.routing import for_everybody
+from monitoring.app.visits import Visit
 from monitoring.auth.limits import count_request
 from monitoring.contract.problems import Problem
 from monitoring.members import service
 from monitoring.members.refusals import Refused
 from monitoring.members.sessions import end_session_of, end_sessions, find_addresses, list_sessions
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
 
 
 async def show_account(visit: Visit) -> Response:

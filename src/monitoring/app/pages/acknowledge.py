@@ -5,10 +5,13 @@ Programs that look at the links of messages open the page. Only its button ackno
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from starlette.responses import Response
 
 from monitoring.app.routing import for_strangers
 from monitoring.app.sentences import Declined
+from monitoring.app.visits import Visit
 from monitoring.audit.actors import Actor
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Incident
@@ -17,11 +20,6 @@ from monitoring.monitors.models import Monitor
 from monitoring.notifications.acknowledge_links import read_acknowledge_link
 from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.tasks import nudge
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
 
 
 class _Linked(NamedTuple):

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import TYPE_CHECKING
+
+from starlette.responses import Response
 
 from monitoring.app.following import live
 from monitoring.app.marks import EVERYWHERE, Shown, Source
 from monitoring.app.pages.articles import demand_articles
 from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
 from monitoring.articles.usage import count_waiting_for_budget, list_usage, this_month
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
 
 _MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from starlette.responses import Response
 
 from monitoring.app.article_timeline import tell_article
 from monitoring.app.article_view import direction_of, lay_side_by_side
@@ -13,8 +15,9 @@ from monitoring.app.article_words import name_language
 from monitoring.app.following import live
 from monitoring.app.marks import EVERYWHERE, Shown, Source
 from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
 from monitoring.articles.history import list_history
-from monitoring.articles.models import PublicationStatus, TranslationStatus
+from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
 from monitoring.articles.queueing import retry_failed
 from monitoring.articles.refusals import count_refusals
 from monitoring.articles.retranslation import FINISHED, Choice, retranslate
@@ -31,12 +34,6 @@ from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
 from monitoring.notifications.deliveries import MOST_TOLD, list_told
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.articles.models import Article, Translation
 
 ARTICLES_A_PAGE = 25
 MAX_SEARCH_CHARACTERS = 100

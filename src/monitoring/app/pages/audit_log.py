@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from monitoring.app.audit_csv import write_entries, write_head
-from monitoring.app.audit_filter import ACTORS, read_filter
+from monitoring.app.audit_filter import ACTORS, Sought, read_filter
 from monitoring.app.audit_words import KINDS, describe_action, name_field
 from monitoring.app.rendering import PAGE_HEADERS
 from monitoring.app.routing import for_owners
+from monitoring.app.visits import Visit
 from monitoring.audit.actors import KEY_PREFIX
+from monitoring.audit.filters import EntryFilter
 from monitoring.audit.service import list_entries
 from monitoring.auth.service import list_keys
 from monitoring.contract.cursors import encode_cursor
 from monitoring.members.service import list_members
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from starlette.responses import Response
-
-    from monitoring.app.audit_filter import Sought
-    from monitoring.app.visits import Visit
-    from monitoring.audit.filters import EntryFilter
 
 PATH = "/settings/audit-log"
 ENTRIES_A_PAGE = 50

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
+
+from starlette.responses import Response
 
 from monitoring.app import channel_form
 from monitoring.app.channel_form import WHOLE_FORM, Ticked
@@ -17,7 +19,7 @@ from monitoring.app.pages.monitor_forms import MENDED_STATUSES
 from monitoring.app.routing import for_members
 from monitoring.app.routing_form import DELAYS, REMINDERS, describe_routing, with_present, write_routing
 from monitoring.app.sentences import REFUSALS
-from monitoring.app.visits import read_form_id
+from monitoring.app.visits import Form, Visit, read_form_id
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record
 from monitoring.auth.limits import count_request
@@ -29,17 +31,10 @@ from monitoring.monitors.service import get_monitor
 from monitoring.notifications import confirming, deliveries, service
 from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.configuration import complete_routing, default_configuration
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.tasks import nudge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Form, Visit
-    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 LIST = "/settings/notifications"
 

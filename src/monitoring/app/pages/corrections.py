@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.responses import Response
 
 from monitoring.app.article_view import direction_of
 from monitoring.app.article_words import FAULTS
 from monitoring.app.pages.articles import find_article_of, find_translation_of
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
-from monitoring.articles.corrections import BrokenCodes, correct, list_segments, take_back_correction
+from monitoring.app.visits import Visit
+from monitoring.articles.corrections import (
+    BrokenCodes,
+    TranslatedSegment,
+    correct,
+    list_segments,
+    take_back_correction,
+)
+from monitoring.articles.models import Article, Translation
 from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.codes import readable
 from monitoring.contract.problems import Problem
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.articles.corrections import TranslatedSegment
-    from monitoring.articles.models import Article, Translation
 
 SEGMENTS_A_PAGE = 100
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.responses import Response
 
 from monitoring.app.delivery_words import describe_delivery
 from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
 from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
 from monitoring.auth.limits import count_request
 from monitoring.contract.cursors import encode_cursor
 from monitoring.notifications.deliveries import list_deliveries, redeliver
 from monitoring.notifications.service import get_channel
 from monitoring.notifications.tasks import nudge
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
 
 DELIVERIES_A_PAGE = 50
 

@@ -6,10 +6,11 @@ unsubscribe for their readers, as RFC 8058 says.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.responses import Response
 
 from monitoring.app.routing import for_holders, for_strangers
 from monitoring.app.sentences import Declined
+from monitoring.app.visits import Visit
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
@@ -17,13 +18,8 @@ from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
 from monitoring.notifications import readers
 from monitoring.notifications.email_links import CONFIRM, UNSUBSCRIBE, find_linked, is_used_up
+from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.tasks import nudge
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.notifications.models import NotificationChannel
 
 
 async def show_confirmation(visit: Visit) -> Response:

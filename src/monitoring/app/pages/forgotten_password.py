@@ -7,28 +7,24 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING
 
 from starlette.background import BackgroundTask
+from starlette.responses import Response
 
 from monitoring.app.attempts import MAX_LINKS_OF_ONE_PERSON, spell_email
 from monitoring.app.pages.join import find_fault
 from monitoring.app.pages.sign_in import open_session
 from monitoring.app.routing import for_strangers
 from monitoring.app.sentences import REFUSALS, Declined
+from monitoring.app.visits import Visit
 from monitoring.auth.limits import client_network, count_under
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.contract.problems import Problem
+from monitoring.members.models import PasswordLink
 from monitoring.members.password_links import PURPOSE, find_link, request_link, use_link
 from monitoring.members.refusals import Refused
 from monitoring.notifications.password_letters import send_password_link
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.members.models import PasswordLink
 
 ASK = "/forgotten-password"
 CHOOSE = f"/{PURPOSE}"

@@ -2,50 +2,42 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
-from uuid import uuid4, uuid5
+from typing import NamedTuple
+from uuid import UUID, uuid4, uuid5
 
-from monitoring.app.chart_axes import HOURS, axis_of_minutes
+from starlette.responses import Response
+
+from monitoring.app.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.document_rules import document_rules
 from monitoring.app.following import live
 from monitoring.app.incident_timeline import is_nobody_told, tell_incident
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_words import ERRORS
-from monitoring.app.response_chart import draw_chart
+from monitoring.app.response_chart import Chart, draw_chart
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
-from monitoring.app.visits import read_form_id
+from monitoring.app.visits import Visit, read_form_id
 from monitoring.app.words import capitalize
 from monitoring.checks.close_up import measure_closely
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
+from monitoring.checks.tallies import Summary
+from monitoring.checks.timeline import Window
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
+from monitoring.contract.validation import Check
 from monitoring.idempotency.service import act_once
 from monitoring.incidents import responding, service
+from monitoring.incidents.models import Incident, IncidentNote
 from monitoring.incidents.representations import represent_note
 from monitoring.incidents.spans import read_incident_spans
 from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.deliveries import list_told
 from monitoring.notifications.tasks import nudge
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from starlette.responses import Response
-
-    from monitoring.app.chart_axes import Axis
-    from monitoring.app.response_chart import Chart
-    from monitoring.app.visits import Visit
-    from monitoring.checks.tallies import Summary
-    from monitoring.checks.timeline import Window
-    from monitoring.contract.validation import Check
-    from monitoring.incidents.models import Incident, IncidentNote
 
 # The chart begins so long before the incident and ends so long after it, but shows no more than a day.
 AROUND = timedelta(hours=1)

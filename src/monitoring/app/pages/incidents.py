@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.responses import Response
 
 from monitoring.app.following import live
 from monitoring.app.marks import Shown, Source
@@ -10,15 +10,11 @@ from monitoring.app.monitor_words import ERRORS
 from monitoring.app.pages import incident
 from monitoring.app.routing import for_members
 from monitoring.app.team_news import name_takers, read_news
+from monitoring.app.visits import Visit
 from monitoring.contract.cursors import encode_cursor
 from monitoring.incidents.models import IncidentState
 from monitoring.incidents.service import list_incidents
 from monitoring.monitors.service import name_monitors
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
 
 INCIDENTS_A_PAGE = 50
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.responses import Response
 
 from monitoring.app.routing import for_owners
 from monitoring.app.sentences import REFUSALS, ROLE_OPTIONS
+from monitoring.app.visits import Visit
 from monitoring.contract.problems import Problem
 from monitoring.members.invitations import invite, list_invitations, withdraw_invitation
-from monitoring.members.models import Role
+from monitoring.members.models import Invitation, Role
 from monitoring.members.refusals import Refused
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.members.models import Invitation
 
 
 async def show_invite(visit: Visit) -> Response:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.responses import Response
 
 from monitoring.app.pages.sign_in import open_session
 from monitoring.app.routing import for_strangers
 from monitoring.app.sentences import REFUSALS
+from monitoring.app.visits import Visit
 from monitoring.auth.limits import client_network, count_under
 from monitoring.members.invitations import accept_invitation, find_invitation
 from monitoring.members.refusals import Refused
 from monitoring.members.rules import check_password
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-
 
 # The field that shows each refusal; the others are shown at the email.
 _FIELDS = {

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+from starlette.responses import Response
 
 from monitoring.app.key_rotation import find_successor, judge_rotation, judge_traffic, list_successors
 from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
+from monitoring.auth.models import ApiKey
 from monitoring.auth.service import list_keys
 from monitoring.contract.problems import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.auth.models import ApiKey
 
 NOT_BEGUN = dict.fromkeys(("make", "deploy", "revoke"), "")
 

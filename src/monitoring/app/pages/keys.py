@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
+
+from starlette.responses import Response
 
 from monitoring.app.key_form import SCOPE_WORDS, KeyForm
 from monitoring.app.key_rotation import judge_traffic, name_successor
 from monitoring.app.pages import key_rotation
 from monitoring.app.routing import for_members, for_owners
 from monitoring.app.sentences import REFUSALS
-from monitoring.app.visits import read_form_id
+from monitoring.app.visits import Visit, read_form_id
 from monitoring.auth import service
+from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import SCOPES
 from monitoring.backends.fields import uuid7
 from monitoring.contract.problems import Problem
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.auth.models import ApiKey
 
 
 async def show_settings(visit: Visit) -> Response:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID, uuid4
+
+from starlette.responses import Response
 
 from monitoring.app import maintenance_form
 from monitoring.app.following import live
-from monitoring.app.maintenance_form import WHOLE_FORM
+from monitoring.app.maintenance_form import WHOLE_FORM, Texts, Typed
 from monitoring.app.maintenance_words import DURATIONS, LABELS, RULES, describe_recurrence
 from monitoring.app.marks import Shown, Source
 from monitoring.app.offered_monitors import offer_monitors, read_ids
@@ -15,23 +18,15 @@ from monitoring.app.pages.monitor_forms import MENDED_STATUSES
 from monitoring.app.routing import for_members
 from monitoring.app.routing_form import with_present
 from monitoring.app.sentences import REFUSALS
-from monitoring.app.visits import read_form_id
+from monitoring.app.visits import Visit, read_form_id
 from monitoring.app.zones import UTC_ZONE
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.maintenance import service
 from monitoring.monitors.maintenance.covering import next_start_of, occurrence_of
+from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.service import name_monitors
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from starlette.responses import Response
-
-    from monitoring.app.maintenance_form import Texts, Typed
-    from monitoring.app.visits import Visit
-    from monitoring.monitors.maintenance.models import MaintenanceWindow
 
 LIST = "/settings/maintenance"
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.responses import Response
 
 from monitoring.app.pages import invitations
 from monitoring.app.routing import for_members, for_owners
 from monitoring.app.sentences import REFUSALS, ROLE_OPTIONS
+from monitoring.app.visits import Visit
+from monitoring.auth.models import ApiKey
 from monitoring.auth.service import list_keys
 from monitoring.contract.problems import Problem
 from monitoring.members import service
 from monitoring.members.invitations import list_invitations, make_reset_code
-from monitoring.members.models import Role
+from monitoring.members.models import Role, User
 from monitoring.members.refusals import Refused
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.auth.models import ApiKey
-    from monitoring.members.models import User
 
 
 async def show_members(visit: Visit) -> Response:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from itertools import dropwhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from starlette.responses import Response
 
 from monitoring.app.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.charts import MIN_COUNTED, draw_days
@@ -16,11 +19,13 @@ from monitoring.app.mute_lengths import MUTE_LENGTHS
 from monitoring.app.response_chart import PHASES, draw_chart, draw_phases
 from monitoring.app.routing import for_members
 from monitoring.app.team_news import name_takers
+from monitoring.app.visits import Visit
 from monitoring.checks.close_up import measure_closely
-from monitoring.checks.ranges import Range
+from monitoring.checks.ranges import Range, WindowName
 from monitoring.checks.response_times import measure_response_times
-from monitoring.checks.results import list_results
+from monitoring.checks.results import CheckResult, list_results
 from monitoring.checks.uptime import measure_uptime
+from monitoring.incidents.models import Incident
 from monitoring.incidents.service import list_incidents
 from monitoring.incidents.spans import read_incident_spans
 from monitoring.monitors import service
@@ -28,20 +33,9 @@ from monitoring.monitors.configuration import configuration_of
 from monitoring.monitors.deleting import find_deletion
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.maintenance.reading import is_within, read_spans
+from monitoring.monitors.models import Monitor
 from monitoring.notifications.muting import find_mute
 from monitoring.notifications.service import find_told_channels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.checks.ranges import WindowName
-    from monitoring.checks.results import CheckResult
-    from monitoring.incidents.models import Incident
-    from monitoring.monitors.models import Monitor
 
 CHECKS_SHOWN = 20
 INCIDENTS_SHOWN = 10

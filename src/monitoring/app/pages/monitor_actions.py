@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.responses import Response
 
 from monitoring.app.coming_from import lead_to_list
 from monitoring.app.mute_lengths import mute_end
 from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record
 from monitoring.auth.limits import count_request
@@ -14,13 +15,8 @@ from monitoring.backends.database import transaction
 from monitoring.checks.requests import request_check
 from monitoring.monitors import service
 from monitoring.monitors.deleting import UNDO_MINUTES, find_deletion, schedule_deletion, undo_deletion
+from monitoring.monitors.models import Monitor
 from monitoring.monitors.muting import mute_monitors, unmute_monitors
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.monitors.models import Monitor
 
 
 async def pause_monitor(visit: Visit) -> Response:

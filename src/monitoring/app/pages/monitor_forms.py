@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 from uuid import uuid4
+
+from starlette.responses import Response
 
 from monitoring.app import monitor_form
 from monitoring.app.kept_headers import FIELD, ShownHeaders, put_together, take_apart
-from monitoring.app.monitor_form import WHOLE_FORM
+from monitoring.app.monitor_form import WHOLE_FORM, Texts
 from monitoring.app.monitor_words import ERRORS, GROUPS, INTERVALS, LABELS
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
-from monitoring.app.visits import read_form_id
+from monitoring.app.visits import Visit, read_form_id
 from monitoring.auth.limits import count_request
-from monitoring.contract.document import published_document
+from monitoring.checks.probes.protocol import Finding
+from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors import service
-from monitoring.monitors.configuration import configuration_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from starlette.responses import Response
-
-    from monitoring.app.monitor_form import Texts
-    from monitoring.app.visits import Visit
-    from monitoring.checks.probes.protocol import Finding
-    from monitoring.contract.document import Json
-    from monitoring.monitors.configuration import Configuration
-    from monitoring.monitors.models import Monitor
+from monitoring.monitors.configuration import Configuration, configuration_of
+from monitoring.monitors.models import Monitor
 
 _VERSION = re.compile(r"[0-9]{1,9}")
 

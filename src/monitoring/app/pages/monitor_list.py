@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from starlette.responses import Response
 
 from monitoring.app import cookies
 from monitoring.app.charts import MAX_BARS, MIN_COUNTED, draw_bars
 from monitoring.app.following import live, read_once
-from monitoring.app.list_groups import group_by_tag
-from monitoring.app.list_view import DENSITIES, ORDERS, read_view
+from monitoring.app.list_groups import Group, group_by_tag
+from monitoring.app.list_view import DENSITIES, ORDERS, ListView, read_view
 from monitoring.app.marks import Shown, Source
 from monitoring.app.monitor_filter import place_problem, read_filter
 from monitoring.app.monitor_words import STATUSES, UNANSWERED
 from monitoring.app.mute_lengths import MUTE_LENGTHS
 from monitoring.app.routing import for_members
-from monitoring.app.team_news import name_takers, read_news
+from monitoring.app.team_news import TeamNews, name_takers, read_news
+from monitoring.app.visits import Visit
 from monitoring.checks.latest import list_latest
 from monitoring.checks.uptimes import measure_ratios
 from monitoring.contract.problems import Problem
-from monitoring.monitors.deleting import list_deletions
+from monitoring.monitors.deleting import Deletion, list_deletions
 from monitoring.monitors.reading import (
+    MonitorFilter,
     MonitorOrder,
+    MonitorRow,
+    Outline,
     count_statuses,
     count_tags,
     list_monitors_among,
@@ -31,21 +39,8 @@ from monitoring.monitors.reading import (
     outline_monitors,
 )
 from monitoring.notifications.muting import find_muted, list_mutes
+from monitoring.notifications.routing import Route
 from monitoring.notifications.telling import is_told, list_telling_routes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from starlette.responses import Response
-
-    from monitoring.app.list_groups import Group
-    from monitoring.app.list_view import ListView
-    from monitoring.app.team_news import TeamNews
-    from monitoring.app.visits import Visit
-    from monitoring.monitors.deleting import Deletion
-    from monitoring.monitors.reading import MonitorFilter, MonitorRow, Outline
-    from monitoring.notifications.routing import Route
 
 TAGS_SHOWN = 12
 

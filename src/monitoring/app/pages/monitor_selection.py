@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from starlette.datastructures import QueryParams
+from starlette.responses import Response
 
 from monitoring.app.list_view import read_view
 from monitoring.app.monitor_filter import read_filter
 from monitoring.app.mute_lengths import mute_end
 from monitoring.app.routing import for_members
-from monitoring.contract.document import published_document
+from monitoring.app.visits import Visit
+from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
 from monitoring.monitors import service
 from monitoring.monitors.deleting import UNDO_MINUTES, schedule_deletion, undo_deletion
+from monitoring.monitors.models import Monitor
 from monitoring.monitors.muting import mute_monitors, unmute_monitors
 from monitoring.monitors.pausing import set_paused
 from monitoring.monitors.reading import outline_monitors
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.contract.document import Json
-    from monitoring.monitors.models import Monitor
-
-    Change = Callable[[Monitor], Mapping[str, Json]]
+Change = Callable[[Monitor], Mapping[str, Json]]
 
 # Browsers and proxies wait a minute at the least.
 LONGEST_ACT_SECONDS = 20.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from uuid import UUID
 
 from starlette.responses import Response, StreamingResponse
 
@@ -10,17 +11,12 @@ from monitoring.app.csv_words import write_rows
 from monitoring.app.pages.monitor import period_of
 from monitoring.app.rendering import PAGE_HEADERS
 from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
 from monitoring.checks.phases import Phases
 from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
 from monitoring.checks.results import COLUMNS, list_results
 from monitoring.monitors import service
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from uuid import UUID
-
-    from monitoring.app.visits import Visit
 
 ROWS_AT_ONCE = 1000
 

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from starlette.background import BackgroundTask
+from starlette.responses import Response
 
 from monitoring.app.attempts import count_attempt, note_refusal
 from monitoring.app.routing import for_everybody, for_strangers
 from monitoring.app.sentences import REFUSALS
-from monitoring.app.visits import MAX_FIELDS
+from monitoring.app.visits import MAX_FIELDS, Visit
 from monitoring.audit.actions import Action
 from monitoring.audit.service import record
 from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
 from monitoring.contract.urlencoding import parse_pairs
+from monitoring.members.models import User
 from monitoring.members.refusals import Refused
 from monitoring.members.sessions import begin_session, end_session
 from monitoring.members.sign_in import authenticate
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from monitoring.app.visits import Visit
-    from monitoring.members.models import User
 
 _PATH = re.compile(r"(/[A-Za-z0-9_-]+){1,8}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from monitoring.articles.exports.collections import CollectionExport, EleventyExport
@@ -9,8 +10,6 @@ from monitoring.articles.exports.hugo import HugoExport
 from monitoring.articles.exports.markdown import MarkdownExport
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from monitoring.articles.exports.protocol import Export
 
 # By the value of BLOG_EXPORT. The others, `json` and `none`, mean JSON alone.

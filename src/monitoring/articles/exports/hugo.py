@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from monitoring.articles.exports.pages import (
     LOCALE,
@@ -17,9 +18,6 @@ from monitoring.articles.exports.pages import (
     find_title,
     write_front_matter,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _OPENING = re.compile(r"\{\{([<%])")
 _CLOSINGS = {"<": ">}}", "%": "%}}"}

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, TypeAlias
 
 from monitoring.articles.submissions import parse_time
 from monitoring.articles.translation.documents import TextFormat, content_format
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_tokens import TokenKind, tokenize
 from monitoring.contract.timestamps import read_timestamp, write_timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
 
 Page: TypeAlias = "Mapping[str, Any]"
 Value: TypeAlias = "str | bool | int | list[str] | datetime | None"

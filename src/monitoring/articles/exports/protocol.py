@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Mapping
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
 
 
 class Export(Protocol):

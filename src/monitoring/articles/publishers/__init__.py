@@ -5,13 +5,11 @@ SEOcraftAI and BlogSEO post that shape, so they need no file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from monitoring.articles.events import is_test_submission
 from monitoring.articles.publishers import ghost, outrank, wordpress, wp_webhooks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 Submissions: TypeAlias = "list[dict[str, Any]]"
 Adapt: TypeAlias = "Callable[[Mapping[str, Any]], Submissions | None]"

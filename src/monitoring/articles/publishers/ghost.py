@@ -5,12 +5,10 @@ https://docs.ghost.org/webhooks, and `services/webhooks/serialize.js` in its sou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from monitoring.articles.publishers.parts import image_at, names_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 KEPT_FIELDS = ("id", "slug", "title", "meta_title", "meta_description", "published_at", "url")
 

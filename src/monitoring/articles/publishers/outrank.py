@@ -5,12 +5,10 @@ https://docs.outrank.so/article/using-webhooks-for-custom-integrations-evfi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from monitoring.articles.publishers.parts import image_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:

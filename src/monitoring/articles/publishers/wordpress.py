@@ -5,12 +5,10 @@ https://developer.wordpress.org/rest-api/reference/posts/
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from monitoring.articles.publishers.parts import latest_gmt, plain_text, website_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -5,12 +5,10 @@ https://wp-webhooks.com/docs, and `integrations/wordpress/triggers` in its sourc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from monitoring.articles.publishers.parts import image_at, latest_gmt, names_of, plain_text, website_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DELETION = "post_delete"  # in the header X-WP-Webhook-Name
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid5
 
 from monitoring.articles.exports.pages import find_changed_at, find_date, find_description, find_title
+from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.xml import DECLARATION, write_text
 from monitoring.contract.timestamps import write_timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from monitoring.articles.site.addresses import Addresses
 
 
 @dataclass(frozen=True, slots=True)

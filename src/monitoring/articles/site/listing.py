@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
 
 from tortoise.functions import Count, Max
+from tortoise.queryset import QuerySet
 
 from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.service import page_through_articles
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.articles.submissions import hash_json
 from monitoring.backends.current import current_backends
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from tortoise.queryset import QuerySet
 
 
 async def hash_state(pattern: str) -> str:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.xml import DECLARATION, write_text
 from monitoring.contract.timestamps import write_timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from monitoring.articles.site.addresses import Addresses
 
 # The protocol allows as many, and 50 MB. A blog storage must take a file within four seconds.
 MOST_URLS = 50_000

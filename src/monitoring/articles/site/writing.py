@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tortoise.exceptions import IntegrityError
 
 from monitoring.articles.models import SiteFiles
+from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.feeds import Entry, name_feed, read_entry, write_feed
 from monitoring.articles.site.listing import find_newest, hash_state, page_through_site
 from monitoring.articles.site.sitemap import SitemapPart, write_index, write_urls
@@ -19,8 +20,7 @@ from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageChanged
 from monitoring.backends.leases import Claim, begin_attempt, is_due
 
-if TYPE_CHECKING:
-    from monitoring.articles.site.addresses import Addresses
+if TYPE_CHECKING:  # they would load a library
     from monitoring.backends.objects import BlogStorage
 
 SITEMAP = "sitemap.xml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -20,9 +21,7 @@ from monitoring.articles.translation.segments import (
     segments_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+if TYPE_CHECKING:  # they would load a library
     from monitoring.articles.translation.markdown_structure import SourceStructure
 
 # To find the blocks that change a document's structure: enough for several in an article of 10 KB.

@@ -6,16 +6,13 @@ or marks where words begin. Hostile text costs linear time: a search for an end 
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
 from monitoring.articles.translation.formulas import FORMULA
-
-if TYPE_CHECKING:
-    from markdown_it.ruler import RuleOptionsType
 
 LITERAL_BLOCK, LITERAL_INLINE = "dialect_block", "dialect_inline"
 DIALECT_TOKENS = frozenset((LITERAL_BLOCK, LITERAL_INLINE, "footnote_open", "abbreviation_open"))

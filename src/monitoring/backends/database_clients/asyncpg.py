@@ -14,16 +14,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import asyncpg  # type: ignore[import-untyped]
 from tortoise.backends.asyncpg.client import AsyncpgDBClient, TransactionWrapper
 from tortoise.backends.base.client import (
+    BaseDBAsyncClient,
     ConnectionWrapper,
     NestedTransactionContext,
     PoolConnectionWrapper,
+    TransactionalDBClient,
+    TransactionContext,
     TransactionContextPooled,
 )
 from tortoise.backends.base_postgres.client import translate_exceptions
@@ -33,16 +37,6 @@ from tortoise.exceptions import DBConnectionError
 from monitoring.backends.errors import DatabaseUnavailable, TransactionConflict, describe_error
 from monitoring.backends.outage import Outage, outage_of
 from monitoring.metrics import DATABASE_POOL_WAIT_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-
-    from tortoise.backends.base.client import (
-        BaseDBAsyncClient,
-        TransactionalDBClient,
-        TransactionContext,
-    )
-
 
 # The pool restores its connections by itself, and logs each failure with a traceback: an outage is told once.
 logging.getLogger("asyncpg.pool").setLevel(logging.ERROR)

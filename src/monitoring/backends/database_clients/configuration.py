@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import unquote
 
 from tortoise.backends.base.config_generator import expand_db_url
 
+from monitoring.settings import Settings
 from monitoring.tracing import is_tracing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from monitoring.settings import Settings
 
 APP_LABEL = "monitoring"
 MIGRATIONS_PACKAGE = "monitoring.backends.migrations"

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
-from tortoise.backends.base.client import ConnectionWrapper, NestedTransactionContext
+from tortoise.backends.base.client import (
+    BaseDBAsyncClient,
+    ConnectionWrapper,
+    NestedTransactionContext,
+    TransactionalDBClient,
+    TransactionContext,
+)
 from tortoise.backends.sqlite.client import (
     SqliteClient,
     SqliteTransactionContext,
@@ -18,16 +25,6 @@ from tortoise.connection import get_connections
 
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.outage import Outage, outage_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tortoise.backends.base.client import (
-        BaseDBAsyncClient,
-        TransactionalDBClient,
-        TransactionContext,
-    )
-
 
 # Result codes that say nothing about the statement: https://www.sqlite.org/rescode.html
 _UNAVAILABLE = {

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from monitoring.backends.database_clients.asyncpg import Client, _Transaction
 from monitoring.backends.database_clients.traced_statements import TracedStatements, TracedTransactions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class _TracedTransaction(TracedTransactions, _Transaction):

@@ -7,15 +7,12 @@ whether there is something to do. A span has the statement's text, and never its
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from tortoise.backends.base.client import BaseDBAsyncClient, TransactionalDBClient
 
 from monitoring.tracing import Span, current_trace_id, span
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
 
 # Names of OpenTelemetry's semantic conventions.
 SYSTEMS = {"postgres": "postgresql", "sqlite": "sqlite"}

@@ -7,15 +7,11 @@ it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from email.message import Message
-from typing import TYPE_CHECKING
 
 import webencodings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from webencodings import Encoding
+from webencodings import Encoding
 
 # A page has to declare its encoding within these (HTML standard, "prescan a byte stream").
 DECLARING_BYTES = 1024

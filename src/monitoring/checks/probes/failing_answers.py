@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from monitoring.backends.encryption import MASK
+from monitoring.contract.document import Json
 from monitoring.monitors.credentials import find_credentials, is_credential
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.contract.document import Json
-    from monitoring.outbound.exchanges import Exchange
+from monitoring.outbound.exchanges import Exchange
 
 MAX_HEADERS = 40
 MAX_NAME_CHARACTERS = 60

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum, auto
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import orjson
 
@@ -17,16 +18,10 @@ from monitoring.monitors.health import Outcome
 from monitoring.monitors.request_headers import read_headers
 from monitoring.outbound.answers import MAX_BODY_BYTES
 from monitoring.outbound.client import HttpClient
-from monitoring.outbound.exchanges import OutboundRequest
+from monitoring.outbound.dialer import Dialer
+from monitoring.outbound.exchanges import Exchange, OutboundRequest
 from monitoring.outbound.failures import FailureCode
-from monitoring.outbound.targets import UnusableUrl
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from monitoring.outbound.dialer import Dialer
-    from monitoring.outbound.exchanges import Exchange
-    from monitoring.outbound.targets import Endpoint
+from monitoring.outbound.targets import Endpoint, UnusableUrl
 
 SHOWN_KEYWORD_CHARACTERS = 100
 

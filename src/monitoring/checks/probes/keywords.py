@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
-from webencodings import UTF8, IncrementalDecoder
+from webencodings import UTF8, Encoding, IncrementalDecoder
 
 from monitoring.checks.probes.charsets import (
     DECLARING_BYTES,
@@ -12,13 +12,7 @@ from monitoring.checks.probes.charsets import (
     find_named_encoding,
     may_declare_encoding,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from webencodings import Encoding
-
-    from monitoring.outbound.exchanges import Headers
+from monitoring.outbound.exchanges import Headers
 
 
 class KeywordSearch:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
+from monitoring.contract.document import Json
+from monitoring.monitors.health import Outcome
 from monitoring.outbound.stopwatch import Timings
+from monitoring.outbound.targets import Endpoint
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from monitoring.contract.document import Json
-    from monitoring.monitors.health import Outcome
+if TYPE_CHECKING:  # they would load a library
     from monitoring.outbound.dialer import Dialer
-    from monitoring.outbound.targets import Endpoint
 
 
 class Finding(NamedTuple):

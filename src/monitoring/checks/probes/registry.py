@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.checks.probes.http import HttpProbe
+from monitoring.checks.probes.protocol import Probe
 from monitoring.checks.probes.unreadable import UnreadableProbe
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.checks.probes.protocol import Probe
 
 log = logging.getLogger(__name__)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from monitoring.checks.probes.protocol import Finding
 from monitoring.monitors.health import Outcome
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+if TYPE_CHECKING:  # they would load a library
     from monitoring.outbound.dialer import Dialer
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from markupsafe import Markup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 

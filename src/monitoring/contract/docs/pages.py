@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from monitoring.contract.docs.markdown import Prose, highlight_code, render_prose, render_words
 from monitoring.contract.docs.reference import read_all_errors, read_parts, read_schemas
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from monitoring.contract.document import Document
+from monitoring.contract.document import Document
 
 _TEMPLATES = files(__package__) / "templates"
 _STYLE, _SCRIPT = ((_TEMPLATES / name).read_text() for name in ("page.css", "page.js"))

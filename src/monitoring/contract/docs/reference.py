@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from monitoring.contract.catalogue import FIRST_ERROR_STATUS
 from monitoring.contract.docs.samples import Sample, write_samples
 from monitoring.contract.docs.schemas import Field, Shape, describe_schema
+from monitoring.contract.document import Document, Node, Operation
 from monitoring.contract.replies import JSON
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from monitoring.contract.document import Document, Node, Operation
 
 
 @dataclass(frozen=True, slots=True)

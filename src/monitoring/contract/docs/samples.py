@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from textwrap import indent
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from monitoring.contract.bodies import FORM
+from monitoring.contract.document import Document, Json, Node, Operation
 from monitoring.contract.replies import JSON
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from monitoring.contract.document import Document, Json, Node, Operation
 
 
 @dataclass(frozen=True, slots=True)

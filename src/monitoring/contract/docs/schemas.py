@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import orjson
 
+from monitoring.contract.document import Document, Json, Node
 from monitoring.contract.schemas import types_of, without_null
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from monitoring.contract.document import Document, Json, Node
 
 # Lower bound, upper bound, what is counted.
 BOUNDS = (

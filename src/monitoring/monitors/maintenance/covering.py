@@ -7,8 +7,9 @@ in it knows, without a look at the windows. Everything runs in the caller's tran
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from uuid import UUID, uuid4
 
 from monitoring.auth.models import Team
@@ -17,9 +18,6 @@ from monitoring.monitors.health import Health, State, status_of
 from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceWindow
 from monitoring.monitors.maintenance.recurrence import Occurrence, Plan, occurrences
 from monitoring.monitors.models import Monitor, Watch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # Longer than a claim lasts, so that every check that begins in a planned window was claimed knowing it.
 LOOK_AHEAD = timedelta(minutes=2)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
+from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
+from monitoring.contract.document import Json
 from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.maintenance import service
+from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.maintenance.representations import represent_window, represent_windows
-
-if TYPE_CHECKING:
-    from monitoring.auth.callers import Caller
-    from monitoring.contract.document import Json
-    from monitoring.monitors.maintenance.models import MaintenanceWindow
 
 
 async def list_maintenance_windows(*, caller: Caller, limit: int, cursor: str | None = None) -> Reply:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
@@ -12,9 +12,6 @@ from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.covering import cover_monitors, due_at_of, show_maintenance
 from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.models import Watch
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 KEEP_INTERVAL_SECONDS = 2.0
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
 
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    Span = tuple[datetime, datetime]
+Span = tuple[datetime, datetime]
 
 
 async def read_spans(monitor_id: UUID, start: datetime, end: datetime) -> list[Span]:

@@ -7,19 +7,17 @@ rules that start something at least once in each of their intervals; the others 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from dateutil.relativedelta import relativedelta
 from dateutil.rrule import rrulestr
 
 from monitoring.contract.problems import Problem
 from monitoring.contract.time_zones import find_time_zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from zoneinfo import ZoneInfo
 
 # A rule that starts nothing for so long counts as one that never does: 29 February comes every four years.
 HORIZON = timedelta(days=5 * 366)

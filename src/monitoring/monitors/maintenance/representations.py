@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from monitoring.backends.pages import Page
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.maintenance.covering import next_start_of, occurrence_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from monitoring.backends.pages import Page
-    from monitoring.monitors.maintenance.models import MaintenanceWindow
+from monitoring.monitors.maintenance.models import MaintenanceWindow
 
 
 def represent_window(window: MaintenanceWindow, now: datetime) -> dict[str, Any]:

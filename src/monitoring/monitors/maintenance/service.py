@@ -5,31 +5,31 @@ The audit log has an act if its function is told who did it (`by`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from monitoring.audit.actions import Action
-from monitoring.audit.changes import find_changes
+from monitoring.audit.actors import Actor
+from monitoring.audit.changes import Change, find_changes
 from monitoring.audit.service import record
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
-from monitoring.contract.configurations import change, complete, read_configuration, read_defaults
+from monitoring.contract.configurations import (
+    Configuration,
+    change,
+    complete,
+    read_configuration,
+    read_defaults,
+)
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.monitors.maintenance.covering import cover_monitors, due_at_of, occurrence_of, plan_of
 from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.maintenance.recurrence import judge
 from monitoring.monitors.models import Monitor
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from monitoring.audit.actors import Actor
-    from monitoring.audit.changes import Change
-    from monitoring.contract.configurations import Configuration
-    from monitoring.contract.document import Json
 
 _SCHEMA = "MaintenanceWindowCreate"
 

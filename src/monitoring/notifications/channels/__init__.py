@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from monitoring.notifications.channels import (
@@ -23,8 +24,6 @@ from monitoring.notifications.channels.letters import Letter, send_letter
 from monitoring.notifications.channels.services import Service
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from monitoring.notifications.channels.protocol import Channel
 
 __all__ = ["CHANNELS", "Letter", "send_letter"]

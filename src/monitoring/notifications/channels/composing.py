@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from monitoring.backends.current import current_backends
 from monitoring.notifications.acknowledge_links import write_acknowledge_link
+from monitoring.notifications.channels.message import Message
 from monitoring.notifications.channels.wording import word
-
-if TYPE_CHECKING:
-    from monitoring.notifications.channels.message import Message
-    from monitoring.notifications.models import NotificationDelivery
+from monitoring.notifications.models import NotificationDelivery
 
 
 def compose(delivery: NotificationDelivery) -> Message:

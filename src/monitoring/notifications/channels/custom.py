@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from monitoring.contract.configurations import Configuration
+from monitoring.contract.document import Json
+from monitoring.notifications.channels.message import Message
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.contract.configurations import Configuration
-    from monitoring.contract.document import Json
-    from monitoring.notifications.channels.message import Message
 
 # The document says at CustomBody what they stand for.
 _PLACEHOLDER = re.compile(r"\{\{(title|text|link|acknowledge_link|event|id)\}\}")

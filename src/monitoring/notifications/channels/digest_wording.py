@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
+from monitoring.contract.document import Json
 from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.naming import show_url, write_text
 from monitoring.notifications.durations import count_in_words, moment_in_words, time_between
 from monitoring.outbound.hosts import host_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from monitoring.contract.document import Json
-
-    Event = Mapping[str, Json]
+Event = Mapping[str, Json]
 
 
 def say_digest(

@@ -6,14 +6,11 @@ https://discord.com/developers/docs/resources/webhook#execute-webhook
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
+from monitoring.notifications.channels.message import Message
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.message import Message
 
 HOSTS = ("discord.com", "discordapp.com", "canary.discord.com", "ptb.discord.com")
 

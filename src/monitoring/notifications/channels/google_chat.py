@@ -7,14 +7,11 @@ https://developers.google.com/workspace/chat/api/reference/rest/v1/cards
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
+from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.limits import LIMITS, fit
+from monitoring.notifications.channels.message import Message
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.message import Message
 
 HOSTS = ("chat.googleapis.com",)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.notifications.channels.mail import NO_SERVER
@@ -12,10 +13,6 @@ from monitoring.notifications.channels.mail_message import Mail, write_mail
 from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.settings.mail_server import read_mail_server, read_sender
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 NO_ADDRESS = "This address cannot be sent email"
 

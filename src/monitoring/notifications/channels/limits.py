@@ -5,15 +5,12 @@ A provider refuses a longer message for good, and then nobody is told. So a text
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import orjson
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 # Twenty monitors with a title and a team. Nobody reads more at once.
 MOST_LINES = 22

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import datetime
 from urllib.parse import urlsplit
 
 import orjson
 
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.current import current_backends
+from monitoring.contract.configurations import Configuration
+from monitoring.contract.document import Json
 from monitoring.notifications.channels.composing import compose
 from monitoring.notifications.channels.mail_message import Mail, write_mail
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
+from monitoring.notifications.channels.sending import Sender
 from monitoring.notifications.email_links import write_confirmation_link, write_unsubscribe_link
-from monitoring.notifications.models import CONFIRMATION
+from monitoring.notifications.models import CONFIRMATION, NotificationChannel, NotificationDelivery
 from monitoring.notifications.secrets import store_secrets
 from monitoring.settings.mail_server import read_mail_server, read_sender
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from monitoring.contract.configurations import Configuration
-    from monitoring.contract.document import Json
-    from monitoring.notifications.channels.sending import Sender
-    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 NO_SERVER = "The service has no mail server at present"
 OTHER_ADDRESS = "The channel has another address now"

@@ -10,23 +10,18 @@ import errno
 import logging
 import re
 import ssl
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import aiosmtplib
 
 from monitoring.notifications.channels.posting import on_one_line
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.outbound.certificates import explain, make_verifying_context
-from monitoring.settings.mail_server import Security
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from monitoring.settings.mail_server import MailServer
+from monitoring.settings.mail_server import MailServer, Security
 
 # Far less than the lease of a delivery. A server that takes longer gets the message again, with the same id.
 TIMEOUT_SECONDS = 30.0

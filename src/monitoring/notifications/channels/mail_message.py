@@ -6,22 +6,18 @@ Every attempt writes the same bytes. What strangers named is text here: it begin
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from email.header import Header
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from html import escape
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.notifications.channels.message import Message
+from monitoring.notifications.channels.message import Message
 
 # A longer one does not fit the line that `Subject:` begins.
 MAX_WORD_CHARACTERS = 60

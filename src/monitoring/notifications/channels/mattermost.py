@@ -7,14 +7,11 @@ https://developers.mattermost.com/integrate/reference/message-attachments
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.limits import LIMITS, fit
+from monitoring.notifications.channels.message import Message
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.message import Message
 
 _LIMITS = LIMITS["mattermost"]
 

@@ -6,16 +6,11 @@ https://adaptivecards.io/explorer/AdaptiveCard.html
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from monitoring.contract.configurations import Configuration
+from monitoring.contract.document import Json
 from monitoring.notifications.channels.limits import LIMITS, fit
-from monitoring.notifications.channels.message import Mood
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
-    from monitoring.contract.document import Json
-    from monitoring.notifications.channels.message import Message
 
 HOSTS = (".logic.azure.com", ".api.powerplatform.com")
 

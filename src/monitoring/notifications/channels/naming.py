@@ -5,15 +5,11 @@ Names are strangers' text. Each stands on one line, so that it begins no line of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
 from monitoring.auth.names import name_after_host
 from monitoring.backends.encryption import MASK
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from monitoring.contract.document import Json
+from monitoring.contract.document import Json
 
 # Of a longer URL the beginning and the end are shown, because pages of one host often differ at the end.
 MOST_URL_CHARACTERS = 200

@@ -5,16 +5,12 @@ https://docs.ntfy.sh/publish/#publish-as-json
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.limits import LIMITS, fit
-from monitoring.notifications.channels.message import Mood
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.message import Message
 
 HOSTS = ("ntfy.sh",)
 

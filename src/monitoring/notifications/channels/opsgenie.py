@@ -6,16 +6,12 @@ https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
-from monitoring.notifications.channels.message import Mood
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.message import Message
 
 HOSTS = ("api.opsgenie.com", "api.eu.opsgenie.com", "api.atlassian.com")
 _ADDRESSES = {

@@ -6,15 +6,10 @@ https://developer.pagerduty.com/docs/service-regions
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.limits import LIMITS, cut
-from monitoring.notifications.channels.message import Mood
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.message import Message
 
 HOSTS = ("events.pagerduty.com", "events.eu.pagerduty.com")
 _ADDRESSES = {

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
+from monitoring.contract.document import Json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
-from monitoring.outbound.exchanges import Exchange, OutboundRequest
+from monitoring.notifications.channels.sending import Sender
+from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
 from monitoring.outbound.failures import FailureCode
 from monitoring.outbound.retry_after import read_retry_after
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.contract.document import Json
-    from monitoring.notifications.channels.sending import Sender
-    from monitoring.outbound.exchanges import BodyReader
 
 TIMEOUT_SECONDS = 15.0
 

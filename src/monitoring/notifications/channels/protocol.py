@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from monitoring.contract.configurations import Configuration
-    from monitoring.contract.document import Json
-    from monitoring.notifications.channels.sending import Sender
-    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.contract.configurations import Configuration
+from monitoring.contract.document import Json
+from monitoring.notifications.channels.sending import Sender
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 
 class Reception(StrEnum):

@@ -5,15 +5,10 @@ https://pushover.net/api
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
-from monitoring.notifications.channels.message import Mood
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.message import Message
 
 HOSTS = ("api.pushover.net",)
 

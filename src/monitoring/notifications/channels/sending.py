@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
-    from monitoring.settings import Settings
+from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
+from monitoring.settings import Settings
 
 
 class Sender(Protocol):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -13,22 +15,19 @@ import orjson
 
 from monitoring.auth.names import MAX_NAME_CHARACTERS, name_after_host
 from monitoring.backends.encryption import UndecryptableError
+from monitoring.contract.configurations import Configuration
+from monitoring.contract.document import Json
 from monitoring.notifications.channels.composing import compose
+from monitoring.notifications.channels.message import Message
 from monitoring.notifications.channels.posting import is_success, judge_answer, on_one_line, send_json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
+from monitoring.notifications.channels.sending import Sender
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.secrets import read_secrets, store_secrets
+from monitoring.outbound.exchanges import Exchange, Headers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from datetime import datetime
-
-    from monitoring.contract.configurations import Configuration
-    from monitoring.contract.document import Json
-    from monitoring.notifications.channels.message import Message
     from monitoring.notifications.channels.posting import Post
-    from monitoring.notifications.channels.sending import Sender
-    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
-    from monitoring.outbound.exchanges import Exchange, Headers
 
 UNREADABLE = "The service could not read the channel's secrets"
 

@@ -6,14 +6,10 @@ https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachme
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.limits import LIMITS, fit
+from monitoring.notifications.channels.message import Message
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.message import Message
 
 HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from monitoring.backends.current import current_backends
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.outbound.reachability import may_be_reached
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from monitoring.contract.document import Json
 
 
 async def demand_reachable(given: Mapping[str, Json]) -> None:

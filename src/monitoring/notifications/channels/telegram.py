@@ -5,14 +5,10 @@ https://core.telegram.org/bots/api#sendmessage
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.limits import LIMITS, fit
+from monitoring.notifications.channels.message import Message
 from monitoring.notifications.channels.posting import Post
-
-if TYPE_CHECKING:
-    from monitoring.contract.configurations import Configuration
-    from monitoring.notifications.channels.message import Message
 
 HOSTS = ("api.telegram.org",)
 

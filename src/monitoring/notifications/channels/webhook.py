@@ -8,27 +8,23 @@ from __future__ import annotations
 import logging
 import secrets
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from standardwebhooks import Webhook
 
 from monitoring.auth.names import name_after_host as default_name
 from monitoring.backends.encryption import UndecryptableError, encrypt
+from monitoring.contract.document import Json
 from monitoring.notifications.channels.posting import judge_answer, send_json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
+from monitoring.notifications.channels.sending import Sender
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.secrets import read_secret
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from uuid import UUID
-
-    from monitoring.contract.document import Json
-    from monitoring.notifications.channels.sending import Sender
-    from monitoring.notifications.models import NotificationChannel, NotificationDelivery
-    from monitoring.outbound.exchanges import Exchange
+from monitoring.outbound.exchanges import Exchange
 
 __all__ = ["default_name", "make_secret", "send"]
 

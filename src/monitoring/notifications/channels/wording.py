@@ -6,12 +6,13 @@ no more. Names of monitors are strangers' text. Each channel escapes what its pr
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import orjson
 
+from monitoring.contract.document import Json
 from monitoring.notifications.channels.digest_wording import say_digest
 from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.naming import call_monitor, join_lines, list_facts, write_text
@@ -19,11 +20,6 @@ from monitoring.notifications.durations import count_in_words, moment_in_words, 
 from monitoring.notifications.grouping import MOST_BEFORE_FLAPPING
 from monitoring.notifications.routing import INTERRUPTED
 from monitoring.outbound.hosts import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from monitoring.contract.document import Json
 
 
 def word(payload: str, base_url: str) -> Message:
