@@ -12,7 +12,7 @@ import uvicorn
 import chosen_backends
 from monitoring.backends.assembly import open_backends
 from monitoring.checks.checker import run_checker
-from monitoring.cli.web_server import configure_server
+from monitoring.cli.serving import configure_server
 from monitoring.settings import Settings
 from monitoring.worker import run_worker
 from ready_tables import make_tables

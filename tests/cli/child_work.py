@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from monitoring.cli.failing import fail
-from monitoring.cli.lifeline import say_ready
+from monitoring.cli.stopping import say_ready
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

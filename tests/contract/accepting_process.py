@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import uvloop
 from uvicorn import Config
 
-from monitoring.cli.lifeline import say_ready
-from monitoring.cli.stopping import Stop, run_until_stopped
+from monitoring.cli.stopping import Stop, run_until_stopped, say_ready
 from monitoring.contract.uvicorn_bridge import WebServer
 
 if TYPE_CHECKING:

@@ -79,7 +79,7 @@ async def find(channel: NotificationChannel, event: str) -> NotificationDelivery
 
 class TestMonitors:
     @pytest.mark.parametrize(
-        ("routing", "is_told"),
+        ("routing", "is_covered"),
         [
             ({}, True),
             ({"tags": ["shop"]}, True),
@@ -90,10 +90,10 @@ class TestMonitors:
             ({"tags": ["blog", "shop"], "monitor_ids": [str(uuid4())]}, True),
         ],
     )
-    async def test_are_chosen_by_tag_or_by_id(self, routing: dict[str, Any], is_told: bool) -> None:  # noqa: FBT001
+    async def test_are_chosen_by_tag_or_by_id(self, routing: dict[str, Any], is_covered: bool) -> None:  # noqa: FBT001
         team_id, [channel] = await team_with({"routing": routing})
         await announce([event_of(team_id, "incident.opened", tags=["shop"])])
-        assert await log_of(channel) == ([("incident.opened", "pending")] if is_told else [])
+        assert await log_of(channel) == ([("incident.opened", "pending")] if is_covered else [])
 
     async def test_do_not_matter_to_events_about_something_else(self) -> None:
         team_id, [channel] = await team_with({"routing": {"tags": ["shop"]}})

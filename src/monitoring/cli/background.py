@@ -10,8 +10,7 @@ from multiprocessing.connection import Connection
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.readiness import open_signs_of_life
 from monitoring.backends.tasks import Task
-from monitoring.cli.lifeline import say_ready
-from monitoring.cli.stopping import Stop, run_until_stopped
+from monitoring.cli.stopping import Stop, run_until_stopped, say_ready
 from monitoring.settings import Settings
 from monitoring.tracing import sending_traces
 

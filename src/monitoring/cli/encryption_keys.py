@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import typer
 
 from monitoring.backends.encryption import generate_encryption_key
 from monitoring.cli.commands import AsJson, run_command, show_row
 from monitoring.cli.failing import fail
-from monitoring.cli.stored_credentials import encrypt_stored_credentials
+from monitoring.idempotency.service import encrypt_stored_answers
+from monitoring.monitors.request_headers import encrypt_request_headers
+from monitoring.notifications.secrets import encrypt_channel_secrets
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
 
@@ -25,3 +29,23 @@ def apply_encryption_keys(*, as_json: AsJson = False) -> None:
     show_row(encryption._asdict(), as_json=as_json)
     if encryption.unreadable:
         fail("No key of ENCRYPTION_KEYS decrypts some rows: add the key that encrypted them, and repeat this")
+
+
+class Encryption(NamedTuple):
+    """How many rows of each kind were encrypted, and how many no key decrypts."""
+
+    monitors: int
+    notification_channels: int
+    stored_answers: int
+    unreadable: int
+
+
+async def encrypt_stored_credentials() -> Encryption:
+    """Encrypt with the first key what is plain or another key encrypted. It can be repeated."""
+    monitors, webhooks, answers = (
+        await encrypt_request_headers(),
+        await encrypt_channel_secrets(),
+        await encrypt_stored_answers(),
+    )
+    unreadable = monitors.unreadable + webhooks.unreadable + answers.unreadable
+    return Encryption(monitors.encrypted, webhooks.encrypted, answers.encrypted, unreadable)

@@ -45,9 +45,9 @@ def dev() -> None:
     with loading():
         from monitoring.cli import demo  # noqa: PLC0415
         from monitoring.cli.commands import run_command  # noqa: PLC0415
+        from monitoring.cli.encryption_keys import encrypt_stored_credentials  # noqa: PLC0415
         from monitoring.cli.migrating import migrate_now  # noqa: PLC0415
         from monitoring.cli.serving import serve_alone  # noqa: PLC0415
-        from monitoring.cli.stored_credentials import encrypt_stored_credentials  # noqa: PLC0415
 
     demo.prepare_environment()
     settings = read_settings()

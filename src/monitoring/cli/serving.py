@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import socket
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
 
 from monitoring.backends.assembly import open_storage_of
-from monitoring.cli.lifeline import say_ready
 from monitoring.cli.listening import base_url_of, listening
+from monitoring.cli.loading import loading
 from monitoring.cli.metrics_port import serve_metrics
 from monitoring.cli.migrating import demand_migrated_database
-from monitoring.cli.stopping import Stop, run_until_stopped
-from monitoring.cli.web_server import configure_server
-from monitoring.contract.uvicorn_bridge import WebServer
+from monitoring.cli.open_files import ADDRESS_PART, affordable_backlog, affordable_clients
+from monitoring.cli.stopping import Stop, run_until_stopped, say_ready
+from monitoring.contract import uvicorn_bridge
+from monitoring.contract.connection_limits import ConnectionLimits
+from monitoring.contract.document import published_document
+from monitoring.contract.uvicorn_bridge import ServerConfig, WebServer
 from monitoring.settings import Settings
-from monitoring.tracing import sending_traces
+from monitoring.tracing import is_tracing, sending_traces
 
 
 def demand_working_backends(settings: Settings) -> None:
@@ -69,3 +74,36 @@ def serve_with_others(settings: Settings, lifeline: Connection, listener: socket
             lifeline=lifeline,
             loop_factory=config.get_loop_factory(),
         )
+
+
+if TYPE_CHECKING:
+    from monitoring.asgi import MonitoringService
+
+
+def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfig]:
+    """Make the application, and say how it is served."""
+    with loading():  # so many modules that commands which serve nothing do without them
+        # First: if YAML is parsed, the modules fill the memory that this frees.
+        document = published_document()
+        from monitoring.asgi import MonitoringService  # noqa: PLC0415
+        from monitoring.contract.traced_requests import TracedRequests  # noqa: PLC0415
+
+        clients = affordable_clients()
+        limits = ConnectionLimits(
+            at_once=clients,
+            per_network=min(settings.connections_per_address, clients // ADDRESS_PART),
+            timeout_seconds=settings.client_timeout_seconds,
+            trusted_proxies=settings.trusted_proxies,
+        )
+        app = MonitoringService(settings)
+        config = uvicorn_bridge.configure_server(
+            TracedRequests(app, document) if is_tracing() else app,
+            app.contract.catalogue,
+            host=settings.host,
+            port=settings.port,
+            limits=limits,
+            backlog=affordable_backlog(),
+            trusted_proxies=settings.trusted_proxies,
+            finishing_seconds=math.ceil(settings.shutdown_timeout_seconds),
+        )
+    return app, config

@@ -131,3 +131,9 @@ def _end_now(status: int) -> None:
     if status:
         log.warning("Something did not stop in time: the process ends without it")
     os._exit(status)
+
+
+def say_ready(lifeline: Connection) -> None:
+    """Tell the parent that this child does its work now."""
+    with suppress(OSError):  # a parent that is gone is noticed elsewhere
+        lifeline.send_bytes(b"ready")

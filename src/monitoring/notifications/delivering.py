@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
@@ -17,7 +18,6 @@ from monitoring.notifications.channels.protocol import AttemptResult
 from monitoring.notifications.channels.sending import Sender
 from monitoring.notifications.claims import DeliveryClaim
 from monitoring.notifications.disabling import disable, find_failure
-from monitoring.notifications.following import follow
 from monitoring.notifications.grouping import end_parts
 from monitoring.notifications.log_lines import log_failure, log_given_up
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel
@@ -99,3 +99,17 @@ async def _store(
             if is_failure and (reason := await find_failure(claim.row, claim.channel)):
                 told += await disable(claim.channel, reason, now)
         return told + await call_followers(claim.row, route.quiet_end(now) or now)
+
+
+async def follow(channel: NotificationChannel, new_settings: Mapping[str, str], now: datetime) -> None:
+    """Keep fields that a receiver says have changed, in the caller's transaction.
+
+    They are kept only if the channel has such fields, and if nobody changed it since it was read: then the
+    answer is about a receiver that it had before.
+    """
+    if not new_settings or not new_settings.keys() <= channel.settings.keys():
+        return
+    settings = {**channel.settings, **new_settings}
+    unchanged = NotificationChannel.filter(id=channel.id, updated_at=channel.updated_at)
+    if await unchanged.update(settings=settings, updated_at=now):
+        channel.settings, channel.updated_at = settings, now

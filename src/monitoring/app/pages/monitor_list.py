@@ -38,9 +38,9 @@ from monitoring.monitors.reading import (
     list_monitors_in_order,
     outline_monitors,
 )
+from monitoring.notifications.alert_coverage import is_alerted, list_alert_routes
 from monitoring.notifications.muting import find_muted, list_mutes
 from monitoring.notifications.routing import Route
-from monitoring.notifications.telling import is_told, list_telling_routes
 
 TAGS_SHOWN = 12
 
@@ -103,7 +103,7 @@ async def _read_around(team_id: UUID, wanted: MonitorFilter | None) -> Around:
     return Around(
         await count_statuses(team_id, replace(wanted, status=None)) if wanted else Counter(),
         await count_tags(team_id, wanted) if wanted else Counter(),
-        await list_telling_routes(team_id),
+        await list_alert_routes(team_id),
         await list_mutes(team_id),
         await list_deletions(team_id),
         await read_news(team_id),
@@ -165,7 +165,7 @@ async def _render_list(
         unanswered=UNANSWERED,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
         uptimes=await read_once(visit, (Source.TEAM,), _measure_uptimes, *old_enough),
-        untold={id_ for id_, monitor in by_id.items() if not is_told(around.routes, id_, monitor["tags"])},
+        untold={id_ for id_, monitor in by_id.items() if not is_alerted(around.routes, id_, monitor["tags"])},
         tells_somebody=bool(around.routes),
         muted=find_muted(around.mutes, visit.now),
         mute_lengths=MUTE_LENGTHS,

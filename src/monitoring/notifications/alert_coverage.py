@@ -9,7 +9,7 @@ from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.routing import Route, route_of
 
 
-async def list_telling_routes(team_id: UUID) -> list[Route]:
+async def list_alert_routes(team_id: UUID) -> list[Route]:
     """Return the routes of a team's channels that tell of an incident now."""
     return [
         route_of(channel)
@@ -18,6 +18,6 @@ async def list_telling_routes(team_id: UUID) -> list[Route]:
     ]
 
 
-def is_told(routes: Sequence[Route], monitor_id: UUID, tags: Collection[str]) -> bool:
+def is_alerted(routes: Sequence[Route], monitor_id: UUID, tags: Collection[str]) -> bool:
     """Say whether one of the routes leads from a monitor to somebody."""
     return any(route.concerns(monitor_id, tags) for route in routes)
