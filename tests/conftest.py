@@ -15,6 +15,7 @@ from hypothesis import settings
 
 import chosen_backends
 import clean_logs
+import debian_programs
 import ready_tables
 from backend_free import Watch, reaches_backends
 from cast import Player, form_readers, form_team
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from monitoring.contract.catalogue import Catalogue
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.register(debian_programs)
     parser.addoption(
         "--backends", choices=chosen_backends.KINDS, default="embedded", help="the backends behind every test"
     )
