@@ -1,4 +1,4 @@
-"""Plants every lie of lies.py, and checks that the test beside it fails because of it. Run by `make lies`."""
+"""Plants every lie of lies.py, and reports which test catches it. Run by `make lies`."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from catchers import FUZZING
+from catchers import CATCHER, FUZZING
 from lies import LIES
-from planting import Lie, copy_tree, plant, run_tests
+from planting import Lie, copy_tree, find_catcher, plant, run_tests
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
 @pytest.mark.parametrize("lie", LIES, ids=[lie.claim for lie in LIES])
-def test_it_is_caught(lie: Lie, tmp_path: Path) -> None:
+def test_it_is_caught(lie: Lie, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     tree = copy_tree(tmp_path)
     if lie.changes:
         plant(lie.changes, tree, only_published=lie.only_published)
-    run = run_tests(tree, lie.caught_by, claim=lie.claim)
-    told = run.stdout + run.stderr
-    assert run.returncode != 0, f"nobody noticed:\n{told}"
-    assert lie.says in told, f"noticed, and not because of the lie:\n{told}"
+    record_property(CATCHER, f"{lie.claim}: {find_catcher(tree, lie)}")
 
 
 @pytest.mark.parametrize("folder", ["contract-tests/", "tests/"])
