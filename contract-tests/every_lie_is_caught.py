@@ -25,7 +25,7 @@ def test_it_is_caught(lie: Lie, tmp_path: Path, record_property: Callable[[str, 
 
 @pytest.mark.parametrize("folder", ["contract-tests/", "tests/"])
 def test_without_a_lie_nothing_is_caught(folder: str, tmp_path: Path) -> None:
-    """Run all tests that catch lies on a copy without one. Only `make contract` does the long fuzzing."""
+    """Run all tests that catch lies on a copy without one, except the long fuzzing of `make contract`."""
     catchers = [
         lie.caught_by for lie in LIES if lie.caught_by.startswith(folder) and lie.caught_by != FUZZING
     ]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from monitoring.contract.catalogue import Catalogue
     from running_service import RunningService
 
-pytestmark = pytest.mark.embedded("what a page shows is the same on every backend")
+SAME = pytest.mark.embedded("what a page shows, and what a sample sends, is the same on every backend")
 
 DOCUMENT = published_document()
 COMMANDS = {
@@ -42,6 +42,7 @@ COMMANDS = {
 }
 
 
+@SAME
 @pytest.mark.parametrize("path", ["/docs", *(f"/docs/{name}" for name in list_guides(DOCUMENT))])
 def test_a_page_is_served_to_anybody_under_the_strict_policy(path: str, mallory: httpx.Client) -> None:
     answer = mallory.get(path)
@@ -51,6 +52,7 @@ def test_a_page_is_served_to_anybody_under_the_strict_policy(path: str, mallory:
     assert answer.text.startswith("<!doctype html>")
 
 
+@SAME
 @pytest.mark.parametrize("path", ["/docs/", "/docs/nothing", "/docs/quick-start.md", "/docs/..%2Fsettings"])
 def test_no_other_page_is_served(path: str, mallory: httpx.Client, catalogue: Catalogue) -> None:
     answer = mallory.get(path)
@@ -67,9 +69,9 @@ def owner(service: RunningService) -> Iterator[Player]:
 @pytest.mark.parametrize(
     "language",
     [
-        "Python",
-        pytest.param("curl", marks=pytest.mark.programs("curl")),
-        pytest.param("TypeScript", marks=pytest.mark.programs("node")),
+        pytest.param("curl", marks=pytest.mark.programs("curl")),  # every operation, on all backends
+        pytest.param("Python", marks=SAME),
+        pytest.param("TypeScript", marks=[SAME, pytest.mark.programs("node")]),
     ],
 )
 @pytest.mark.parametrize("operation_id", DOCUMENT.operations)
