@@ -7,21 +7,21 @@ MEASURED_PYTHON ?= $(shell /usr/bin/python3 -c 'import sys; exit(sys.version_inf
 FAULT_SECONDS ?= 150
 ROLE ?= full key
 BACKENDS ?= embedded
+FUZZING_SEED ?= 1
 BIN = $(VENV)/bin
-REPORTS = build/contract
+REPORTS = build/contract-whole
 # Tests wait for processes, servers and browsers, and a fuzzer for its service: three workers for two cores are quicker.
-SHARED_OUT = $(BIN)/pytest -n $$(((3 * $$(getconf _NPROCESSORS_ONLN) + 1) / 2)) --dist=worksteal
-CONTRACT = $(SHARED_OUT) contract-tests
+SHARED_OUT = $(BIN)/pytest $(PYTEST_OPTIONS) -n $$(((3 * $$(getconf _NPROCESSORS_ONLN) + 1) / 2)) --dist=worksteal
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
 # Modules are compiled once, whatever the caller's environment says: pytest compiles its tests for 6 s of CPU a worker.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL = help
-.PHONY: help run install install-dev servers check check-code check-document check-deployment quick test test-all contract contract-long contract-serve lies dist sdks faults soak image-test screenshots bench corpus coverage format release-document constraints migration clean
+.PHONY: help run install install-dev servers check check-code check-document check-deployment quick test test-servers contract test-whole contract-whole night contract-long contract-serve lies dist sdks faults soak image-test screenshots bench corpus coverage format release-document constraints migration clean
 
 # Tests make thousands of small databases and files, and sync each. In memory, where there is such a folder, that is quick.
-quick test test-all contract faults: export TMPDIR := $(firstword $(wildcard /dev/shm) $(TMPDIR) /tmp)
+quick test test-servers test-whole contract contract-whole faults: export TMPDIR := $(firstword $(wildcard /dev/shm) $(TMPDIR) /tmp)
 
 help:  ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/\1\t\2/p' Makefile | expand -t 18
@@ -32,7 +32,7 @@ run: install  ## Start the whole service with a demo team; honours PORT
 install: $(VENV)/.installed  ## Install the service into .venv
 install-dev: $(VENV)/.installed-dev  ## Install what developing takes as well
 
-servers:  # what tests run against, where it is missing (Debian)
+servers:  ## Install the programs without which tests are skipped (Debian; root or sudo)
 	.ci/install-servers
 
 $(VENV)/.installed: constraints.txt pyproject.toml
@@ -79,18 +79,29 @@ check-deployment: install-dev
 quick: install-dev  ## What changed since main in less than a minute; ROOM=checks for all tests of a room
 	$(BIN)/python tests/quick.py $(ROOM)
 
-test: install-dev servers  ## The whole suite on the embedded backends; installs what it needs when missing (Debian)
-	$(SHARED_OUT) --backends=embedded
+test: install-dev  ## Test on the embedded backends; skips what needs a missing program, which `make servers` installs
+	$(SHARED_OUT) --gate --backends=embedded
 
-test-all: test  ## The whole suite, and what reaches a backend again on PostgreSQL, Redis and S3
+test-servers: install-dev servers  ## Test our SQL, locks, queues and files, and each operation, on PostgreSQL, Redis and S3
+	$(SHARED_OUT) --gate --backends=production
+	$(SHARED_OUT) --gate --backends=production contract-tests
+
+contract: install-dev  ## Prove that the running service and openapi.yaml say the same; fuzzes with one seed
+	FUZZING_SEED=$(FUZZING_SEED) $(SHARED_OUT) --gate --backends=embedded contract-tests
+
+contract-whole: install-dev servers  ## The same on both backends, with every role, a new seed and the tools of others
+	rm -rf $(REPORTS)
+	CONTRACT_REPORTS=$(REPORTS) $(SHARED_OUT) contract-tests --backends=embedded --junitxml=$(REPORTS)/junit-embedded.xml
+	CONTRACT_REPORTS=$(REPORTS) $(SHARED_OUT) contract-tests --backends=production --junitxml=$(REPORTS)/junit-production.xml
+	PYTHONPATH=tests $(BIN)/python contract-tests/seen.py $(REPORTS)/seen
+	$(BIN)/python contract-tests/tools_table.py contract-whole --check
+
+test-whole: install-dev servers  ## Every test on both backends
+	$(SHARED_OUT) --backends=embedded
 	$(SHARED_OUT) --backends=production
 
-contract: install-dev servers  ## Prove on both backends that the running service and openapi.yaml say the same
-	rm -rf $(REPORTS)
-	CONTRACT_REPORTS=$(REPORTS) $(CONTRACT) --backends=embedded --junitxml=$(REPORTS)/junit-embedded.xml
-	CONTRACT_REPORTS=$(REPORTS) $(CONTRACT) --backends=production --junitxml=$(REPORTS)/junit-production.xml
-	PYTHONPATH=tests $(BIN)/python contract-tests/seen.py $(REPORTS)/seen
-	$(BIN)/python contract-tests/tools_table.py contract --check
+night:  ## What the gate leaves out: everything on both backends, faults, SDKs, images; a line for each part
+	.ci/night
 
 contract-long: HOURS = 8
 contract-long: install-dev servers  ## Fuzz with new seeds for HOURS; stops at the first failure

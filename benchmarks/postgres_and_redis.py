@@ -65,7 +65,6 @@ class Backends:
 @contextmanager
 def running_backends() -> Iterator[Backends]:
     """Run both until the block ends, when all they hold is deleted."""
-    real_servers.install_servers()
     with real_servers.running_redis() as redis, real_servers.running_cluster(DurablePostgres) as postgres:
         yield Backends(postgres, redis)
 

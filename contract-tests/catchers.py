@@ -1,8 +1,10 @@
-"""The tests that catch lies, by their pytest names."""
+"""The tests that are expected to catch lies, by their pytest names."""
 
 from __future__ import annotations
 
 from promises import OPERATIONS
+
+CATCHER = "caught by"  # the property of a test report
 
 SENTENCES = "contract-tests/test_every_sentence.py"
 SAYS = f"{SENTENCES}::test_the_service_says_it_as_written"

@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from catchers import CATCHER
 from seen import record_every_service
 
 if TYPE_CHECKING:
@@ -23,5 +24,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how to repeat the run."""
+    """Print how to repeat the run, and which test caught which lie."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, value in report.user_properties:
+            if name == CATCHER:
+                terminalreporter.write_line(value)
     terminalreporter.write_line(f"Repeat this fuzzing with FUZZING_SEED={os.environ['FUZZING_SEED']}")

@@ -1,4 +1,4 @@
-"""Plants every lie of lies.py, and checks that the test beside it fails because of it. Run by `make lies`."""
+"""Plants every lie of lies.py, and reports which test catches it. Run by `make lies`."""
 
 from __future__ import annotations
 
@@ -6,28 +6,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from catchers import FUZZING
+from catchers import CATCHER, FUZZING
 from lies import LIES
-from planting import Lie, copy_tree, plant, run_tests
+from planting import Lie, copy_tree, find_catcher, plant, run_tests
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
 @pytest.mark.parametrize("lie", LIES, ids=[lie.claim for lie in LIES])
-def test_it_is_caught(lie: Lie, tmp_path: Path) -> None:
+def test_it_is_caught(lie: Lie, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     tree = copy_tree(tmp_path)
     if lie.changes:
         plant(lie.changes, tree, only_published=lie.only_published)
-    run = run_tests(tree, lie.caught_by, claim=lie.claim)
-    told = run.stdout + run.stderr
-    assert run.returncode != 0, f"nobody noticed:\n{told}"
-    assert lie.says in told, f"noticed, and not because of the lie:\n{told}"
+    record_property(CATCHER, f"{lie.claim}: {find_catcher(tree, lie)}")
 
 
 @pytest.mark.parametrize("folder", ["contract-tests/", "tests/"])
 def test_without_a_lie_nothing_is_caught(folder: str, tmp_path: Path) -> None:
-    """Run all tests that catch lies on a copy without one. Only `make contract` does the long fuzzing."""
+    """Run all tests that catch lies on a copy without one, except the long fuzzing of `make contract`."""
     catchers = [
         lie.caught_by for lie in LIES if lie.caught_by.startswith(folder) and lie.caught_by != FUZZING
     ]

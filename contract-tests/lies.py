@@ -1,4 +1,4 @@
-"""The lies: each small enough to be overlooked in a review, and caught by the test that stands beside it."""
+"""The lies: each small enough to be overlooked in a review. Beside it stands what should catch it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def write_table() -> str:
     rows = [
         f"| {lie.claim} | {lie.place} | `{lie.caught_by.removeprefix('contract-tests/')}` |" for lie in LIES
     ]
-    return "\n".join(["| lie | planted in | caught by |", "|---|---|---|", *rows])
+    return "\n".join(["| lie | planted in | should be caught by |", "|---|---|---|", *rows])
 
 
 if __name__ == "__main__":

@@ -66,19 +66,16 @@ ABOUT_CHECKS = [
         "A check that nobody will make is promised",
         (Seam("checks.request_check", refusing("monitor_paused", None)),),
         f"{SAYS}[check_monitor_now-monitor_paused]",
-        "202 is not 409",
     ),
     Lie(
         "A team can ask for as many checks as it likes",
         (Seam("auth.count_request", without_counting_checks),),
         f"{SENTENCES}::test_a_team_that_asks_for_many_checks_is_told_when_to_come_back",
-        "202 is not 429",
     ),
     Lie(
         "The last check of a page is the first of the next one",
         (Seam("checks.represent_page", with_a_cursor_too_early),),
         f"{LISTS}::test_whoever_turns_the_pages_meets_every_row_once[list_checks]",
-        "AssertionError",
     ),
     Lie(
         "The end of a range is in it",
@@ -89,7 +86,6 @@ ABOUT_CHECKS = [
             ),
         ),
         f"{LISTS}::test_a_filter_leaves_out_what_it_does_not_say[list_checks-to-{{newest_moment}}]",
-        "AssertionError",
     ),
     Lie(
         "Uptime is a percentage, and answers are not validated",
@@ -98,7 +94,6 @@ ABOUT_CHECKS = [
             Seam("checks.represent_uptime", lying(answered=lambda uptime: {**uptime, "uptime_ratio": 100.0})),
         ),
         BREAKS_AND_HEALS,
-        "100.0 is greater than the maximum of 1",
     ),
     Lie(
         "Pending time is up",
@@ -116,13 +111,11 @@ ABOUT_CHECKS = [
             ),
         ),
         BREAKS_AND_HEALS,
-        "AssertionError",
     ),
     Lie(
         "One failure is enough",
         (Seam("monitors.observe", lying(asked=lambda _: {"failure_threshold": 1})),),
         BREAKS_AND_HEALS,
-        "'down' != 'validating'",
     ),
     Lie(
         "An incident begins when it is certain",
@@ -139,43 +132,36 @@ ABOUT_CHECKS = [
             ),
         ),
         BREAKS_AND_HEALS,
-        "AssertionError",
     ),
     Lie(
         "Another team's incident can be read",
         (Seam("incidents.service.get_incident", of_any_team(Incident)),),
         f"{INCIDENTS}::TestIncident::test_is_not_there_for_another_team",
-        "assert 200 == 404",
     ),
     Lie(
         "A state of incidents filters nothing",
         (Seam("incidents.service.list_incidents", lying(asked=lambda _: {"state": None})),),
         f"{LISTS}::test_a_filter_finds_what_it_says[list_incidents-state-open]",
-        "AssertionError",
     ),
     Lie(
         "Another team's channel can be read",
         (Seam("notifications.get_channel", of_any_team(NotificationChannel)),),
         f"{INCIDENTS}::TestNotificationChannel::test_is_not_there_for_another_team",
-        "{200, 404}",
     ),
     Lie(
         "A webhook's secret is told again, and answers are not validated",
         (UNVALIDATED, Seam("notifications.represent_channel", with_its_secret)),
         f"{INCIDENTS}::TestNotificationChannel::test_tells_its_secret_once",
-        "('secret' was unexpected)",
     ),
     Lie(
         "A team can have one channel more",
         (Seam("notifications.service.MAX_CHANNELS_A_TEAM", lambda limit: limit + 1),),
         f"{SAYS}[create_notification_channel-notification_channel_limit_reached]",
-        "201 is not 409",
     ),
     Lie(
         "A test is promised to a channel that is disabled",
         (Seam("notifications.queue_test", enabled_or_not),),
         f"{SAYS}[test_notification_channel-notification_channel_disabled]",
-        "202 is not 409",
     ),
     Lie(
         "A delivery that is not there is called a channel",
@@ -186,18 +172,15 @@ ABOUT_CHECKS = [
             ),
         ),
         f"{SAYS}[redeliver_notification-notification_delivery_not_found]",
-        "'Notification channel not found' does not match '^Notification delivery not found$'",
     ),
     Lie(
         "What is sent again is another message",
         (Seam("notifications.sign", lying(asked=lambda _: {"message_id": uuid4()})),),
         f"{INCIDENTS}::TestNotificationChannel::test_lives_until_it_is_deleted",
-        "AssertionError",
     ),
     Lie(
         "Notifications are signed with a secret that nobody was told",
         (Seam("notifications.sign", lying(asked=lambda given: {"secret": given["secret"][:-4] + "AAA="})),),
         f"{INCIDENTS}::TestNotificationChannel::test_lives_until_it_is_deleted",
-        "No matching signature found",
     ),
 ]

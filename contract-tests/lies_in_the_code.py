@@ -147,55 +147,46 @@ IN_THE_CODE = [
         "A key may do what its scopes do not say",
         (Seam("auth.Caller.__init__", with_every_scope),),
         f"{SAYS}[delete_monitor-insufficient_permissions]",
-        "204 is not 403",
     ),
     Lie(
         "A revoked key's token goes on working",
         (Seam("auth.find_living_key", revoked_or_not),),
         f"{SAYS}[list_monitors-api_key_invalid]",
-        "200 is not 401",
     ),
     Lie(
         "A revoked token goes on working",
         (Seam("auth.revocations.revoke_token", always(answer=None)),),
         f"{TOKENS}::TestToken::test_is_refused_once_its_client_revokes_it[RS256]",
-        "200 is not 401",
     ),
     Lie(
         "Another team is told of a token",
         (Seam("auth.find_active_token", of_any_teams_token),),
         f"{TOKENS}::TestToken::test_is_nothing_to_another_team[RS256]",
-        "== {'active': False}",
     ),
     Lie(
         "Tokens name another issuer than the metadata",
         (Seam("auth.sign_token", lying(asked=of_another_issuer)),),
         f"{TOKENS}::TestToken::test_is_verified_by_whoever_has_read_the_metadata[RS256]",
-        "at+jwt",
     ),
     Lie(
         "Any secret gets a token",
         (Seam("auth.is_same_secret", always(answer=True)),),
         f"{SAYS}[issue_token-oauth_invalid_client]",
-        "200 is not 401",
     ),
     Lie(
         "The webhook takes any secret",
         (Seam("auth.WebhookSecurity.let_in", always(answer=None)),),
         f"{SAYS}[get_article-webhook_secret_invalid]",
-        "404 is not 401",
     ),
     Lie(
         "Another team's monitor can be read",
         (Seam("monitors.service.get_monitor", of_any_team(Monitor)),),
         f"{JOURNEYS}::TestMonitor::test_is_not_there_for_another_team",
-        "{200, 202, 404}",
     ),
     Lie(
         "Unknown query parameters are accepted",
         (Seam("contract.Parameters.__init__", lying(asked=with_lenient_parameters)),),
         f"{SAYS}[list_monitors-invalid_field]",
-        "200 is not 400",
     ),
     Lie(
         "A field has another name",
@@ -210,7 +201,6 @@ IN_THE_CODE = [
             ),
         ),
         f"{JOURNEYS}::TestMonitor::test_lives_from_a_token_to_its_end",
-        "500",
     ),
     Lie(
         "A field has another type, and answers are not validated",
@@ -221,13 +211,11 @@ IN_THE_CODE = [
             ),
         ),
         f"{JOURNEYS}::TestMonitor::test_lives_from_a_token_to_its_end",
-        "False is not of type",
     ),
     Lie(
         "A field is missing, and answers are not validated",
         (UNVALIDATED, Seam("articles.represent_article", lying(answered=with_translations(attempts=GONE)))),
         f"{JOURNEYS}::TestArticle::test_is_translated_and_translated_again_when_it_changes",
-        "'attempts' is a required property",
     ),
     Lie(
         "A header is missing, and answers are not validated",
@@ -236,13 +224,11 @@ IN_THE_CODE = [
             Seam("monitors.handlers.create_monitor", lying(answered=lambda reply: without(reply, "ETag"))),
         ),
         f"{JOURNEYS}::TestMonitor::test_lives_from_a_token_to_its_end",
-        "headers are missing: {'etag'}",
     ),
     Lie(
         "Creating answers 200",
         (Seam("monitors.handlers.create_monitor", lying(answered=lambda reply: replace(reply, status=200))),),
         f"{JOURNEYS}::TestMonitor::test_lives_from_a_token_to_its_end",
-        "500",
     ),
     Lie(
         "Location leads elsewhere",
@@ -261,13 +247,11 @@ IN_THE_CODE = [
             ),
         ),
         f"{JOURNEYS}::TestLinks::test_location_is_where_the_link_to_read_it_leads[create_monitor]",
-        "AssertionError: assert '/monitors/",
     ),
     Lie(
         "A 404 says another operation's sentence",
         (Seam("articles.handlers.get_article", refusing("article_not_found", Problem("monitor_not_found"))),),
         f"{SAYS}[get_article-article_not_found]",
-        "'Monitor not found' does not match '^Article not found$'",
     ),
     Lie(
         "Errors have another media type",
@@ -278,25 +262,21 @@ IN_THE_CODE = [
             ),
         ),
         f"{SAYS}[-not_found]",
-        "media type application/problem+json is not documented",
     ),
     Lie(
         "Bodies end with a line feed",
         (Seam("contract.Reply.payload", lying(answered=lambda payload: payload and payload + b"\n")),),
         f"{SAYS}[-not_found]",
-        "\\n' is not",
     ),
     Lie(
         "Errors lack the headers that go with them, Retry-After among them",
         (Seam("contract.Catalogue.reply", lying(answered=lambda reply: replace(reply, headers={}))),),
         f"{SAYS}[{DELIVER}-service_unavailable]",
-        "headers are missing: {'retry-after'}",
     ),
     Lie(
         "A header is sent twice",
         (Seam("contract.Witness.__call__", with_a_header_sent_twice),),
         f"{SAYS}[-not_found]",
-        "a header is sent twice",
     ),
     Lie(
         "429 says another time than it means",
@@ -311,7 +291,6 @@ IN_THE_CODE = [
             ),
         ),
         f"{SAYS}[list_monitors-rate_limited]",
-        "60 seconds are left",
     ),
     Lie(
         "What breaks on our side is told as 503",
@@ -326,7 +305,6 @@ IN_THE_CODE = [
             ),
         ),
         f"{JOURNEYS}::TestMonitor::test_that_the_document_has_no_words_for_is_an_error_of_ours",
-        "assert 503 == 500",
     ),
     Lie(
         "HEAD is forgotten in Allow",
@@ -337,37 +315,31 @@ IN_THE_CODE = [
             ),
         ),
         f"{PUBLISHED}::TestMethods::test_every_other_method_is_told_all_known_ones",
-        "assert 'GET' == 'GET, HEAD'",
     ),
     Lie(
         "Allow is incomplete",
         (Seam("contract.Document.allowed_methods", lying(answered=lambda methods: methods[1:])),),
         f"{SAYS}[-method_not_allowed]",
-        "{'allow': 'HEAD, POST'} is not",
     ),
     Lie(
         "A body of any media type is read as JSON",
         (Seam("contract.RequestBody.read", lying(asked=of_one_media_type)),),
         f"{SAYS}[create_monitor-unsupported_media_type]",
-        "201 is not 415",
     ),
     Lie(
         "If-Match is not looked at",
         (Seam("monitors.is_current", always(answer=True)),),
         f"{SAYS}[update_monitor-monitor_changed]",
-        "200 is not 412",
     ),
     Lie(
         "A repeated Idempotency-Key acts again",
         (Seam("idempotency.act_once", lying(asked=lambda _: {"key": None})),),
         f"{JOURNEYS}::TestMonitor::test_is_created_once_whatever_is_repeated",
-        "AssertionError",
     ),
     Lie(
         "The plan allows one more",
         (Seam("monitors.service.create_monitor", with_one_more_than_the_plan),),
         f"{SAYS}[create_monitor-monitor_limit_reached]",
-        "201 is not 403",
     ),
     Lie(
         "A page begins with what the last one ended with",
@@ -383,7 +355,6 @@ IN_THE_CODE = [
             ),
         ),
         f"{JOURNEYS}::TestMonitor::test_is_met_once_by_whoever_turns_the_pages",
-        "AssertionError",
     ),
     Lie(
         "A filter filters nothing",
@@ -394,19 +365,16 @@ IN_THE_CODE = [
             ),
         ),
         f"{JOURNEYS}::TestMonitor::test_is_found_by_what_a_filter_says_and_by_nothing_else",
-        "AssertionError",
     ),
     Lie(
         "What is deleted is still there",
         (Seam("monitors.service.delete_monitor", always(answer=None)),),
         f"{JOURNEYS}::TestMonitor::test_lives_from_a_token_to_its_end",
-        "404",
     ),
     Lie(
         "The webhook answers with an id that nobody has",
         (Seam(f"articles.handlers.{DELIVER}", lying(answered=under_other_ids)),),
         f"{JOURNEYS}::TestLinks::test_location_is_where_the_link_to_read_it_leads",
-        "AssertionError",
     ),
     Lie(
         "What is queued is called translated",
@@ -417,7 +385,6 @@ IN_THE_CODE = [
             ),
         ),
         f"{JOURNEYS}::TestArticle::test_is_translated_and_translated_again_when_it_changes",
-        "AssertionError",
     ),
     Lie(
         "The served document is not quite the published one",
@@ -428,6 +395,5 @@ IN_THE_CODE = [
             ),
         ),
         f"{PUBLISHED}::TestServedDocument::test_it_is_this_one_byte_for_byte",
-        "AssertionError",
     ),
 ]

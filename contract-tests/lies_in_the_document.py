@@ -32,43 +32,36 @@ IN_THE_DOCUMENT = [
         "An operation is open that was not",
         (Change(of("get_article", "security"), []),),
         f"{PUBLISHED}::TestWhoMayCall::test_only_these_operations_are_open_to_all",
-        "get_article",
     ),
     Lie(
         "A key that may only read can delete",
         (Change(of("delete_monitor", "x-required-scope"), "monitors:read"),),
         f"{PUBLISHED}::TestWhoMayCall::test_whoever_may_only_read_can_change_nothing",
-        "delete_monitor",
     ),
     Lie(
         "A status is not documented",
         (Change(of("update_monitor", "responses", "412"), GONE),),
         f"{PUBLISHED}::TestStatuses::test_what_an_operation_takes_decides_what_it_may_answer",
-        "update_monitor: {'412'}",
     ),
     Lie(
         "A header is not documented",
         (Change(of("create_monitor", "responses", "201", "headers", "Location"), GONE),),
         f"{JOURNEYS}::TestMonitor::test_lives_from_a_token_to_its_end",
-        "headers are not documented: {'location'}",
     ),
     Lie(
         "An operationId is given twice",
         (Change(of("get_readiness", "operationId"), "get_health"),),
         f"{TEST_DOCUMENT}",
-        "operationId get_health is given twice",
     ),
     Lie(
         "A link fills in a parameter that its target has not",
         (Change("/components/links/GetMonitor/parameters", renamed("monitor_id", "id")),),
         f"{JOURNEYS}::TestLinks::test_a_link_leads_to_the_same_thing",
-        "get_monitor has no id",
     ),
     Lie(
         "A link takes the id from where it is not",
         (Change("/components/links/GetArticle/parameters/article_id", "$response.body#/id"),),
         f"{JOURNEYS}::TestArticle::test_is_translated_and_translated_again_when_it_changes",
-        "KeyError: 'id'",
     ),
     Lie(
         "A link takes the id of one thing for that of another",
@@ -78,19 +71,16 @@ IN_THE_DOCUMENT = [
             ),
         ),
         f"{JOURNEYS}::TestLinks::test_a_link_leads_to_the_same_thing",
-        "assert 404 == 202",
     ),
     Lie(
         "A key that may only read can have notifications sent",
         (Change(of("redeliver_notification", "x-required-scope"), "monitors:read"),),
         f"{PUBLISHED}::TestWhoMayCall::test_whoever_may_only_read_can_change_nothing",
-        "redeliver_notification",
     ),
     Lie(
         "An example of an answer breaks its own schema",
         (Change(of("list_monitors", *LAST_PAGE, "monitors", "0", "interval_seconds"), 10),),
-        f"{EXAMPLES}::test_an_example_is_what_its_schema_allows",
-        "examples/last_page",
+        f"{EXAMPLES}::test_every_example_is_what_its_schema_allows",
     ),
     Lie(
         "An error example breaks its own schema",
@@ -100,8 +90,7 @@ IN_THE_DOCUMENT = [
                 "The monitor has changed",
             ),
         ),
-        f"{TEST_DOCUMENT}::TestErrors::test_an_error_example_is_what_its_schema_allows",
-        "monitor_changed",
+        f"{TEST_DOCUMENT}::TestErrors::test_every_error_example_is_what_its_schema_allows",
     ),
     Lie(
         "A published sentence is worded anew, in example and pattern alike",
@@ -115,7 +104,6 @@ IN_THE_DOCUMENT = [
             ),
         ),
         f"{INTERFACE}::TestMessages::test_invalid_api_key_401_the_key_that_generated_the_token_was_revoked",
-        "Revoked API key",
     ),
     Lie(
         "A field of an answer has another name",
@@ -124,7 +112,6 @@ IN_THE_DOCUMENT = [
             Change(f"{SCHEMAS}/Article/properties", renamed("revision", "version")),
         ),
         f"{JOURNEYS}::TestArticle::test_is_translated_and_translated_again_when_it_changes",
-        '500 b\'{"error":"Internal server error"}\'',
     ),
 ]
 
@@ -139,7 +126,6 @@ IN_WHAT_IS_PUBLISHED = [
             Change(f"{SCHEMAS}/MonitorNotFoundError/properties/error/pattern", "^No such monitor$"),
         ),
         f"{SAYS}[get_monitor-monitor_not_found]",
-        "'Monitor not found' does not match '^No such monitor$'",
         only_published=True,
     ),
     Lie(
@@ -149,35 +135,30 @@ IN_WHAT_IS_PUBLISHED = [
             Change(f"{SCHEMAS}/Monitor/properties", renamed("last_error", "last_failure")),
         ),
         f"{JOURNEYS}::TestMonitor::test_lives_from_a_token_to_its_end",
-        "last_error",
         only_published=True,
     ),
     Lie(
         "An enum lacks a value",
         (Change(f"{SCHEMAS}/TranslationStatus/enum", ["queued", "translating", "failed"]),),
         f"{JOURNEYS}::TestArticle::test_is_translated_and_translated_again_when_it_changes",
-        "'translated' is not one of ['queued', 'translating', 'failed']",
         only_published=True,
     ),
     Lie(
         "What a check can find lacks a value",
         (Change(f"{SCHEMAS}/CheckOutcome/enum", ["up", "degraded", "unknown"]),),
         f"{INCIDENTS}::TestWatchedServer::test_breaks_and_heals_and_all_of_it_is_told",
-        "'down' is not one of ['up', 'degraded', 'unknown']",
         only_published=True,
     ),
     Lie(
         "Notifications have no field that says what happened when",
         (Change(f"{SCHEMAS}/Notification/required", renamed("timestamp", "happened_at")),),
         f"{INCIDENTS}::TestNotificationChannel::test_lives_until_it_is_deleted",
-        "'happened_at' is a required property",
         only_published=True,
     ),
     Lie(
         "A header that is sent is not documented",
         (Change("/components/responses/WebhookUnavailable/headers/Retry-After", GONE),),
         f"{SAYS}[{DELIVER}-service_unavailable]",
-        "headers are not documented: {'retry-after'}",
         only_published=True,
     ),
     Lie(
@@ -189,21 +170,18 @@ IN_WHAT_IS_PUBLISHED = [
             ),
         ),
         f"{PUBLISHED}::TestMethods::test_head_is_get_without_its_body[get_document_yaml]",
-        "media type application/yaml is not documented",
         only_published=True,
     ),
     Lie(
         "A bound is wider than the service's",
         (Change(f"{SCHEMAS}/MonitorCreate/properties/interval_seconds/minimum", 20),),
         FUZZING,
-        "interval_seconds: must be at least 30",
         only_published=True,
     ),
     Lie(
         "A field is optional that the service demands",
         (Change(f"{SCHEMAS}/MonitorCreate/required", GONE),),
         FUZZING,
-        "url: is required",
         only_published=True,
     ),
     Lie(
@@ -215,7 +193,6 @@ IN_WHAT_IS_PUBLISHED = [
             ),
         ),
         FUZZING,
-        "retries: is not known here",
         only_published=True,
     ),
     Lie(
@@ -230,14 +207,12 @@ IN_WHAT_IS_PUBLISHED = [
             ),
         ),
         FUZZING,
-        "sort: is not known here",
         only_published=True,
     ),
     Lie(
         "Another document is published than the one that is served",
         (Change("/servers/0/description", "A service."),),
         f"{PUBLISHED}::TestServedDocument::test_it_is_this_one_byte_for_byte",
-        "test_it_is_this_one_byte_for_byte",
         only_published=True,
     ),
 ]

@@ -1,8 +1,9 @@
-"""Plants a lie in a copy of the tree, and runs the test there that is said to catch it."""
+"""Plants a lie in a copy of the tree, and finds a test there that catches it."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ PACKAGED = "src/monitoring/openapi.yaml"  # a link to the document
 WHAT_TESTS_NEED = ("src", "tests", "contract-tests", "docs", DOCUMENT, "arazzo.yaml", "pyproject.toml")
 
 UNNEEDED_PLUGINS = ("cacheprovider", "randomly", "schemathesis", "xdist")
+FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)  # in the summary of a run
 FUZZING_EXAMPLES = "5"
 TIMEOUT_SECONDS = 300
 
@@ -48,7 +50,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """What is not so any more, how that comes about, the test that notices, and what it then says.
+    """What is not so any more, how that comes about, and the test that is expected to notice.
 
     `only_published`: the published document lies, and the service runs on the true one.
     """
@@ -56,7 +58,6 @@ class Lie:
     claim: str
     parts: tuple[Change | Seam, ...]
     caught_by: str
-    says: str
     only_published: bool = False
 
     @property
@@ -124,6 +125,16 @@ def plant(changes: list[Change], tree: Path, *, only_published: bool = False) ->
         document = change.of(document)
     written = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     (tree / DOCUMENT).write_text(written)
+
+
+def find_catcher(tree: Path, lie: Lie) -> str:
+    """Return the test that fails because of the lie: the expected one, or else any of the contract's."""
+    for tests in ([lie.caught_by], ["contract-tests", "-m", "not long"]):
+        run = run_tests(tree, *tests, claim=lie.claim)
+        if run.returncode and "ERROR: not found" not in run.stderr:
+            found = FAILED.search(run.stdout)
+            return found[1] if found else f"{tests[0]}, before it begins"
+    raise AssertionError(f"nobody noticed:\n{run.stdout}{run.stderr}")
 
 
 def run_tests(tree: Path, *tests: str, claim: str = "") -> subprocess.CompletedProcess[str]:

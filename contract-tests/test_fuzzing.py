@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.long(seconds=40)
+OTHER_ROLE = pytest.mark.night("the full key reaches more of the service")
 ONCE = pytest.mark.embedded("what a role must not do is refused above the backends")
 
 
 def marks_of(role: Role) -> list[pytest.MarkDecorator]:
     if role == FULL_KEY:
         return [pytest.mark.long(seconds=240)]
-    return [] if IS_WHOLE else [ONCE]
+    return [OTHER_ROLE] if IS_WHOLE else [OTHER_ROLE, ONCE]
 
 
 @pytest.mark.parametrize("role", [pytest.param(role, id=role.name, marks=marks_of(role)) for role in ROLES])

@@ -13,7 +13,10 @@ from real_servers import running_postgres
 from running_service import running_service
 from service_process import wait_until
 
-pytestmark = pytest.mark.long(seconds=40)
+pytestmark = [
+    pytest.mark.night("test_every_sentence.py provokes each of these answers once"),
+    pytest.mark.long(seconds=40),
+]
 
 CONFIG = Path(__file__).parent / "in_trouble.toml"
 

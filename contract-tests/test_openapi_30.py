@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from openapi_schema_validator import OAS30Validator, oas30_format_checker
 from openapi_spec_validator import OpenAPIV30SpecValidator
 
@@ -59,8 +58,11 @@ class TestRendition:
         arrays = [schema for schema in schemas_in(DERIVED) if schema.get("type") == "array"]
         assert [schema for schema in arrays if "items" not in schema] == []
 
-    @pytest.mark.parametrize(("pointer", "example", "schema"), EXAMPLES, ids=[row[0] for row in EXAMPLES])
-    def test_an_example_is_what_its_schema_allows(self, pointer: str, example: Any, schema: Any) -> None:
-        del pointer
-        whole = {"components": DERIVED["components"], **schema}
-        OAS30Validator(whole, format_checker=oas30_format_checker).validate(example)
+    def test_every_example_is_what_its_schema_allows(self) -> None:
+        found = {}
+        for pointer, example, schema in EXAMPLES:
+            whole = {"components": DERIVED["components"], **schema}
+            errors = [*OAS30Validator(whole, format_checker=oas30_format_checker).iter_errors(example)]
+            if errors:
+                found[pointer] = errors
+        assert found == {}

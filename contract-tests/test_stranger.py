@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from running_service import RunningService
 
 pytestmark = [
+    pytest.mark.night("the full key of test_fuzzing.py makes the same kinds of requests"),
     pytest.mark.embedded("the full key of test_fuzzing.py reaches the other backends"),
     pytest.mark.long(seconds=100),
 ]

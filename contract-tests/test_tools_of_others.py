@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from monitoring.auth.models import Team
     from running_service import RunningService
 
-pytestmark = pytest.mark.embedded("what travels is the same on all backends")
+pytestmark = [
+    pytest.mark.embedded("what travels is the same on all backends"),
+    pytest.mark.night("the document and the answers are judged by two validators already"),
+]
 
 STRANGERS = ROOT / "contract-tests" / "strangers"
 LINT = ROOT / "contract-tests" / "lint"

@@ -1,6 +1,7 @@
 """Writes the table of docs/tools.md from what the tools' runs noted.
 
-`python contract-tests/tools_table.py contract` writes the rows of `make contract`, from build/contract/tools.
+`python contract-tests/tools_table.py contract-whole` writes the rows of `make contract-whole`, from its notes
+in build/contract-whole/tools.
 With `--check` it writes nothing and fails if they are not on the page.
 """
 
@@ -16,7 +17,7 @@ PAGE = ROOT / "docs" / "tools.md"
 HEAD = "| tool | version | run by | what it did |\n|---|---|---|---|\n"
 
 
-def note(tool: str, version: str, what: str, target: str = "contract") -> None:
+def note(tool: str, version: str, what: str, target: str = "contract-whole") -> None:
     """Keep what a tool did in a run of `make <target>`."""
     folder = notes_of(target)
     folder.mkdir(parents=True, exist_ok=True)

@@ -15,9 +15,11 @@ from hypothesis import settings
 
 import chosen_backends
 import clean_logs
+import debian_programs
 import ready_tables
 from backend_free import Watch, reaches_backends
 from cast import Player, form_readers, form_team
+from gate import is_left_to_the_night
 from insider import Insider
 from long_first import put_long_first
 from monitoring.cli.stopping import collect_seldom
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
     from monitoring.contract.catalogue import Catalogue
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.register(debian_programs)
+    parser.addoption("--gate", action="store_true", help="leave out what `make night` runs")
     parser.addoption(
         "--backends", choices=chosen_backends.KINDS, default="embedded", help="the backends behind every test"
     )
@@ -56,10 +60,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)  # after pytest-randomly
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out of the production run what reaches no backend: the embedded run has it."""
-    if chosen_backends.is_production():
-        config.hook.pytest_deselected(items=[item for item in items if not reaches_backends(item)])
-        items[:] = [item for item in items if reaches_backends(item)]
+    """Leave out of the production run what reaches no backend, and of the gate what is for the night."""
+
+    def stays(item: pytest.Item) -> bool:
+        if config.getoption("--gate") and is_left_to_the_night(item):
+            return False
+        return not chosen_backends.is_production() or reaches_backends(item)
+
+    config.hook.pytest_deselected(items=[item for item in items if not stays(item)])
+    items[:] = [item for item in items if stays(item)]
     put_long_first(config, items)
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import yaml
 
-from real_servers import find_free_port, find_program, wait_for_port
+from debian_programs import find_program
+from real_servers import find_free_port, wait_for_port
 from service_process import wait_until
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Real PostgreSQL and Redis servers on free ports, installed from Debian's packages if missing."""
+"""Real PostgreSQL and Redis servers on free ports."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+from debian_programs import find_program
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
 READY_TIMEOUT_SECONDS = 20
 REDIS_DATABASES = 4096
-INSTALL_SERVERS = Path(__file__).parents[1] / ".ci" / "install-servers"
 
 
 @dataclass
@@ -117,7 +118,7 @@ class PostgresServer:
         if not self._psql or self._psql.poll() is not None:
             self._psql = subprocess.Popen(
                 [
-                    *(_find_postgres_program("psql"), "-Xqv", "ON_ERROR_STOP=1"),
+                    *(find_program("psql"), "-Xqv", "ON_ERROR_STOP=1"),
                     *("-h", "127.0.0.1", "-p", str(self.port), "-U", "tests", "postgres"),
                 ],
                 stdin=subprocess.PIPE,
@@ -132,7 +133,7 @@ class PostgresServer:
             raise RuntimeError(f"PostgreSQL did not do this: {statement}")
 
     def _run(self, program: str, *arguments: str) -> None:
-        executable = _find_postgres_program(program)
+        executable = find_program(program)
         as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         subprocess.run([*as_user, executable, *arguments], check=True, cwd="/", stdout=subprocess.DEVNULL)
 
@@ -156,7 +157,7 @@ def running_postgres() -> AbstractContextManager[PostgresServer]:
 
 @contextmanager
 def running_cluster(kind: type[Postgres]) -> Iterator[Postgres]:
-    _find_postgres_program("initdb")  # installs it, and with it the user postgres
+    find_program("initdb")  # before there is anything to clear up
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres")
@@ -189,7 +190,7 @@ def fill_database(url: str, statements: str) -> None:
 
 
 def _ask_for(program: str, *arguments: str, told: str = "") -> str:
-    command = [_find_postgres_program(program), *arguments]
+    command = [find_program(program), *arguments]
     return subprocess.run(command, check=True, input=told, stdout=subprocess.PIPE, text=True).stdout
 
 
@@ -201,29 +202,6 @@ def find_free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
-
-
-def install_servers() -> None:
-    """Install what is missing of the servers and of Apertium."""
-    subprocess.run([INSTALL_SERVERS], check=True)
-
-
-def find_program(name: str) -> str:
-    """Return the path of a program, which is installed if it is missing."""
-    if not shutil.which(name):
-        install_servers()
-    found = shutil.which(name)
-    assert found, f"{name} is not there after {INSTALL_SERVERS}"
-    return found
-
-
-def _find_postgres_program(name: str) -> str:
-    def find() -> list[Path]:
-        return sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-
-    if not find():
-        install_servers()
-    return str(find()[-1])
 
 
 def wait_for_port(port: int) -> None:

@@ -136,6 +136,7 @@ def fetch_storage(place: Place) -> None:
 
 
 @pytest.mark.embedded("SQLite is backed up")
+@pytest.mark.programs("curl", "jq", "sqlite3")
 def test_a_restored_sqlite_database_has_everything_answered_before_the_backup(
     tmp_path: Path,
 ) -> None:
@@ -148,6 +149,7 @@ def test_a_restored_sqlite_database_has_everything_answered_before_the_backup(
 
 
 @pytest.mark.production("PostgreSQL is backed up")
+@pytest.mark.programs("curl", "jq")
 def test_a_restored_postgresql_database_has_everything_answered_before_the_backup(
     tmp_path: Path,
 ) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from debian_programs import find_program
+
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 CODE = re.compile(r"`([^`]+)`")
@@ -46,7 +48,7 @@ def read_recipes() -> list[Recipe]:
 
 def tracked_files() -> list[str]:
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        [find_program("git"), "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
         capture_output=True,
         text=True,

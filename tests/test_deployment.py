@@ -383,6 +383,7 @@ class TestUnits:
         default_seconds = float(DEFAULTS["SHUTDOWN_TIMEOUT_SECONDS"])
         assert float(service["TimeoutStopSec"]) >= 2 * default_seconds + ENDING_SECONDS
 
+    @pytest.mark.programs("systemd-analyze")
     @pytest.mark.parametrize("name", UNITS)
     def test_they_may_do_little_besides_their_work(self, name: str) -> None:
         """Their exposure is below 2 of 10. systemd itself calls everything below 5 fine."""

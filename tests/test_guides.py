@@ -150,6 +150,7 @@ def run_blocks(folder: Path, blocks: list[Block]) -> list[str]:
     return [(folder / f"printed-{number}").read_text() for number in range(len(blocks))]
 
 
+@pytest.mark.programs("curl")
 @pytest.mark.parametrize(
     "name", [name for name in list_guides(published_document()) if name not in NOT_RUN_HERE]
 )

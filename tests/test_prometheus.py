@@ -17,12 +17,12 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 import chosen_backends
+from debian_programs import find_program
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, create_team
 from monitoring.backends.assembly import open_backends
 from notifications.addressee import Addressee
 from prometheus_server import Prometheus, running_prometheus
-from real_servers import find_program
 from running_service import WEBHOOK_SECRET
 from service_process import Installation, wait_until
 from temporary_backends import make_settings

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import ViewportSize, sync_playwright
 
-from real_servers import find_program
+from debian_programs import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

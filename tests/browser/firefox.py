@@ -14,7 +14,7 @@ import orjson
 
 from browser.chromium import PHONE
 from browser.windows import TIMEOUT_SECONDS, Window
-from real_servers import find_program
+from debian_programs import find_program
 from service_process import wait_until
 
 if TYPE_CHECKING:

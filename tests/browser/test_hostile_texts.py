@@ -1,4 +1,7 @@
-"""Whatever people, clients and publishers write is shown as text: it never runs and never loads anything."""
+"""Whatever people, clients and publishers write is shown as text: it never runs and never loads anything.
+
+Some of it is as long as it may be, and has no place to break. Everybody can use the pages all the same.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import pytest
 
 from browser.acme.articles import odd_article
 from browser.acme.team import TEAM_NAME
+from browser.barriers import EXAMINER, find_barriers
 from browser.chromium import unfold
 from browser.odd_names import ADDRESSES, PROPOSALS, OddTeam, Texts, form_odd_team
 from browser.possessions import has_id
@@ -28,9 +32,19 @@ ATTRIBUTE = "' autofocus onfocus='window.hacked=1' x='"
 BREAKOUT = "</title></textarea></option></svg><svg onload=window.hacked=1>"
 TEMPLATE = "{{ 7 * 191 }}${7 * 191}<%= 7 * 191 %>"
 COMBINED = f"{SCRIPT}{IMAGE}{TEMPLATE}"
-EMAIL = '"<img/src=x/onerror=window.hacked=1>"@hostile.example'
+LONG_IMAGE = f"{IMAGE}{'W' * 63}"
+EMAIL = f'"<img/src=x/onerror=window.hacked=1>"@{"w" * 63}.{"w" * 63}.{"w" * 50}.example'
 
 MONITORS: list[dict[str, Any]] = [
+    {
+        "name": LONG_IMAGE,
+        "url": f"https://hostile.example/%22%3E?'onmouseover='window.hacked=1'{'w' * 1900}",
+        "method": "POST",
+        "tags": ["w" * 40, "v" * 40],
+        "request_headers": {"X-" + "W" * 60: "w" * 500},
+        "request_body": COMBINED + "w" * 500,
+        "required_keyword": "w" * 200,
+    },
     {"name": COMBINED[:100], "url": "https://hostile.example/%22%3E?'onmouseover='window.hacked=1"},
     {
         "name": ATTRIBUTE,
@@ -92,6 +106,13 @@ MARKDOWN = {
     ),
 }
 
+LONG = {
+    "id": f"art_{'w' * 100}",
+    "title": "W" * 200,
+    "slug": "w" * 100,
+    "meta_title": "W" * 200,
+    "content": f"<h1>{'W' * 200}</h1><p>{'w' * 500}</p><pre>{'w' * 500}</pre><ul><li>{'w' * 300}</li></ul>",
+}
 
 QUERIES = [
     *PROPOSALS,
@@ -123,36 +144,41 @@ def hostile(app_service: RunningService) -> OddTeam:
     return app_service.run(
         form_odd_team(
             Texts(
-                team=f"{IMAGE} {uuid7()}"[:100],
-                person=COMBINED[:100],
+                team=f"{IMAGE}{uuid7().hex}{'W' * 31}",
+                person=LONG_IMAGE,
                 email=EMAIL,
-                key=COMBINED[:100],
+                key=LONG_IMAGE,
                 monitors=MONITORS,
-                error_message=f"{BREAKOUT}{COMBINED}",
+                error_message=f"{BREAKOUT}{COMBINED}{'w' * 255}"[:255],
             )
         )
     )
 
 
 @pytest.mark.parametrize("address", [*ADDRESSES, *QUERIES])
-def test_hostile_names_are_text(address: str, hostile: OddTeam, come_back: Arrive) -> None:
+def test_everybody_can_use_a_page_of_odd_names(address: str, hostile: OddTeam, come_back: Arrive) -> None:
     for path in hostile.list_paths(address):
-        person = come_back(hostile.owner)
+        person = come_back(hostile.owner, script=EXAMINER)
         assert person.open(path).status == (400 if "status=" in path else 200)
         assert_nothing_ran(person)
         assert_it_is_told(person, about="main" if has_id(address) else "body")
+        if path == hostile.fill_in(address):
+            assert find_barriers(person.page) == []
 
 
 @pytest.mark.parametrize("address", FORMS)
-def test_hostile_answers_are_text(address: str, hostile: OddTeam, come_back: Arrive) -> None:
-    person = come_back(hostile.owner)
+def test_everybody_can_use_an_answer_of_hostile_names(
+    address: str, hostile: OddTeam, come_back: Arrive
+) -> None:
+    person = come_back(hostile.owner, script=EXAMINER)
     person.open(hostile.fill_in(address))
     person.fill_in(FORMS[address])
     assert_nothing_ran(person)
     assert_it_is_told(person, about="main")
+    assert find_barriers(person.page) == []
 
 
-@pytest.mark.parametrize("article", [ARTICLE, MARKDOWN], ids=["html", "markdown"])
+@pytest.mark.parametrize("article", [ARTICLE, MARKDOWN, LONG], ids=["html", "markdown", "long"])
 def test_a_hostile_article_is_text(
     article: dict[str, Any],
     app_service: RunningService,
@@ -162,7 +188,7 @@ def test_a_hostile_article_is_text(
     assert acme.team.name == TEAM_NAME
     with odd_article(app_service, article) as article_id:
         for path in ("/articles", f"/articles/{article_id}", f"/articles/{article_id}/es"):
-            person = come_back(acme.owner)
+            person = come_back(acme.owner, script=EXAMINER)
             assert person.open(path).status == 200
             assert_nothing_ran(person)
             shown = person.page.locator("main")
@@ -170,6 +196,7 @@ def test_a_hostile_article_is_text(
             assert shown.locator("[onclick], [onerror], p[style], [src]").count() == 0
             targets = shown.locator("a").evaluate_all("links => links.map(link => link.protocol)")
             assert set(targets) <= {"http:", "https:"}
+            assert find_barriers(person.page) == []
 
 
 def test_a_name_that_turns_its_letters_turns_no_words_around_it(

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from monitoring.monitors.models import Monitor
     from running_service import RunningService
 
-pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
+pytestmark = [
+    pytest.mark.embedded("a browser sees the same pages on every backend"),
+    pytest.mark.night("other tests use Chromium, which does most of what Firefox does"),
+]
 
 BROWSERS = ("Chromium", "Firefox")
 BLOG = "Blog in {}"  # a team that sees articles

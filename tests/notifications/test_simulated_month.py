@@ -198,6 +198,7 @@ async def told_to(channel: NotificationChannel) -> list[tuple[datetime, list[tup
     return sorted(sent.values())
 
 
+@pytest.mark.night("the month of checks is the gate's")
 @pytest.mark.long(seconds=80)
 async def test_after_a_month_each_channel_was_told_what_it_wanted_and_when(
     addressee: Addressee, backends: Backends, monkeypatch: pytest.MonkeyPatch

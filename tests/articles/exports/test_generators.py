@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from articles.desk import make_submission
-from real_servers import find_program
+from debian_programs import find_program
 from running_service import WEBHOOK_SECRET, running_service
 from service_process import wait_until
 from translation_servers import KEY, LibreTranslateServer

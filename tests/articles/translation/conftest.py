@@ -1,16 +1,16 @@
-"""The real engine, installed when it is missing."""
+"""The real engine."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from debian_programs import find_program
 from monitoring.articles.translation.engines.apertium import Apertium
-from real_servers import install_servers
 
 
 @pytest.fixture(scope="session")
 def apertium() -> Iterator[Apertium]:
-    install_servers()
+    find_program("apertium")
     engine = Apertium()
     yield engine
     engine.close()

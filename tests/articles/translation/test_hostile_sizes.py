@@ -133,6 +133,7 @@ class TestHostileSizes:
             tracemalloc.stop()
         assert peak_bytes <= source.predicted_bytes + KEPT_BY_OTHERS_BYTES
 
+    @pytest.mark.night("test_end_in_time finds what takes hours")
     def test_at_twice_the_size_make_twice_as_many_calls(self, field: str, unit: str) -> None:
         half = count_calls(lambda: translate(field, unit, SIZE // 2))
         assert count_calls(lambda: translate(field, unit, SIZE)) <= MOST_GROWTH * half + CALLS_OF_OTHERS

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.usefixtures("backends"),
+    pytest.mark.programs("postfix"),
     pytest.mark.skipif(os.geteuid() != 0, reason="only root may start Postfix"),
 ]
 

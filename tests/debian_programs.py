@@ -1,0 +1,56 @@
+"""Programs that tests need beside Python, most of them servers and browsers in Debian's packages.
+
+A test is skipped where one is missing, and the last line of the run says how many were, for what, and what
+installs it. With --demand-programs, as in the gate, such a test fails.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+INSTALL = "make servers"
+POSTGRESQL = Path("/usr/lib/postgresql")  # whose programs Debian keeps off the path, in a folder a version
+
+_MISSING = re.compile(r"Skipped: (\S+) is missing")
+_are_demanded = False
+
+
+def find_program(name: str) -> str:
+    """Return the path of a program. Where it is missing, skip the test or fail it."""
+    if found := shutil.which(name) or max(map(str, POSTGRESQL.glob(f"*/bin/{name}")), default=None):
+        return found
+    if _are_demanded:
+        pytest.fail(f"{name} is missing: `{INSTALL}` installs it", pytrace=False)
+    pytest.skip(f"{name} is missing", allow_module_level=True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--demand-programs", action="store_true", help="fail what needs a missing program")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    global _are_demanded  # noqa: PLW0603 - as process-wide as the option
+    _are_demanded = config.getoption("--demand-programs")
+    config.addinivalue_line("markers", "programs(*names): needs these, as `find_program` does")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker in item.iter_markers("programs"):
+        for name in marker.args:
+            find_program(name)
+
+
+@pytest.hookimpl(trylast=True)  # below the line that counts the tests
+def pytest_unconfigure(config: pytest.Config) -> None:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter else []
+    missing = [found[1] for report in skipped if (found := _MISSING.search(str(report.longrepr)))]
+    if reporter and missing:
+        programs = ", ".join(sorted(set(missing)))
+        reporter.write_line(
+            f"{len(missing)} skipped without {programs}: `{INSTALL}` installs what is missing"
+        )

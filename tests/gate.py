@@ -1,0 +1,73 @@
+"""What `pytest --gate` leaves to `make night`, so that the gate takes minutes.
+
+A test says that by `pytest.mark.night("why")`. On PostgreSQL, Redis and S3, the gate runs what is about our
+SQL, locks, migrations, queues and files, and a sample of each operation. What only passes through them it
+runs on the embedded backends alone.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+import chosen_backends
+
+ROOT = Path(__file__).parent.parent
+
+# They reach the backends by way of pages, HTTP and commands, whose queries other tests run.
+PASS_THROUGH = (
+    "tests/app/*",
+    "tests/articles/exports/*",
+    "tests/articles/test_chosen_engine.py",
+    "tests/articles/test_misbehaviour.py",
+    "tests/articles/test_publishers.py",
+    "tests/auth/test_issue_token.py",
+    "tests/auth/test_publishers.py",
+    "tests/auth/test_security.py",
+    "tests/auth/test_tokens.py",
+    "tests/browser/*",
+    "tests/checks/probes/*",
+    "tests/checks/test_simulated_month.py",
+    "tests/cli/test_demo.py",
+    "tests/cli/test_one_sentence.py",
+    "tests/cli/test_open_files.py",
+    "tests/contract/*",
+    "tests/members/test_kept_answers.py",
+    "tests/members/test_passwords.py",
+    "tests/members/test_sign_in.py",
+    "tests/monitors/test_request_headers.py",
+    "tests/notifications/channels/*",
+    "tests/notifications/test_log_lines.py",
+    "tests/outbound/*",
+    "tests/test_busy_processes.py",
+    "tests/test_guides.py",
+    "tests/test_hostile_http.py",
+    "tests/test_hostile_requests.py",
+    "tests/test_kept_secrets.py",
+    "tests/test_logs.py",
+    "tests/test_metrics.py",
+    "tests/test_nosniff.py",
+    "tests/test_prometheus.py",
+    "tests/test_published_interface.py",
+    "tests/test_settings.py",
+    "tests/tracing/*",
+    "*/test_handlers.py",
+    "contract-tests/test_every_sentence.py",
+    "contract-tests/test_fuzzing.py",
+    "contract-tests/test_published_document.py",
+)
+
+# Of these folders, they have SQL of their own.
+STAY = ("tests/app/test_live_pages.py", "tests/app/test_marks.py")
+
+
+def is_left_to_the_night(item: pytest.Item) -> bool:
+    """Say whether the gate does without a test, on the backends of this run."""
+    if item.get_closest_marker("night"):
+        return True
+    if not chosen_backends.is_production() or item.get_closest_marker("production"):
+        return False
+    path = item.path.relative_to(ROOT).as_posix()
+    return path not in STAY and any(fnmatch(path, each) for each in PASS_THROUGH)
