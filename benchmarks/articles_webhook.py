@@ -1,4 +1,4 @@
-"""H2: articles of 20 KB for 20 locales, stored durably before they are accepted, 16 at once.
+"""H2: articles of 20 KB for 20 locales, stored durably before they are accepted.
 
 Nothing is translated: without TRANSLATOR the rows wait. On SQLite, where the worker would be in the same
 process, neither we nor the peers send messages; on PostgreSQL everybody sends one for each article.
@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from bench import Bench
 from load import SERIAL, Load, write_request
-from monitors_api import call, migrate
+from monitors_api import call, migrate, over
 from postgres_and_redis import execute, fetch
-from rounds import Scenario, take_turns
-from servers import LOCALES, WEBHOOK_SECRET, peer, running, service
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from bench import Bench
-    from rounds import Sample
-    from servers import Program
+from rounds import Sample, Samples, Scenario, take_turns
+from servers import LOCALES, WEBHOOK_SECRET, Program, peer, running, service
+from targets import ROW_BY_ROW, SERVICE
 
 AT_ONCE = 16
 PATH = "/api/webhooks/publisher"
@@ -34,7 +29,6 @@ COUNT = """
     SELECT (SELECT count(*) FROM articles) AS articles, (SELECT count(*) FROM translations) AS translations
 """
 
-ROW_BY_ROW = "FastAPI + SQLAlchemy, row by row"
 UNIT_OF_WORK = "FastAPI + SQLAlchemy, unit of work"
 ONE_STATEMENT = "Starlette + asyncpg, one statement"
 
@@ -58,7 +52,16 @@ ARTICLE = {
 }
 
 
-def measure_articles_on_postgresql(bench: Bench) -> list[Scenario]:
+def measure_articles(bench: Bench) -> list[Scenario]:
+    """Measure on both databases: with 16 connections, and with one to servers that have just started."""
+    return [
+        scenario
+        for connections in (AT_ONCE, 1)
+        for scenario in (_measure_on_postgresql(bench, connections), _measure_on_sqlite(bench, connections))
+    ]
+
+
+def _measure_on_postgresql(bench: Bench, connections: int) -> Scenario:
     """Measure with rows in PostgreSQL and messages in Redis."""
     postgres, redis = bench.backends.postgres, bench.backends.redis
 
@@ -71,7 +74,7 @@ def measure_articles_on_postgresql(bench: Bench) -> list[Scenario]:
         return service(**backends, BLOG_STORAGE_URL=f"file://{blog}")
 
     programs: dict[str, Callable[[str, Path], Program]] = {
-        "service": ours,
+        SERVICE: ours,
         ROW_BY_ROW: partial(by_hand, "row by row", "fastapi_articles", row_by_row="1"),
         UNIT_OF_WORK: partial(by_hand, "unit of work", "fastapi_articles", row_by_row="0"),
         ONE_STATEMENT: partial(by_hand, "one statement", "starlette_articles", row_by_row="0"),
@@ -85,15 +88,14 @@ def measure_articles_on_postgresql(bench: Bench) -> list[Scenario]:
         asyncio.run(execute(databases[name], "TRUNCATE articles CASCADE", "CHECKPOINT"))
         return counted["articles"], counted["translations"]
 
-    samples = _measure(
-        bench, {name: partial(start, databases[name]) for name, start in programs.items()}, empty
-    )
+    starts = {name: partial(start, databases[name]) for name, start in programs.items()}
+    samples = _measure(bench, starts, empty, connections)
     for database in databases.values():
         postgres.drop_database(database)
-    return [Scenario("ingest_postgresql", "Article with 20 locales, PostgreSQL", samples)]
+    return over(connections, "ingest_postgresql", "Article with 20 locales, PostgreSQL", samples)
 
 
-def measure_articles_on_sqlite(bench: Bench) -> list[Scenario]:
+def _measure_on_sqlite(bench: Bench, connections: int) -> Scenario:
     """Measure with rows in a SQLite file, the worker in the same process."""
 
     def by_hand(name: str, path: Path, blog: Path, row_by_row: str) -> Program:
@@ -101,7 +103,7 @@ def measure_articles_on_sqlite(bench: Bench) -> list[Scenario]:
         return peer(name, "fastapi_articles", **told)
 
     programs: dict[str, Callable[[Path, Path], Program]] = {
-        "service": lambda path, blog: service(
+        SERVICE: lambda path, blog: service(
             DATABASE_URL=f"sqlite://{path}", BLOG_STORAGE_URL=f"file://{blog}"
         ),
         ROW_BY_ROW: partial(by_hand, "row by row", row_by_row="1"),
@@ -119,13 +121,16 @@ def measure_articles_on_sqlite(bench: Bench) -> list[Scenario]:
             return articles, translations
 
     starts = {name: partial(start, paths[name]) for name, start in programs.items()}
-    samples = _measure(bench, starts, empty)
-    return [Scenario("ingest_sqlite", "Article with 20 locales, SQLite", samples)]
+    samples = _measure(bench, starts, empty, connections)
+    return over(connections, "ingest_sqlite", "Article with 20 locales, SQLite", samples)
 
 
 def _measure(
-    bench: Bench, starts: Mapping[str, Callable[[Path], Program]], empty: Callable[[str], tuple[int, int]]
-) -> dict[str, list[Sample]]:
+    bench: Bench,
+    starts: Mapping[str, Callable[[Path], Program]],
+    empty: Callable[[str], tuple[int, int]],
+    connections: int,
+) -> Samples:
     request = write_request("POST", PATH, HEADERS, ARTICLE)
     body = request.partition("\r\n\r\n")[2]
     with ExitStack() as stack:
@@ -139,7 +144,7 @@ def _measure(
 
         def run(name: str) -> Sample:
             bounds = (length[name], length[name])
-            load = Load([servers[name].port], [request], bounds, AT_ONCE, bench.effort.seconds)
+            load = Load([servers[name].port], [request], bounds, connections, bench.effort.seconds)
             sample = bench.sample(load, servers[name])
             pages = len(list(blogs[name].glob("*/en.json")))
             new, kept[name] = pages - kept[name], pages

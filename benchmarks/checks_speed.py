@@ -126,13 +126,13 @@ def running_checked() -> Iterator[Checked]:
 @contextmanager
 def checking_service(
     bench: Bench, checked: Checked, scheme: str
-) -> Iterator[tuple[Server, Callable[[], Coroutine[None, None, Sample]]]]:
-    """Start a checker with its monitors. Yield it, and a function that lets it check them all once."""
+) -> Iterator[Callable[[], Coroutine[None, None, Sample]]]:
+    """Start a checker with its monitors. Yield a function that lets it check them all once."""
     count = round(bench.effort.seconds * CHECKS_A_SECOND_OF_EFFORT)
     database = bench.backends.postgres.create("checked_by_service")
     asyncio.run(_furnish(database, checked.url(scheme), count))
     with running(_as_in_the_image(_checker(bench, database, checked), scheme), listens=False) as server:
-        yield server, lambda: _let_check(bench, server, database, count)
+        yield lambda: _let_check(bench, server, database, count)
     bench.backends.postgres.drop_database(database)
 
 

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import orjson
 
-from load import NO_END, Load, write_request
+from bench import Bench
+from load import Load, write_request
 from postgres_and_redis import execute, fetch
-from rounds import Scenario, take_turns
-from seeds import NEW_MONITOR, issue_token, sow
-from servers import GO_MONITORS, ONE_CORE, SERVICE_PYTHON, SIGNING_KEY, Program, peer, running, service
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from bench import Bench
-    from rounds import Sample
-    from seeds import Owner
-    from servers import Server
+from rounds import Sample, Samples, Scenario, take_turns
+from seeds import NEW_MONITOR, Owner, issue_token, sow
+from servers import GO_MONITORS, ONE_CORE, SIGNING_KEY, Program, Server, peer, running, service
+from targets import FASTAPI, SERVICE, STARLETTE
 
 SECONDS_BETWEEN_CHECKS = 60  # those of `NEW_MONITOR`
+CACHED = {"KEY_CACHE_SECONDS": "10"}
 MOMENT_BYTES = 8  # programs write times in different lengths, and a body has several
 
 
@@ -46,55 +41,44 @@ class Cast:
         return {"Authorization": f"Bearer {self.tokens[number]}"}
 
 
-def programs(python: Path = SERVICE_PYTHON) -> dict[str, Callable[[str, str], Program]]:
-    """Return how to start each program on a database and a Redis; the service runs on `python`."""
-
-    def by_hand(name: str, module: str, cache_seconds: int = 0) -> Callable[[str, str], Program]:
-        return lambda database, redis: peer(
-            name, module, DATABASE_URL=database, REDIS_URL=redis, KEY_CACHE_SECONDS=str(cache_seconds)
-        )
-
-    def in_go(name: str, cache_seconds: int) -> Callable[[str, str], Program]:
-        settings = {"SIGNING_KEY": SIGNING_KEY, "KEY_CACHE_SECONDS": str(cache_seconds), **ONE_CORE}
-        return lambda database, redis: Program(
-            name,
+def programs() -> dict[str, Callable[[str, str], Program]]:
+    """Return how to start each program on a database and a Redis."""
+    started = {
+        SERVICE: lambda database, redis: service(DATABASE_URL=f"{database}?sslmode=disable", REDIS_URL=redis),
+        FASTAPI: lambda database, redis: peer(
+            FASTAPI, "fastapi_monitors", DATABASE_URL=database, REDIS_URL=redis
+        ),
+        STARLETTE: lambda database, redis: peer(
+            STARLETTE, "starlette_monitors", DATABASE_URL=database, REDIS_URL=redis, **CACHED
+        ),
+    }
+    if GO_MONITORS.exists():
+        settings = {"SIGNING_KEY": SIGNING_KEY, **CACHED, **ONE_CORE}
+        started["Go, key cached"] = lambda database, redis: Program(
+            "Go",
             (str(GO_MONITORS),),
             {**settings, "DATABASE_URL": f"{database}?sslmode=disable", "REDIS_URL": redis},
         )
-
-    compiled = {"Go": in_go("Go", 0), "Go, key cached": in_go("Go cached", 10)}
-    return {
-        "service": lambda database, redis: service(
-            DATABASE_URL=f"{database}?sslmode=disable", REDIS_URL=redis
-        ).under(python),
-        "FastAPI + SQLAlchemy": by_hand("FastAPI + SQLAlchemy", "fastapi_monitors"),
-        "FastAPI + SQLAlchemy, key cached": by_hand("FastAPI cached", "fastapi_monitors", 10),
-        "Starlette + asyncpg": by_hand("Starlette + asyncpg", "starlette_monitors"),
-        "Starlette + asyncpg, key cached": by_hand("Starlette cached", "starlette_monitors", 10),
-        "stock Connexion + asyncpg": by_hand("stock Connexion", "connexion_monitors"),
-        **(compiled if GO_MONITORS.exists() else {}),
-    }
+    return started
 
 
 @contextmanager
-def running_cast(
-    bench: Bench, names: Sequence[str] | None = None, python: Path = SERVICE_PYTHON
-) -> Iterator[Cast]:
+def running_cast(bench: Bench) -> Iterator[Cast]:
     """Start every program on its own copy of the same rows."""
     postgres, redis = bench.backends.postgres, bench.backends.redis
-    wanted = {name: start for name, start in programs(python).items() if names is None or name in names}
     url = postgres.create("monitors")
     migrate(f"{url}?sslmode=disable")
     owners = asyncio.run(sow(url))
     databases = {
-        name: postgres.copy_database(f"monitors_{number}", "monitors") for number, name in enumerate(wanted)
+        name: postgres.copy_database(f"monitors_{number}", "monitors")
+        for number, name in enumerate(programs())
     }
     with ExitStack() as stack:
         servers = {
             name: stack.enter_context(running(start(databases[name], redis.new_database())))
-            for name, start in wanted.items()
+            for name, start in programs().items()
         }
-        tokens = [issue_token(servers["service"].port, owner) for owner in owners]
+        tokens = [issue_token(servers[SERVICE].port, owner) for owner in owners]
         yield Cast(servers, databases, owners, tokens)
     for database in (*databases.values(), url):
         postgres.drop_database(database)
@@ -107,24 +91,36 @@ def migrate(url: str) -> None:
 
 
 def measure_monitors_api(bench: Bench) -> list[Scenario]:
-    """Measure the three operations."""
-    with running_cast(bench) as cast:
-        demand_same_answers(cast)
-        demand_same_creations(cast)
-        return [_measure_list(bench, cast), _measure_create(bench, cast), _measure_get(bench, cast)]
+    """Measure the three operations over eight connections, and over one to servers that have just started."""
+    scenarios: list[Scenario] = []
+    for connections in (8, 1):
+        with running_cast(bench) as cast:
+            if not scenarios:
+                demand_same_answers(cast)
+                demand_same_creations(cast)
+            measures = (_measure_list, _measure_create, _measure_get)
+            scenarios += [measure(bench, cast, connections) for measure in measures]
+    return scenarios
 
 
-def _measure_list(bench: Bench, cast: Cast) -> Scenario:
+def over(connections: int, key: str, title: str, samples: Samples) -> Scenario:
+    """Make a scenario that is measured over several connections and over one."""
+    if connections == 1:
+        return Scenario(f"{key}_one_connection", f"{title}, one connection", samples)
+    return Scenario(key, title, samples)
+
+
+def _measure_list(bench: Bench, cast: Cast, connections: int) -> Scenario:
     requests = [write_request("GET", "/api/monitors", cast.headers(n)) for n, _ in enumerate(cast.tokens)]
 
     def run(name: str) -> Sample:
         check_some(cast.databases[name], bench.effort.seconds)
-        return bench.sample(_load(bench, cast, name, requests), cast.servers[name])
+        return bench.sample(_load(bench, cast, name, requests, connections), cast.servers[name])
 
-    return Scenario("list", "List of 50", take_turns(list(cast.servers), bench.effort.rounds, run))
+    return over(connections, "list", "List of 50", take_turns(list(cast.servers), bench.effort.rounds, run))
 
 
-def _measure_get(bench: Bench, cast: Cast) -> Scenario:
+def _measure_get(bench: Bench, cast: Cast, connections: int) -> Scenario:
     requests = [
         write_request("GET", f"/api/monitors/{owner.monitor_ids[n % 50]}", cast.headers(n))
         for n, owner in enumerate(cast.owners)
@@ -132,23 +128,23 @@ def _measure_get(bench: Bench, cast: Cast) -> Scenario:
 
     def run(name: str) -> Sample:
         check_some(cast.databases[name], bench.effort.seconds)
-        return bench.sample(_load(bench, cast, name, requests), cast.servers[name])
+        return bench.sample(_load(bench, cast, name, requests, connections), cast.servers[name])
 
-    return Scenario("get", "Get one", take_turns(list(cast.servers), bench.effort.rounds, run))
+    return over(connections, "get", "Get one", take_turns(list(cast.servers), bench.effort.rounds, run))
 
 
-def _measure_create(bench: Bench, cast: Cast) -> Scenario:
+def _measure_create(bench: Bench, cast: Cast, connections: int) -> Scenario:
     requests = [
         write_request("POST", "/api/monitors", cast.headers(n), NEW_MONITOR)
         for n, _ in enumerate(cast.tokens)
     ]
 
     def run(name: str) -> Sample:
-        sample = bench.sample(_load(bench, cast, name, requests), cast.servers[name])
+        sample = bench.sample(_load(bench, cast, name, requests, connections), cast.servers[name])
         forget_created(cast.databases[name])
         return sample
 
-    return Scenario("create", "Create one", take_turns(list(cast.servers), bench.effort.rounds, run))
+    return over(connections, "create", "Create one", take_turns(list(cast.servers), bench.effort.rounds, run))
 
 
 def forget_created(database: str) -> None:
@@ -168,14 +164,14 @@ def check_some(database: str, seconds: float) -> None:
     asyncio.run(execute(database, update))
 
 
-def _load(bench: Bench, cast: Cast, name: str, requests: Sequence[str]) -> Load:
+def _load(bench: Bench, cast: Cast, name: str, requests: Sequence[str], connections: int) -> Load:
     port = cast.servers[name].port
     head, _, body = requests[0].partition("\r\n\r\n")
     method, path, *_ = head.split(" ")
     answer = call(port, method, path, cast.headers(), body)
     room = MOMENT_BYTES * answer.count(b"_at")
     bounds = (len(answer) - room, len(answer) + room)
-    return Load([port], requests, bounds, seconds=bench.effort.seconds, count=NO_END)
+    return Load([port], requests, bounds, connections, bench.effort.seconds)
 
 
 def call(port: int, method: str, path: str, headers: Mapping[str, str], body: str = "") -> bytes:
@@ -200,7 +196,7 @@ def demand_same_answers(cast: Cast) -> None:
             for name, server in cast.servers.items()
         }
         for name, answer in answers.items():
-            if answer != answers["service"]:
+            if answer != answers[SERVICE]:
                 raise RuntimeError(f"{name} answers GET {path} otherwise than the service")
 
 
@@ -208,7 +204,7 @@ def demand_same_creations(cast: Cast) -> None:
     """Stop if a program creates otherwise than the service, in its answer or in the audit log."""
     created = {name: _create_one(cast, name) for name in cast.servers}
     for name, one in created.items():
-        if one != created["service"]:
+        if one != created[SERVICE]:
             raise RuntimeError(f"{name} creates otherwise than the service: {one}, {created['service']}")
 
 

@@ -5,17 +5,15 @@ A candidate's cost is the median of its rounds. Two compare by the median of the
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median, quantiles
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One candidate in one round: CPU microseconds for an operation, and the speed."""
+    """One candidate in one round: CPU microseconds for an operation, the speed, and the memory at rest."""
 
     application_us: float
     postgres_us: float = 0.0
@@ -23,6 +21,7 @@ class Sample:
     per_second: float = 0.0
     median_ms: float = 0.0
     p99_ms: float = 0.0
+    memory_mib: float = 0.0
 
     @property
     def total_us(self) -> float:

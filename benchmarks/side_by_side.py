@@ -16,18 +16,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from articles_webhook import measure_articles_on_postgresql, measure_articles_on_sqlite
+from articles_webhook import measure_articles
 from at_rest import measure_at_rest
-from bench import FULL, QUICK, open_bench
+from bench import FULL, QUICK, Bench, open_bench
 from checks_speed import EXPORTER, measure_checks
-from flames import PROFILES, record_flames
-from framework import measure_framework
 from growth import measure_growth
-from healthchecks import measure_healthchecks
 from hostile_articles import measure_hostile_articles
 from large_tables import measure_many_monitors, measure_many_results
 from monitors_api import measure_monitors_api
@@ -36,13 +34,8 @@ from preconditions import CannotMeasure, demand_files, the_only_run
 from rounds import Scenario
 from servers import BUILD, PEERS_PYTHON, ROOT, SERVICE_PYTHON
 from tables import put_block, write_block
-from targets import BY_RECIPE, judge, left_out
+from targets import judge, left_out
 from uptime_kuma import measure_uptime_kuma
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from bench import Bench
 
 PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "performance.svg"
@@ -53,14 +46,8 @@ INSTALL = "`make bench` installs it; if it did so before, delete build/bench/.in
 NEEDED = {
     SERVICE_PYTHON: INSTALL,
     PEERS_PYTHON: INSTALL,
-    PEERS_PYTHON.with_name("py-spy"): INSTALL,
     EXPORTER: INSTALL,
     Path("/proc/self/stat"): "processor time is read from Linux's /proc",
-}
-HEALTHCHECKS_NEEDED = {
-    SERVICE_PYTHON: INSTALL,
-    "manage.py": "HEALTHCHECKS must name a checkout of Healthchecks",
-    "venv/bin/uwsgi": "docs/performance.md says how to install it",
 }
 UPTIME_KUMA_NEEDED = {
     SERVICE_PYTHON: INSTALL,
@@ -74,18 +61,17 @@ NODE = {Path(shutil.which("node") or "node"): "Uptime Kuma needs Node.js"}
 PICTURED = ("list", "create", "get", "ingest_postgresql", "ingest_sqlite", "check_http", "check_https")
 
 # Measures some scenarios. Facts that are no comparison come as sentences.
-Part: TypeAlias = "Sequence[Callable[[Bench], Sequence[Scenario | str]]]"
+Part: TypeAlias = Sequence[Callable[[Bench], Sequence[Scenario | str]]]
 
 
 PARTS: dict[str, Part] = {
-    "api": (measure_monitors_api, measure_framework),
-    "articles": (measure_articles_on_postgresql, measure_articles_on_sqlite),
+    "api": (measure_monitors_api,),
+    "articles": (measure_articles,),
     "checks": (measure_checks,),
     "large": (measure_many_monitors, measure_many_results),
     "rest": (measure_at_rest,),
     "growth": (measure_growth,),
     "hostile": (measure_hostile_articles,),
-    "flames": (record_flames,),
 }
 
 
@@ -96,7 +82,6 @@ def main() -> int:
     )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", type=_read_parts, default=tuple(PARTS), metavar=",".join(PARTS))
-    parser.add_argument("--healthchecks", type=Path, help="a checkout with its virtual environment in venv/")
     parser.add_argument("--uptime-kuma", type=Path, help="a checkout that is installed")
     parser.add_argument(
         "--write-page", action="store_true", help="from the results there are; measures nothing"
@@ -107,8 +92,6 @@ def main() -> int:
         return 0
     try:
         demand_files(NEEDED)
-        if options.healthchecks:
-            demand_files({options.healthchecks / name: why for name, why in HEALTHCHECKS_NEEDED.items()})
         if options.uptime_kuma:
             needed = {options.uptime_kuma / name: why for name, why in UPTIME_KUMA_NEEDED.items()}
             demand_files(needed | NODE)
@@ -125,16 +108,9 @@ def measure(options: argparse.Namespace) -> None:
     """Measure, print the results, and store them."""
     began_at = time.monotonic()
     parts = {name: PARTS[name] for name in options.only}
-    if options.healthchecks:
-        parts["healthchecks"] = (partial(measure_healthchecks, folder=options.healthchecks),)
     if options.uptime_kuma:
         parts["uptime_kuma"] = (partial(measure_uptime_kuma, folder=options.uptime_kuma),)
-    command = (
-        "make bench"
-        + " QUICK=1" * options.quick
-        + " HEALTHCHECKS=…" * bool(options.healthchecks)
-        + " UPTIME_KUMA=…" * bool(options.uptime_kuma)
-    )
+    command = "make bench" + " QUICK=1" * options.quick + " UPTIME_KUMA=…" * bool(options.uptime_kuma)
     machine = describe_machine()
     scenarios: dict[str, Scenario] = {}
     facts: list[str] = []
@@ -153,12 +129,11 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def write_page() -> None:
-    """Write table, picture and flame graphs from the results."""
+    """Write table and picture from the results."""
     results = json.loads(RESULTS.read_text())
     scenarios = {key: Scenario.from_json(key, told) for key, told in results["scenarios"].items()}
     put_block(PAGE, write_block(results["command"], results["machine"], scenarios, results["facts"]))
     PICTURE.write_text(draw_bars([scenarios[key] for key in PICTURED if key in scenarios]))
-    shutil.copytree(PROFILES, PAGE.with_name("profiles"), dirs_exist_ok=True)
 
 
 def describe_machine() -> str:
@@ -195,9 +170,8 @@ def _print_verdicts(scenarios: dict[str, Scenario]) -> None:
         print(f"{verdict.words:23} {verdict.title}: {verdict.promise}; it is {verdict.measured.median:.2f}")
     for absence in left_out(scenarios):
         print(f"{'not measured':23} {absence}")
-    for key, promise in BY_RECIPE.items():
-        if key not in scenarios:
-            print(f"{'not measured':23} {promise}; see docs/performance.md")
+    if "check_uptime_kuma" not in scenarios:
+        print(f"{'not measured':23} Uptime Kuma takes no part; docs/performance.md has the recipe")
 
 
 def _read_parts(text: str) -> tuple[str, ...]:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
-from rounds import cost, ratio
-from targets import SERVICE, judge
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from rounds import Scenario
-    from targets import Verdict
+from rounds import Scenario, cost, ratio
+from targets import SERVICE, Verdict, judge
 
 BEGIN, END = "<!-- figures: written by make bench -->", "<!-- end of figures -->"
 
@@ -50,19 +44,18 @@ def put_block(page: Path, block: str) -> None:
 def _verdict_rows(verdicts: Sequence[Verdict]) -> Iterator[str]:
     if not verdicts:
         return
-    yield "| | promise | measured | application alone | |"
-    yield "|---|---|---|---|---|"
+    yield "| | promise | measured | |"
+    yield "|---|---|---|---|"
     for verdict in verdicts:
         measured = verdict.measured
         told = f"{measured.median:.2f} ({measured.low:.2f} to {measured.high:.2f})"
-        alone = f"{verdict.application.median:.2f}" if verdict.application else ""
-        yield f"| {verdict.title} | {verdict.promise} | {told} | {alone} | {verdict.words} |"
+        yield f"| {verdict.title} | {verdict.promise} | {told} | {verdict.words} |"
     yield ""
 
 
 def _figure_rows(scenarios: Mapping[str, Scenario]) -> Iterator[str]:
-    yield "| | | in all | ratio | application | PostgreSQL | Redis | per second | median ms | p99 ms |"
-    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    yield "| | | in all | ratio | application | PostgreSQL | Redis | per second | median ms | p99 ms | MiB |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for scenario in scenarios.values():
         base = scenario.samples.get(SERVICE) or next(iter(scenario.samples.values()))
         for number, (name, samples) in enumerate(scenario.samples.items()):
@@ -74,6 +67,7 @@ def _figure_rows(scenarios: Mapping[str, Scenario]) -> Iterator[str]:
                 f"{times.median:.2f}",
                 *(_whole(cost(samples, field).median) for field in SHOWN),
                 *(_tenths(cost(samples, field).median) for field in ("median_ms", "p99_ms")),
+                _whole(cost(samples, "memory_mib").median),
             ]
             yield f"| {' | '.join(columns)} |"
 

@@ -1,29 +1,23 @@
-"""What was promised, as ratios of CPU within one run, and whether it is kept."""
+"""What was promised, and whether it is kept: ratios of CPU within one run, and memory at rest."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from rounds import ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rounds import Scenario, Spread
+from rounds import Scenario, Spread, cost, ratio
 
 SERVICE = "service"
-
-# What is compared, if it is not the CPU of all three.
-COMPARED = {"postgres_us": " (PostgreSQL's CPU)", "per_second": " (per second)"}
+FASTAPI = "FastAPI + SQLAlchemy"
+STARLETTE = "Starlette + asyncpg, key cached"
+ROW_BY_ROW = "FastAPI + SQLAlchemy, row by row"
 
 
 @dataclass(frozen=True)
 class Target:
     """`at_least`: how many times as much the peer costs. `at_most`: how many times as much we cost.
 
-    `field` is what is compared, by default the CPU of application, PostgreSQL and Redis together. With
-    `per_second`, `at_least` says how many times as many operations we do.
+    The cost is the CPU of application, PostgreSQL and Redis together.
     """
 
     scenario: str
@@ -31,61 +25,67 @@ class Target:
     at_least: float | None = None
     at_most: float | None = None
     ours: str = SERVICE
-    field: str = "total_us"
+
+
+@dataclass(frozen=True)
+class MemoryLimit:
+    """The memory that one of our processes takes at rest, at most."""
+
+    scenario: str
+    process: str
+    at_most_mib: float
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A target and what was measured. `application` is the same ratio, if only the application counted."""
+    """A promise, and what was measured."""
 
     title: str
     promise: str
     measured: Spread
-    application: Spread | None
     is_met: bool
     words: str
 
 
 TARGETS = (
-    Target("list", "FastAPI + SQLAlchemy", at_least=5),
-    Target("list", "FastAPI + SQLAlchemy, key cached", at_least=4),
-    Target("list", "Starlette + asyncpg, key cached", at_most=1),
-    Target("list", "Go, key cached", at_most=1.6),
-    Target("list_healthchecks", "Healthchecks under uwsgi", at_least=12),
-    Target("create", "FastAPI + SQLAlchemy", at_least=3.5),
-    Target("create", "Starlette + asyncpg, key cached", at_most=1),
-    Target("create", "Go, key cached", at_most=1.6),
-    Target("get", "Starlette + asyncpg, key cached", at_most=0.8),
-    Target("get", "Go, key cached", at_most=2),
-    Target("create_healthchecks", "Healthchecks under uwsgi", at_least=8),
-    Target("framework_get", "bare Starlette", at_most=1.3),
-    Target("framework_post", "bare Starlette", at_most=1.3),
-    Target("ingest_postgresql", "FastAPI + SQLAlchemy, row by row", at_least=8),
-    Target("ingest_sqlite", "FastAPI + SQLAlchemy, row by row", at_least=15),
-    Target("ingest_sqlite", "FastAPI + SQLAlchemy, row by row", at_least=25, field="per_second"),
-    Target("check_http", "blackbox_exporter", at_least=4),
-    Target("check_https", "blackbox_exporter", at_least=1.4),
-    Target("check_https", "Go's client, without storing", at_most=1.2),
-    Target("check_uptime_kuma", "Uptime Kuma", at_least=18),
-    Target("pages", "first page", at_most=1.2, ours="far page"),
-    Target("pages", "first page", at_most=1.2, ours="far page", field="postgres_us"),
+    *(
+        Target(f"{operation}{connections}", peer, at_least=at_least, at_most=at_most)
+        for operation, by_hand in (("list", 1.5), ("create", 1.25), ("get", 1.25))
+        for connections in ("", "_one_connection")
+        for peer, at_least, at_most in ((FASTAPI, 3.5, None), (STARLETTE, None, by_hand))
+    ),
+    Target("ingest_postgresql", ROW_BY_ROW, at_least=4),
+    Target("ingest_postgresql_one_connection", ROW_BY_ROW, at_least=4),
+    Target("ingest_sqlite", ROW_BY_ROW, at_least=4),
+    Target("ingest_sqlite_one_connection", ROW_BY_ROW, at_least=4),
+    Target("check_http", "blackbox_exporter", at_least=2.5),
+    Target("check_http", "httpx loop + SQLAlchemy", at_least=4),
+    Target("check_uptime_kuma", "Uptime Kuma", at_least=12),
+    Target("check_https", "blackbox_exporter", at_least=1.2),
+    Target("pages", "first page", at_most=1.1, ours="far page"),  # as much: less than 10 % is noise
+    Target("start", FASTAPI, at_most=1.7),
 )
 
-# Of peers that take part only if a checkout of theirs is named: docs/performance.md has recipes.
-BY_RECIPE = {
-    "list_healthchecks": "List of 50: Healthchecks under uwsgi costs at least 12 times as much",
-    "create_healthchecks": "Create one: Healthchecks under uwsgi costs at least 8 times as much",
-    "check_uptime_kuma": "One check, http: Uptime Kuma costs at least 18 times as much",
-}
+MEMORY_LIMITS = (
+    MemoryLimit("start", SERVICE, 115),
+    MemoryLimit("start_commands", "worker", 85),
+    MemoryLimit("start_commands", "checker", 85),
+)
 
 
 def judge(scenarios: Mapping[str, Scenario]) -> list[Verdict]:
-    """Judge every target whose scenario was measured with its peer, in the order of the promises."""
-    return [
+    """Judge every promise whose scenario was measured with its peer, in the order of the promises."""
+    ratios = [
         judge_target(target, scenarios[target.scenario])
         for target in TARGETS
         if target.scenario in scenarios and target.peer in scenarios[target.scenario].samples
     ]
+    memory = [
+        judge_memory(limit, scenarios[limit.scenario])
+        for limit in MEMORY_LIMITS
+        if limit.scenario in scenarios
+    ]
+    return ratios + memory
 
 
 def left_out(scenarios: Mapping[str, Scenario]) -> list[str]:
@@ -100,29 +100,28 @@ def left_out(scenarios: Mapping[str, Scenario]) -> list[str]:
 def judge_target(target: Target, scenario: Scenario) -> Verdict:
     """Judge one target by the median of the rounds."""
     ours, theirs = scenario.samples[target.ours], scenario.samples[target.peer]
-    title = f"{scenario.title}{COMPARED.get(target.field, '')}"
     if target.at_least is not None:
-        is_speed = target.field == "per_second"
-        measured = ratio(ours, theirs, target.field) if is_speed else ratio(theirs, ours, target.field)
-        is_met, wanted = measured.median >= target.at_least, target.at_least
-        promise = (
-            f"at least {wanted:g} times as many as {target.peer}"
-            if is_speed
-            else f"{target.peer} costs at least {wanted:g} times as much"
-        )
-        missed_by = 1 - measured.median / wanted
+        measured = ratio(theirs, ours)
+        promise = f"{target.peer} costs at least {target.at_least:g} times as much"
+        missed_by = 1 - measured.median / target.at_least
     else:
         assert target.at_most is not None  # noqa: S101 - one of the two is given
-        measured = ratio(ours, theirs, target.field)
-        is_met, wanted = measured.median <= target.at_most, target.at_most
+        measured = ratio(ours, theirs)
         subject = "costs" if target.ours == SERVICE else f"{target.ours} costs"
-        promise = f"{subject} at most {wanted:g} times as much as {target.peer}"
-        missed_by = measured.median / wanted - 1
-    pair = (theirs, ours) if target.at_least is not None else (ours, theirs)
-    application = ratio(*pair, "application_us") if target.field == "total_us" else None
-    words = "met" if is_met else f"missed by {_spell_share(missed_by)}"
-    return Verdict(title, promise, measured, application, is_met, words)
+        promise = f"{subject} at most {target.at_most:g} times as much as {target.peer}"
+        missed_by = measured.median / target.at_most - 1
+    return Verdict(scenario.title, promise, measured, missed_by <= 0, _spell(missed_by))
 
 
-def _spell_share(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 else "less than 1%"
+def judge_memory(limit: MemoryLimit, scenario: Scenario) -> Verdict:
+    """Judge the memory of one process by the median of its starts."""
+    measured = cost(scenario.samples[limit.process], "memory_mib")
+    missed_by = measured.median / limit.at_most_mib - 1
+    promise = f"{limit.process} takes at most {limit.at_most_mib:g} MiB at rest"
+    return Verdict(scenario.title, promise, measured, missed_by <= 0, _spell(missed_by))
+
+
+def _spell(missed_by: float) -> str:
+    if missed_by <= 0:
+        return "met"
+    return f"missed by {missed_by:.0%}" if missed_by >= 0.01 else "missed by less than 1%"

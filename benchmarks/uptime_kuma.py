@@ -42,7 +42,7 @@ def measure_uptime_kuma(bench: Bench, folder: Path) -> list[Scenario]:
     """Measure one check over http. Uptime Kuma goes on checking during the service's turn."""
     with (
         running_checked() as checked,
-        checking_service(bench, checked, "http") as (_, check_all),
+        checking_service(bench, checked, "http") as check_all,
         _running_uptime_kuma(bench, folder, checked.url("http")) as (server, database),
     ):
 

@@ -1,8 +1,8 @@
 """Takes pictures of the app with a team that looks real: `make screenshots`.
 
 A picture is called after a place of `tests/browser/places.py` and a view: `monitors-phone.png`. The folder
-`screenshots` beside this file has those that a page of the docs shows. `build/screenshots` has every page in
-all widths and colours that it is made for, to be looked at.
+`screenshots` beside this file has those that README or a page of the docs shows. `build/screenshots` has
+every page in all widths and colours that it is made for, to be looked at.
 """
 
 from __future__ import annotations
@@ -34,11 +34,15 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "screenshots"
 EVERY = DOCS.parent / "build" / "screenshots"
-SHOWN = re.compile(r"\]\(screenshots/([a-z-]+-(?:desktop|phone|dark))\.png\)")
+PAGES = [DOCS.parent / "README.md", *DOCS.glob("*.md")]
+SHOWN = re.compile(r"\]\((?:docs/)?screenshots/([a-z-]+-(?:desktop|top|phone|dark))\.png\)")
+
+TOP = "top"  # what the window shows first; every other view shows the whole page
 
 # The size of the window, the colours, and where the picture goes.
 VIEWS: dict[str, tuple[ViewportSize, Literal["light", "dark"], Path]] = {
     "desktop": (DESKTOP, "light", FOLDER),
+    TOP: (ViewportSize(width=1280, height=720), "light", FOLDER),
     "phone": (PHONE, "light", FOLDER),
     "dark": (DESKTOP, "dark", FOLDER),
 }
@@ -49,7 +53,7 @@ for _width in (360, 768, 1440):
 
 def take_all() -> None:
     """Start a service, form the team, and take each picture."""
-    shown = {name for page in DOCS.glob("*.md") for name in SHOWN.findall(page.read_text())}
+    shown = {name for page in PAGES for name in SHOWN.findall(page.read_text())}
     for folder in (FOLDER, EVERY):
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("*.png"):
@@ -102,7 +106,8 @@ def _take(page: Page, name: str, shown: Container[str]) -> None:
         if folder == EVERY or f"{name}-{view}" in shown:
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=colours)
-            page.screenshot(path=folder / f"{name}-{view}.png", full_page=True, animations="disabled")
+            path = folder / f"{name}-{view}.png"
+            page.screenshot(path=path, full_page=view != TOP, animations="disabled")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,7 @@
 from __future__ import annotations
 
-from collections import Counter
 from xml.etree import ElementTree as ET
 
-import pytest
-
-from flame_graph import draw_flames
 from picture import BARS, draw_bars
 from rounds import Sample, Scenario
 
@@ -41,19 +37,3 @@ class TestBars:
 
     def test_of_no_scenario_are_an_empty_picture(self) -> None:
         assert texts(read(draw_bars([]))) == []
-
-
-class TestFlames:
-    def test_are_an_svg_in_which_callees_stand_above_their_caller(self) -> None:
-        stacks = Counter({("run (loop.py:1)", "<lambda> (app.py:2)"): 3, ("run (loop.py:1)",): 1})
-        root = read(draw_flames("H1 & more", stacks))
-        boxes = {
-            group.findtext(f"{SVG}title"): group.find(f"{SVG}rect").attrib  # type: ignore[union-attr]
-            for group in root.iter(f"{SVG}g")
-        }
-        caller, callee = boxes["run loop.py 100.0%"], boxes["<lambda> app.py 75.0%"]
-        assert float(callee["y"]) < float(caller["y"])
-        assert float(callee["width"]) == pytest.approx(float(caller["width"]) * 0.75)
-
-    def test_of_nothing_are_an_empty_picture(self) -> None:
-        assert texts(read(draw_flames("H1", Counter()))) == ["H1"]

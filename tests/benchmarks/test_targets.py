@@ -3,7 +3,18 @@ from __future__ import annotations
 import pytest
 
 from rounds import Sample, Scenario
-from targets import BY_RECIPE, TARGETS, Target, judge, judge_target, left_out
+from targets import (
+    FASTAPI,
+    SERVICE,
+    STARLETTE,
+    TARGETS,
+    MemoryLimit,
+    Target,
+    judge,
+    judge_memory,
+    judge_target,
+    left_out,
+)
 
 OURS, THEIRS = "service", "peer"
 
@@ -61,28 +72,10 @@ class TestTarget:
         scenario = measured([100.0, 100.0, 130.0, 130.0, 130.0], [100.0] * 5)
         assert judge_target(Target("list", THEIRS, at_most=1.2), scenario).words == "missed by 8%"
 
-    def test_counts_the_backends_and_tells_the_application_beside_them(self) -> None:
+    def test_counts_the_backends(self) -> None:
         samples = {OURS: [Sample(10.0, 80.0, 10.0)], THEIRS: [Sample(40.0, 5.0, 5.0)]}
         verdict = judge_target(Target("list", THEIRS, at_most=1), Scenario("list", "List of 50", samples))
         assert (verdict.measured.median, verdict.words) == (2.0, "missed by 100%")
-        assert verdict.application is not None
-        assert verdict.application.median == 0.25
-
-    def test_may_be_about_the_database(self) -> None:
-        scenario = measured([300.0], [100.0], field="postgres_us")
-        verdict = judge_target(Target("list", THEIRS, at_most=2, field="postgres_us"), scenario)
-        assert verdict.title == "List of 50 (PostgreSQL's CPU)"
-        assert verdict.words == "missed by 50%"
-
-    @pytest.mark.parametrize(("ours", "words"), [(25.0, "met"), (20.0, "missed by 20%")])
-    def test_may_be_about_how_many_operations_a_second_the_service_does(
-        self, ours: float, words: str
-    ) -> None:
-        scenario = measured([ours], [1.0], field="per_second")
-        verdict = judge_target(Target("list", THEIRS, at_least=25, field="per_second"), scenario)
-        assert verdict.title == "List of 50 (per second)"
-        assert verdict.promise == "at least 25 times as many as peer"
-        assert verdict.words == words
 
     def test_may_compare_two_things_that_the_service_does(self) -> None:
         samples = {"first page": [Sample(100.0)], "far page": [Sample(110.0)]}
@@ -93,6 +86,15 @@ class TestTarget:
         assert verdict.promise == "far page costs at most 1.2 times as much as first page"
 
 
+@pytest.mark.parametrize(("mib", "words"), [(85.0, "met"), (102.0, "missed by 20%")])
+def test_memory_is_judged_by_its_limit(mib: float, words: str) -> None:
+    samples = {"worker": [Sample(1.0, memory_mib=each) for each in (1.0, mib, 900.0)]}
+    limit = MemoryLimit("start_commands", "worker", 85)
+    verdict = judge_memory(limit, Scenario("start_commands", "Start", samples))
+    assert verdict.promise == "worker takes at most 85 MiB at rest"
+    assert (verdict.words, verdict.is_met) == (words, words == "met")
+
+
 class TestTargets:
     def test_have_one_bound_each(self) -> None:
         assert [target for target in TARGETS if (target.at_least is None) == (target.at_most is None)] == []
@@ -100,22 +102,13 @@ class TestTargets:
     def test_are_judged_where_something_was_measured_and_in_their_order(self) -> None:
         names = {name for target in TARGETS for name in (target.ours, target.peer)}
         samples = {name: [Sample(100.0, postgres_us=10.0)] for name in names}
-        scenarios = {key: Scenario(key, key, samples) for key in ("pages", "check_http", "list")}
+        scenarios = {key: Scenario(key, key, samples) for key in ("start", "pages", "check_http", "list")}
         assert [verdict.title for verdict in judge(scenarios)] == [
-            *("list", "list", "list", "list", "check_http", "pages", "pages (PostgreSQL's CPU)"),
+            *("list", "list", "check_http", "check_http", "pages", "start", "start"),
         ]
         assert judge({}) == []
 
     def test_of_a_peer_that_could_not_take_part_are_not_judged_but_named(self) -> None:
-        names = {name for target in TARGETS for name in (target.ours, target.peer)} - {"Go, key cached"}
-        scenarios = {"list": Scenario("list", "List of 50", {name: [Sample(100.0)] for name in names})}
-        assert len(judge(scenarios)) == 3
-        assert left_out(scenarios) == ["List of 50: Go, key cached takes no part"]
-
-    def test_say_the_same_of_a_peer_that_takes_no_part_as_of_one_that_does(self) -> None:
-        promised = {
-            target.scenario: f"{target.peer} costs at least {target.at_least:g} times as much"
-            for target in TARGETS
-            if target.scenario in BY_RECIPE
-        }
-        assert {key: told.partition(": ")[2] for key, told in BY_RECIPE.items()} == promised
+        scenarios = {"list": Scenario("list", "List of 50", {SERVICE: [Sample(1.0)], FASTAPI: [Sample(4.0)]})}
+        assert len(judge(scenarios)) == 1
+        assert left_out(scenarios) == [f"List of 50: {STARLETTE} takes no part"]
