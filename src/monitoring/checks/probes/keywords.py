@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
-from webencodings import UTF8, IncrementalDecoder
+from webencodings import UTF8, Encoding, IncrementalDecoder
 
 from monitoring.checks.probes.charsets import (
     DECLARING_BYTES,
@@ -12,13 +12,8 @@ from monitoring.checks.probes.charsets import (
     find_named_encoding,
     may_declare_encoding,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from webencodings import Encoding
-
-    from monitoring.outbound.exchanges import Headers
+from monitoring.checks.probes.decoding import decode_as_browsers
+from monitoring.outbound.exchanges import Headers
 
 
 class KeywordSearch:
@@ -64,7 +59,10 @@ class KeywordSearch:
         return text.found != self._keywords
 
     def _begin_text(self, encoding: Encoding | None) -> _Text | _UndeclaredText:
-        self._text = _Text(self._keywords, encoding) if encoding else _UndeclaredText(self._keywords)
+        if encoding:
+            self._text = _Text(self._keywords, decode_as_browsers(encoding))
+        else:
+            self._text = _UndeclaredText(self._keywords)
         self._text.read(self._beginning)
         return self._text
 
