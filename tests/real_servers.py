@@ -209,10 +209,14 @@ def install_servers() -> None:
 
 
 def find_program(name: str) -> str:
-    """Return the path of a program, which is installed if it is missing."""
-    if not shutil.which(name):
+    """Return the path of a program, which is installed if it is missing.
+
+    Users of Debian have no /usr/sbin in their PATH.
+    """
+    path = f"{os.environ['PATH']}:/usr/sbin"
+    if not shutil.which(name, path=path):
         install_servers()
-    found = shutil.which(name)
+    found = shutil.which(name, path=path)
     assert found, f"{name} is not there after {INSTALL_SERVERS}"
     return found
 
