@@ -17,6 +17,8 @@ MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/
 # Modules are compiled once, whatever the caller's environment says: pytest compiles its tests for 6 s of CPU a worker.
 unexport PYTHONDONTWRITEBYTECODE
 
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
 .DEFAULT_GOAL = help
 .PHONY: help run install install-dev servers check check-code check-document check-deployment quick test test-servers contract test-whole contract-whole night contract-long contract-serve lies dist sdks faults soak image-test screenshots bench corpus coverage format release-document constraints migration clean
 
@@ -36,7 +38,7 @@ servers:  ## Install the programs without which tests are skipped (Debian; root 
 	.ci/install-servers
 
 $(VENV)/.installed: constraints.txt pyproject.toml
-	@echo "Installing into $(VENV) ..."
+	@echo "Installing into $(VENV): one minute or two ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --require-hashes -r constraints.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --editable .
@@ -45,7 +47,7 @@ $(VENV)/.installed: constraints.txt pyproject.toml
 # constraints-dev.txt has all of constraints.txt. uv, itself from there, takes a tenth of pip's time; pip stands in
 # where uv finds nothing, since pip has settings that uv does not read. It knows no overrides: it installs what is listed.
 $(VENV)/.installed-dev: constraints-dev.txt constraints.txt pyproject.toml
-	@echo "Installing into $(VENV) ..."
+	@echo "Installing what developing takes into $(VENV), about a gigabyte ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@sed -n '/^uv==/,/^[^ ]/{/^uv==/p;/^ /p}' constraints-dev.txt > $(VENV)/uv.txt
 	@$(BIN)/python -m pip install --quiet --require-hashes -r $(VENV)/uv.txt

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import orjson
 
+from clean_logs import find_traceback
 from real_servers import PostgresServer, RedisServer, find_free_port, running_postgres, running_redis
 from replicas import Replica
 from s3_server import S3Server, running_s3
@@ -37,6 +38,7 @@ START_TIMEOUT_SECONDS = 60.0
 STOP_TIMEOUT_SECONDS = 20.0
 COMMAND_TIMEOUT_SECONDS = 60.0
 LAST_LINES = 15
+MAX_TRACEBACK_CHARACTERS = 4000
 LOGGED_ERROR = re.compile(r"^\S+ (?:ERROR|CRITICAL) (\S+) .*", re.MULTILINE)
 
 
@@ -249,8 +251,12 @@ def watch(cluster: Operated, journal: Journal, over: threading.Event) -> None:
 
 
 def judge_logs(cluster: Operated, journal: Journal) -> None:
-    """Count logged errors, and report those of the service itself, which must not log outages as errors."""
+    """Count logged errors. Report tracebacks, and errors of the service itself, which outages are not."""
     for process in cluster.processes:
+        if found := find_traceback(process.log.read_text(errors="replace")):
+            journal.record_violation(
+                f"{process.name} logged a traceback:\n{found[:MAX_TRACEBACK_CHARACTERS]}"
+            )
         for logger, line in process.errors():
             journal.count("Errors logged", logger)
             if logger.startswith("monitoring."):

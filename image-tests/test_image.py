@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from clean_logs import find_traceback
 from composed import PROJECT, Composed, find_previous_release
 from journey import PATIENCE_SECONDS, Clients, follow_the_readme
 from podman import HOME, inspect, podman, prepare
@@ -178,3 +179,10 @@ def test_compose_names_every_container_that_runs(composed: Composed) -> None:
     ).split()
     assert sorted(running) == sorted(composed.container(service) for service in [*OWN, *SERVERS])
     assert inspect(composed.container("migrate"))["State"]["ExitCode"] == 0
+
+
+@pytest.mark.parametrize("service", OWN)
+def test_a_container_has_logged_no_traceback_in_all_that(service: str, composed: Composed) -> None:
+    log = composed.run(f"podman logs {composed.container(service)} 2>&1")
+    assert log
+    assert find_traceback(log) == ""

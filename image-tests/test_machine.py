@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from clean_logs import find_traceback
 from journey import Clients, follow_the_readme
 from machine import BACKUP, UNITS, Machine, documented, remove
 from podman import prepare
@@ -90,3 +91,9 @@ def test_a_lost_database_is_restored_and_what_came_after_the_backup_is_submitted
 
 def count_articles(machine: Machine) -> int:
     return len(machine.monitoring("articles", "list"))
+
+
+def test_no_unit_has_logged_a_traceback_in_all_that(machine: Machine) -> None:
+    log = machine.type_in("journalctl --no-pager --output=cat --unit='monitoring-*'")
+    assert log
+    assert find_traceback(log) == ""

@@ -6,6 +6,7 @@ installs it. With --demand-programs, as in the gate, such a test fails.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -21,7 +22,10 @@ _are_demanded = False
 
 def find_program(name: str) -> str:
     """Return the path of a program. Where it is missing, skip the test or fail it."""
-    if found := shutil.which(name) or max(map(str, POSTGRESQL.glob(f"*/bin/{name}")), default=None):
+    path = f"{os.environ['PATH']}:/usr/sbin"  # which users of Debian do not have in theirs
+    if found := shutil.which(name, path=path) or max(
+        map(str, POSTGRESQL.glob(f"*/bin/{name}")), default=None
+    ):
         return found
     if _are_demanded:
         pytest.fail(f"{name} is missing: `{INSTALL}` installs it", pytrace=False)

@@ -21,6 +21,7 @@ from clean_logs import demand_no_traceback
 from monitoring import metrics
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.settings import SettingsError
+from monitoring.settings.values import RateLimitPolicy
 from raw_http import exchange
 from real_servers import running_postgres
 from running_service import WEBHOOK_SECRET, make_settings, running_service
@@ -146,6 +147,22 @@ class TestRateLimits:
         assert statuses == [401, 401, 401, 429, 429]
         assert measured.read().value("monitoring_rate_limit_hits_total", policy="webhook_failures") == 2
         assert measured.count("deliver_article", 429) == 2
+
+    def test_on_guessing_count_from_zero_as_alerts_need_it(self, measured: Measured, tmp_path: Path) -> None:
+        settings = vars(make_settings(tmp_path)).values()
+        policies = [setting.name for setting in settings if isinstance(setting, RateLimitPolicy)]
+        guessing = [name for name in policies if re.fullmatch("token|sign_in.*|webhook_failures", name)]
+        counted = [
+            measured.read().value("monitoring_rate_limit_hits_total", policy=name) for name in guessing
+        ]
+        assert len(counted) == 5
+        assert None not in counted
+
+
+class TestNotifications:
+    def test_are_counted_from_zero_as_alerts_need_it(self, measured: Measured) -> None:
+        for outcome in ("delivered", "retried", "failed"):
+            assert measured.read().value("monitoring_notification_attempts_total", outcome=outcome) == 0
 
 
 class TestDeliveries:

@@ -164,7 +164,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
             use(process.base_url, credentials, addressee)
             for counted in (
                 "monitoring_translations_finished_total",
-                "monitoring_notification_attempts_total",
+                "monitoring_notification_attempts_total > 0",
                 "monitoring_checks_total",
             ):
                 wait_until(partial(prometheus.ask, counted))

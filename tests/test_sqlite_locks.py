@@ -7,6 +7,7 @@ deletes the log (-wal) that the service still writes to.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ import httpx
 import pytest
 import typer
 
+from app.visitor import read_forms
+from browser.possessions import list_addresses
 from forked_commands import ForkedCommand
 from monitoring.auth.scopes import SCOPES
 from monitoring.cli import app
@@ -96,6 +99,7 @@ class Watched:
 @pytest.fixture
 def installation(tmp_path: Path) -> Installation:
     installation = Installation(tmp_path)
+    installation.environment["SESSION_COOKIE_SECURE"] = "false"
     installation.make_tables()
     installation.run("teams", "create", TEAM, "--plan", "business")
     return installation
@@ -129,6 +133,19 @@ def alice(serving: RunningCommand, key: dict[str, str]) -> Iterator[httpx.Client
         yield client
 
 
+@pytest.fixture
+def visitor(serving: RunningCommand, installation: Installation) -> Iterator[httpx.Client]:
+    """Sign in to the app as an owner."""
+    invited = installation.run("users", "invite", "alice@example.com", "--team", TEAM, "--json")
+    code = json.loads(invited)["code"]
+    joining = {"code": code, "name": "Alice", "password": "correct horse battery staple"}
+    with httpx.Client(base_url=f"{serving.base_url}/app", timeout=30) as client:
+        forms = read_forms(client.get("/join").text)
+        joined = client.post("/join", data=forms["/app/join"] | joining)
+        assert joined.is_redirect
+        yield client
+
+
 def ask(client: httpx.Client, operation: Operation) -> httpx.Response:
     """Send a request as the document shows it, about things that nobody has."""
     ids = {each["name"]: NOBODYS_ID for each in operation.parameters if each["in"] == "path"}
@@ -149,6 +166,14 @@ def test_no_request_of_the_document_loses_a_lock(watched: Watched, alice: httpx.
     for operation in published_document().operations.values():
         assert ask(alice, operation).status_code < 500, operation.operation_id
         assert watched.has_its_database(), operation.operation_id
+
+
+def test_no_page_of_the_app_loses_a_lock(watched: Watched, visitor: httpx.Client) -> None:
+    assert visitor.get("/monitors").status_code == 200
+    for address in list_addresses("GET"):
+        path = re.sub(r"\{\w+[^}]*\}", NOBODYS_ID, address)
+        assert visitor.get(path).status_code < 500, path
+        assert watched.has_its_database(), path
 
 
 def test_no_command_beside_the_service_takes_its_log(

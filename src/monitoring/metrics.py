@@ -199,8 +199,18 @@ DATABASE_POOL_WAIT_SECONDS = Counter(
 )
 
 
+# Alert rules ask how much these grow. Prometheus sees no growth in a series that begins with its first event.
+_COUNTED_FROM_ZERO = {
+    NOTIFICATION_ATTEMPTS: ("delivered", "retried", "failed"),
+    RATE_LIMIT_HITS: ("token", "sign_in", "sign_in_address", "sign_in_email", "webhook_failures"),
+}
+
+
 def set_first_values() -> None:
-    """Set the gauges that say something before anything is counted: at the start, and again after a fork."""
+    """Set what says something before anything is counted: at the start, and again after a fork."""
+    for counter, labels in _COUNTED_FROM_ZERO.items():
+        for label in labels:
+            counter.labels(label).inc(0)
     BUILD.labels(version("monitoring-service"), platform.python_version()).set(1)
     forget_the_service()
 

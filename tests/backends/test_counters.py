@@ -129,6 +129,19 @@ class TestOnRedis:
                 await client.client_unpause()
         assert len(own_log.records) == 1
 
+    async def test_who_finds_all_connections_in_use_counts_in_the_process_without_an_outage(
+        self, redis_server: RedisServer, own_log: pytest.LogCaptureFixture
+    ) -> None:
+        async with open_counters(SecretStr(redis_server.url)) as counters:
+            await counters.hit(THREE_A_MINUTE, "busy")
+            for _ in range(MAX_CONNECTIONS):
+                await counters._free_connections.acquire()  # noqa: SLF001 - as those do who wait for Redis
+            assert (await counters.hit(THREE_A_MINUTE, "busy")).remaining == 2
+            for _ in range(MAX_CONNECTIONS):
+                counters._free_connections.release()  # noqa: SLF001
+            assert (await counters.hit(THREE_A_MINUTE, "busy")).remaining == 1
+        assert not own_log.records
+
     async def test_many_who_ask_at_once_get_their_own_answers_over_a_bounded_number_of_connections(
         self, redis_server: RedisServer
     ) -> None:

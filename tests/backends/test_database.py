@@ -24,6 +24,7 @@ from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.database import after_commit, transaction
 from monitoring.backends.database_clients.configuration import WRITE_AHEAD_LOG_BYTES
 from monitoring.backends.errors import BackendUnavailable, DatabaseUnavailable, TransactionConflict
+from monitoring.backends.statements import is_postgres
 from real_servers import find_free_port, running_postgres
 from temporary_backends import ENCRYPTION_KEY, make_settings, temporary_backends
 
@@ -336,6 +337,24 @@ async def test_what_sqlite_is_told_is_not_overruled_by_tortoise(backends: Backen
 
 
 class TestUnavailable:
+    async def test_a_table_of_migrations_that_cannot_be_read(self, tmp_path: Path) -> None:
+        async with temporary_backends(tmp_path, tasks=()) as backends:
+            connection = backends.database.context.db()
+            if is_postgres(connection):
+                await connection.execute_script("ALTER TABLE tortoise_migrations RENAME name TO called")
+            else:
+                await connection.execute_script(
+                    "DROP TABLE tortoise_migrations; CREATE VIEW tortoise_migrations AS SELECT name FROM gone"
+                )
+            with pytest.raises(DatabaseUnavailable, match=r'column "name"|main\.gone'):
+                await backends.database.read_schema()
+
+    async def test_not_a_database_without_tables(self, tmp_path: Path) -> None:
+        async with open_backends(make_settings(tmp_path), tasks=()) as backends:
+            schema = await backends.database.read_schema()
+        assert not schema.applied
+        assert schema.pending
+
     @pytest.mark.embedded("SQLite is a file that others can keep locked")
     async def test_a_sqlite_file_that_another_process_keeps_locked(self, tmp_path: Path) -> None:
         impatient = temporary_backends(

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Self
 
 import trustme
 
+from debian_programs import find_program
+
 if TYPE_CHECKING:
     from email.message import EmailMessage
 
@@ -108,7 +110,7 @@ class Postfix:
 
     @property
     def _command(self) -> list[str]:
-        return ["postfix", "-c", str(self._folder / "etc")]
+        return [find_program("postfix"), "-c", str(self._folder / "etc")]
 
     def _wait_until_it_listens(self) -> None:
         deadline = time.monotonic() + SECONDS_TO_WAIT

@@ -265,6 +265,18 @@ class TestIncidentThatIsOver:
         assert reason
         assert reason.startswith("It was over before another attempt, and may have arrived. ")
 
+    async def test_is_ended_where_a_worker_stopped_while_sending_the_opening(self) -> None:
+        story, provider = await story_at("slack"), Provider()
+        await story.tell("incident.opened")
+        claim = await claim_delivery((await story.find("incident.opened")).id)
+        assert claim
+        await claim.give_back()
+        await story.tell("incident.resolved")
+        await work_off(story.channel, provider)
+        assert provider.told == ["up"]
+        (_, status, reason), _ = await log_of(story.channel)
+        assert (status, reason) == ("skipped", "It was over before another attempt, and may have arrived")
+
     @pytest.mark.parametrize("kind", PAGERS)
     async def test_is_ended_where_a_worker_died_while_sending_the_opening(self, kind: str) -> None:
         story, provider = await story_at(kind), Provider()

@@ -25,7 +25,7 @@ from monitoring.auth.models import ApiKey, Team
 from monitoring.auth.tokens import InvalidTokenError, TokenClaims
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.fields import read_id, uuid7
+from monitoring.backends.fields import read_id, read_moment, uuid7
 from monitoring.backends.statements import spell
 
 # "Last used" is exact to the hour, which saves a write with every request.
@@ -181,9 +181,7 @@ async def find_living_key(claims: TokenClaims) -> LivingKey | None:
     [row] = rows
     if row["is_token_revoked"]:
         raise InvalidTokenError
-    now, last_used_at = datetime.now(UTC), row["last_used_at"]
-    if isinstance(last_used_at, str):  # as SQLite keeps it
-        last_used_at = datetime.fromisoformat(last_used_at)
+    now, last_used_at = datetime.now(UTC), read_moment(row["last_used_at"])
     if last_used_at is None or now - last_used_at > LAST_USED_GRAIN:
         await ApiKey.filter(client_id=claims.client_id).update(last_used_at=now)
     scopes = frozenset(orjson.loads(row["scopes"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections import OrderedDict, defaultdict
@@ -10,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from pydantic import SecretStr
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -63,6 +64,7 @@ class Counters:
         self._breaker = Breaker(clock)
         self._client = redis_url and _make_client(redis_url.get_secret_value())
         self._script = self._client and self._client.register_script(_HIT)
+        self._free_connections = asyncio.Semaphore(MAX_CONNECTIONS)
 
     async def hit(self, policy: RateLimitPolicy, key: str) -> Allowance:
         """Count one request under the key and say whether it is still within the policy."""
@@ -81,7 +83,7 @@ class Counters:
             await self._client.aclose()
 
     async def _count(self, policy: RateLimitPolicy, key: str) -> tuple[int, float]:
-        if self._script and self._outage and self._breaker.may_try():
+        if self._script and self._outage and self._breaker.may_try() and await self._find_free_connection():
             keys = [f"monitoring:rate:{policy.name}:{key}"]
             try:
                 count, ttl_ms = await self._script(keys=keys, args=[policy.window_seconds * 1000])
@@ -94,18 +96,27 @@ class Counters:
                 self._breaker.close()
                 self._outage.end()
                 return count, ttl_ms / 1000
+            finally:
+                self._free_connections.release()
         return self._memory.hit(policy, key)
+
+    async def _find_free_connection(self) -> bool:
+        """Wait briefly for one. That all are in use says nothing of Redis, so it begins no outage."""
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                return await self._free_connections.acquire()
+        except TimeoutError:
+            return False
 
 
 def _make_client(redis_url: str) -> Redis:
-    """Make a client that waits briefly for a connection and for an answer.
+    """Make a client that waits briefly for an answer.
 
     It asks once more if Redis has hung up, since an idle connection may have ended long ago.
     """
-    pool = BlockingConnectionPool.from_url(
+    pool = ConnectionPool.from_url(
         redis_url,
         max_connections=MAX_CONNECTIONS,
-        timeout=TIMEOUT_SECONDS,
         socket_connect_timeout=TIMEOUT_SECONDS,
         socket_timeout=TIMEOUT_SECONDS,
         retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
@@ -26,7 +27,7 @@ from monitoring.backends.database_clients.configuration import (
     MODEL_MODULES,
     configure_tortoise,
 )
-from monitoring.backends.errors import DatabaseUnavailable, TablesInUse
+from monitoring.backends.errors import DatabaseUnavailable, TablesInUse, describe_error
 from monitoring.backends.outage import Outage
 from monitoring.backends.statements import is_postgres
 from monitoring.backends.tortoise_bridge import activated, find_applied_migrations, make_table_of_migrations
@@ -111,8 +112,8 @@ class Database:
         """Compare the tables with our migrations. Raises `DatabaseUnavailable`."""
         try:
             applied = await find_applied_migrations(self.context.db())
-        except OperationalError:  # there is no table of them yet
-            applied = set()
+        except OperationalError as error:
+            raise DatabaseUnavailable(describe_error(error)) from error
         ours = _list_migrations()
         return Schema(
             newest=ours[-1],
@@ -272,6 +273,8 @@ async def _lock_tables(connection: BaseDBAsyncClient, patience_seconds: float) -
         raise TablesInUse(str(error)) from error
 
 
-def _list_migrations() -> list[str]:
+@cache
+def _list_migrations() -> tuple[str, ...]:
     """Name all migrations, in their order, without loading them."""
-    return sorted(module.name for module in pkgutil.iter_modules(import_module(MIGRATIONS_PACKAGE).__path__))
+    folder = import_module(MIGRATIONS_PACKAGE).__path__
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(folder)))

@@ -18,8 +18,11 @@ from typing import TYPE_CHECKING, Any
 from tortoise import context as tortoise_context
 from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.context import TortoiseContext
+from tortoise.exceptions import OperationalError
 from tortoise.fields.base import Field
 from tortoise.models import Model
+
+from monitoring.backends.statements import is_postgres
 
 if TYPE_CHECKING:
     from tortoise.migrations.executor import MigrationExecutor
@@ -47,11 +50,21 @@ async def make_table_of_migrations(executor: MigrationExecutor) -> None:
 
 
 async def find_applied_migrations(connection: BaseDBAsyncClient) -> set[str]:
-    """Return the names of the migrations that were applied. Raises OperationalError if none ever was.
+    """Return the names of the migrations that were applied. Raises `OperationalError` if it cannot be known.
 
     An executor would load all migrations, and take any error for "none".
     """
-    rows = await connection.execute_query_dict('SELECT "name" FROM "tortoise_migrations"')
+    try:
+        rows = await connection.execute_query_dict('SELECT "name" FROM "tortoise_migrations"')
+    except OperationalError:
+        [there] = await connection.execute_query_dict(
+            "SELECT count(to_regclass('tortoise_migrations')) AS tables"
+            if is_postgres(connection)
+            else "SELECT count(*) AS tables FROM sqlite_master WHERE name = 'tortoise_migrations'"
+        )
+        if there["tables"]:
+            raise
+        return set()
     return {row["name"] for row in rows}
 
 

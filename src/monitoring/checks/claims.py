@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 import orjson
 
 from monitoring.backends.current import current_backends
+from monitoring.backends.fields import read_moment
 from monitoring.backends.rowsets import pack, rowset
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.probes import registry
@@ -245,13 +246,9 @@ def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
     streak, streak_started_at, seen_until = watch[-3:]
     status, monitor_id, team_id, *others = orjson.loads(of_monitor)
     return (
-        *map(_read_moment, moments),
+        *map(read_moment, moments),
         *(days, bool(is_told), warning_streak),
         *(settled, bool(is_degraded), bool(is_blind), streak),
-        *map(_read_moment, (streak_started_at, seen_until)),
+        *map(read_moment, (streak_started_at, seen_until)),
         *(status, UUID(monitor_id), UUID(team_id), *others),
     )
-
-
-def _read_moment(value: str | None) -> datetime | None:
-    return None if value is None else datetime.fromisoformat(value)

@@ -16,7 +16,7 @@ from tortoise.backends.base.client import BaseDBAsyncClient
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.fields import read_id
+from monitoring.backends.fields import read_id, read_moment
 from monitoring.backends.statements import is_postgres, spell
 from monitoring.checks.latencies import Latencies
 from monitoring.checks.models import Progress, Rollup
@@ -154,8 +154,8 @@ async def _find_oldest_result() -> datetime | None:
     """Find the oldest result. This looks at all of them, but is called only while there are hardly any."""
     connection = current_backends().database.context.db()
     [row] = await connection.execute_query_dict("SELECT min(checked_at) AS oldest FROM checks")
-    oldest = row["oldest"]
-    return datetime.fromisoformat(oldest) if isinstance(oldest, str) else oldest
+    oldest: datetime | None = read_moment(row["oldest"])
+    return oldest
 
 
 async def _find_oldest_hour() -> datetime | None:

@@ -71,7 +71,7 @@ def say_why_needless(
 ) -> str:
     """Say why a message is skipped that a later event made needless."""
     what = "acknowledged" if because_of == ACKNOWLEDGED else "over"
-    if not attempts:
+    if not attempts and not may_have_arrived:
         return f"It was {what} before it was sent"
     doubt = ", and may have arrived" if may_have_arrived else ""
     reason = f"It was {what} before another attempt{doubt}"

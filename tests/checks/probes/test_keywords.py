@@ -7,6 +7,7 @@ import codecs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from webencodings.labels import LABELS
 
 from monitoring.checks.probes.keywords import KeywordSearch
 
@@ -14,6 +15,10 @@ GREETING = "Grüße: Lager verfügbar"
 BULK = b" " * 5000
 PIECES = st.integers(1, 2000)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\ufffd\ufeff"))
+TYPES = st.text(st.characters(codec="latin-1")) | st.sampled_from(sorted(set(LABELS.values()))).map(
+    "text/html; charset={}".format
+)
+ESCAPES = [b"\x1b", b"$", b"(", b"B", b"I", b"\x8f", b"a"]
 
 
 def search(
@@ -155,7 +160,45 @@ class TestEncoding:
         assert is_read_as(GREETING.encode(), GREETING, f"text/html; charset={label}")
         assert is_read_as(f"<meta charset={label}>{GREETING}".encode(), GREETING)
 
-    @given(st.text(st.characters(codec="latin-1")), st.binary(max_size=1100), PIECES)
+    # From the indexes of the Encoding standard.
+    @pytest.mark.parametrize(
+        ("label", "body", "text"),
+        [
+            ("EUC-JP", b"\xad\xa1\xad\xea\xb3\xf4 \xfc\xfe", "①㈱株 \uff02"),
+            ("EUC-JP", b"10\xa1\xc120\xa1\xdd \x8e\xb1 \x8f\xb0\xa1", "10\uff5e20\uff0d ｱ 丂"),
+            ("ISO-2022-JP", b"\x1b$B-!-j3t\x1b(B 10\x1b$B!A\x1b(B20 \x1b(I1\x1b(J\\", "①㈱株 10\uff5e20 ｱ¥"),
+            ("Shift_JIS", b"\x87\x40\x87\x8a \xfa\xb1 10\x81\x6020", "①㈱ 﨑 10\uff5e20"),
+            ("gb2312", b"\x80 5 \xa2\xe3 \x81\x40 \xa3\xa0", "€ 5 € 丂 \u3000"),
+            ("GB18030", b"\x80 5 \xa2\xe3 \x81\x30\x84\x36", "€ 5 € ¥"),
+            ("Big5", b"\xa3\xe1 5 \xa1\xe3 \xa2\x44 \xa1\x45 \x88\x62 \xf9\xd6", "€ 5 \uff5e ￥ ‧ Ê̄ 碁"),
+            ("EUC-KR", b"\xa2\xe6 \x8c\x63 \xb0\xa1", "€ 똠 가"),
+            ("KOI8-U", b"\xae\xbe\xa4", "ўЎє"),
+            ("windows-874", b"\x80 \xa1", "€ ก"),
+            ("latin1", b"\x80", "€"),
+            ("macintosh", b"\xdb", "€"),
+            ("x-mac-ukrainian", b"\xa2\xff", "Ґ€"),
+            ("logical", b"\xf9", "ש"),
+            ("x-user-defined", b"a\x80", "a\uf780"),
+        ],
+    )
+    def test_is_read_as_browsers_do(self, label: str, body: bytes, text: str) -> None:
+        assert is_read_as(body, text, f"text/html; charset={label}")
+
+    @pytest.mark.parametrize(
+        ("label", "body", "text"),
+        [
+            ("EUC-JP", b"\xad<b>", "\ufffd<b>"),
+            ("EUC-JP", b"\xa2\xaf<b>", "\ufffd<b>"),
+            ("ISO-2022-JP", b"\x1b[0m \x1b(Ir<", "\ufffd[0m \ufffdｼ"),
+            ("ISO-2022-JP", b"\x1b$(\x1b$($\x1b$a \x1b$B-!", "$a ①"),
+            ("gbk", b"\xff\x80", "\ufffd€"),
+            ("windows-1253", b"\xaaA", "\ufffdA"),
+        ],
+    )
+    def test_does_not_hide_what_follows_a_fault(self, label: str, body: bytes, text: str) -> None:
+        assert is_read_as(body, text, f"text/html; charset={label}")
+
+    @given(TYPES, st.binary(max_size=1100) | st.lists(st.sampled_from(ESCAPES)).map(b"".join), PIECES)
     def test_of_whatever_comes_is_found_without_failing(self, value: str, body: bytes, piece: int) -> None:
         searching = KeywordSearch(["ok"], lambda _: True)
         searching.begin(200, {b"content-type": [value.encode("latin-1")]})

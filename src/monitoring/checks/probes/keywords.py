@@ -12,6 +12,7 @@ from monitoring.checks.probes.charsets import (
     find_named_encoding,
     may_declare_encoding,
 )
+from monitoring.checks.probes.decoding import decode_as_browsers
 from monitoring.outbound.exchanges import Headers
 
 
@@ -58,7 +59,10 @@ class KeywordSearch:
         return text.found != self._keywords
 
     def _begin_text(self, encoding: Encoding | None) -> _Text | _UndeclaredText:
-        self._text = _Text(self._keywords, encoding) if encoding else _UndeclaredText(self._keywords)
+        if encoding:
+            self._text = _Text(self._keywords, decode_as_browsers(encoding))
+        else:
+            self._text = _UndeclaredText(self._keywords)
         self._text.read(self._beginning)
         return self._text
 
