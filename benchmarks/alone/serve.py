@@ -16,9 +16,9 @@ import yaml
 sys.path.append(str(Path(__file__).parents[1]))  # where `alone` is
 
 from monitoring.cli.stopping import collect_seldom
-from monitoring.contract.application import ContractApp, build_contract_app
 from monitoring.contract.document import Document, load_document
-from monitoring.contract.uvicorn_bridge import protocol_for
+from monitoring.web.application import ContractApp, build_contract_app
+from monitoring.web.uvicorn_bridge import protocol_for
 
 SERVED = {"/api/monitors": "post", "/api/monitors/{monitor_id}": "get"}
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from alone.monitor import LOCATION, MONITOR
-from monitoring.contract.replies import Reply
+from monitoring.web.replies import Reply
 
 
 async def get_monitor(monitor_id: str) -> Reply:  # noqa: ARG001 - reading the parameter is part of the cost

@@ -13,9 +13,9 @@ from monitoring.cli.metrics_port import serve_metrics
 from monitoring.cli.migrating import demand_migrated_database
 from monitoring.cli.stopping import Stop, run_until_stopped
 from monitoring.cli.web_server import configure_server
-from monitoring.contract.uvicorn_bridge import WebServer
 from monitoring.settings import Settings
 from monitoring.tracing import sending_traces
+from monitoring.web.uvicorn_bridge import WebServer
 
 
 def demand_working_backends(settings: Settings) -> None:

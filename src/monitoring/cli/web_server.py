@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from monitoring.cli.loading import loading
 from monitoring.cli.open_files import ADDRESS_PART, affordable_backlog, affordable_clients
-from monitoring.contract import uvicorn_bridge
-from monitoring.contract.connection_limits import ConnectionLimits
 from monitoring.contract.document import published_document
-from monitoring.contract.uvicorn_bridge import ServerConfig
 from monitoring.settings import Settings
 from monitoring.tracing import is_tracing
+from monitoring.web import uvicorn_bridge
+from monitoring.web.connection_limits import ConnectionLimits
+from monitoring.web.uvicorn_bridge import ServerConfig
 
 if TYPE_CHECKING:
     from monitoring.asgi import MonitoringService
@@ -24,7 +24,7 @@ def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfi
         # First: if YAML is parsed, the modules fill the memory that this frees.
         document = published_document()
         from monitoring.asgi import MonitoringService  # noqa: PLC0415
-        from monitoring.contract.traced_requests import TracedRequests  # noqa: PLC0415
+        from monitoring.web.traced_requests import TracedRequests  # noqa: PLC0415
 
         clients = affordable_clients()
         limits = ConnectionLimits(

@@ -10,7 +10,7 @@ from uvicorn import Config
 
 from monitoring.cli.lifeline import say_ready
 from monitoring.cli.stopping import Stop, run_until_stopped
-from monitoring.contract.uvicorn_bridge import WebServer
+from monitoring.web.uvicorn_bridge import WebServer
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
