@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from monitoring.auth.tokens import TokenClaims
     from monitoring.contract.document import Operation
-    from monitoring.contract.replies import Reply
+    from monitoring.web.replies import Reply
 
 UNVALIDATED = Seam("contract.Responses.check", always(answer=None))
 
@@ -265,7 +265,7 @@ IN_THE_CODE = [
     ),
     Lie(
         "Bodies end with a line feed",
-        (Seam("contract.Reply.payload", lying(answered=lambda payload: payload and payload + b"\n")),),
+        (Seam("web.Reply.payload", lying(answered=lambda payload: payload and payload + b"\n")),),
         f"{SAYS}[-not_found]",
     ),
     Lie(
@@ -275,7 +275,7 @@ IN_THE_CODE = [
     ),
     Lie(
         "A header is sent twice",
-        (Seam("contract.Witness.__call__", with_a_header_sent_twice),),
+        (Seam("web.RequestTelemetry.__call__", with_a_header_sent_twice),),
         f"{SAYS}[-not_found]",
     ),
     Lie(
@@ -390,7 +390,7 @@ IN_THE_CODE = [
         "The served document is not quite the published one",
         (
             Seam(
-                "contract.handlers.get_document_yaml",
+                "web.handlers.get_document_yaml",
                 lying(answered=lambda reply: replace(reply, body=reply.body.strip())),
             ),
         ),

@@ -16,7 +16,7 @@ import orjson
 
 from monitoring.asgi import MonitoringService
 from monitoring.contract.catalogue import FIRST_ERROR_STATUS
-from monitoring.contract.connexion_bridge import operation_id_of
+from monitoring.web.connexion_bridge import operation_id_of
 from promises import OPERATIONS
 from spoken_errors import NO_OPERATION, SUCCESS, documented_answers, name_error
 

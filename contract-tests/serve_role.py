@@ -15,7 +15,7 @@ import uvicorn
 import chosen_backends
 from fuzzing import ROLES, credentials_of
 from monitoring.asgi import MonitoringService
-from monitoring.contract.uvicorn_bridge import protocol_for
+from monitoring.web.uvicorn_bridge import protocol_for
 from running_service import make_settings, running_service
 
 

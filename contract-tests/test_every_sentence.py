@@ -21,7 +21,6 @@ from monitoring.articles.translation.translated_segments import segment_hash
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.auth.tokens import sign_token
-from monitoring.contract.endpoint import Endpoint
 from monitoring.incidents.models import Incident, IncidentNote
 from monitoring.incidents.responding import MAX_NOTES
 from monitoring.monitors.maintenance.service import create_window, end_window
@@ -32,6 +31,7 @@ from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import Announcement
 from monitoring.notifications.service import create_channel
+from monitoring.web.endpoint import Endpoint
 from promises import DOCUMENT, OPERATIONS
 from provocations import NOWHERE, PROVOCATIONS, Ask, good_ask
 from real_servers import running_postgres

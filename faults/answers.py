@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from monitoring.contract.catalogue import FIRST_ERROR_STATUS, Catalogue
 from monitoring.contract.document import load_document
-from monitoring.contract.replies import JSON
 from monitoring.contract.validation import BrokenPromise, Validation
+from monitoring.web.replies import JSON
 
 if TYPE_CHECKING:
     import httpx

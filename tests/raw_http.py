@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 import uvicorn
 
-from monitoring.contract.application import ContractApp
-from monitoring.contract.connection_limits import ConnectionLimits
 from monitoring.contract.document import Json
-from monitoring.contract.uvicorn_bridge import protocol_for
+from monitoring.web.application import ContractApp
+from monitoring.web.connection_limits import ConnectionLimits
+from monitoring.web.uvicorn_bridge import protocol_for
 
 TIMEOUT_SECONDS = 10
 

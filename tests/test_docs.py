@@ -12,14 +12,14 @@ import pytest
 from cast import Player, form_readers
 from incidents.breakdowns import open_incident
 from monitoring.auth.scopes import SCOPES
-from monitoring.contract.docs.pages import CONTENT_SECURITY_POLICY, list_guides
-from monitoring.contract.docs.samples import write_samples
 from monitoring.contract.document import published_document
 from monitoring.incidents.models import Incident
 from monitoring.monitors.maintenance.service import create_window
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.service import create_channel
+from monitoring.reference.pages import CONTENT_SECURITY_POLICY, list_guides
+from monitoring.reference.samples import write_samples
 from running_service import WEBHOOK_SECRET
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 
 from insider import Insider, look_at_what_is_stored
 from monitoring.contract.bodies import FORM
-from monitoring.contract.replies import JSON
+from monitoring.web.replies import JSON
 from raw_http import exchange
 
 if TYPE_CHECKING:

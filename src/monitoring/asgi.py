@@ -17,12 +17,12 @@ from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
 from monitoring.backends.readiness import SignsOfLife, open_signs_of_life
 from monitoring.backends.repeating import repeat
-from monitoring.contract.answering import ServerStopped
-from monitoring.contract.application import build_contract_app
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply, notes_of
 from monitoring.settings import Settings
+from monitoring.web.answering import ServerStopped
+from monitoring.web.application import build_contract_app
+from monitoring.web.replies import Reply, notes_of
 
 
 class MonitoringService:

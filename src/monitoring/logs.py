@@ -14,9 +14,9 @@ from uuid import UUID
 
 from pythonjsonlogger.json import JsonFormatter
 
-from monitoring.contract.request_ids import RequestIdFilter
 from monitoring.settings import Settings
 from monitoring.tracing import current_trace_id
+from monitoring.web.request_ids import RequestIdFilter
 
 # The fields of a JSON line, in order: those of every record, of some records, and of the access log.
 FIELDS = (

@@ -49,7 +49,6 @@ from monitoring.checks.response_times import measure_response_times
 from monitoring.checks.results import list_results
 from monitoring.checks.uptime import measure_uptime
 from monitoring.checks.uptimes import measure_ratios
-from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once, delete_expired_keys
 from monitoring.incidents import service as incidents
 from monitoring.members.invitations import invite, list_invitations
@@ -75,6 +74,7 @@ from monitoring.notifications.sweeping import (
     sweep_misdated_notifications,
     sweep_notifications,
 )
+from monitoring.web.replies import Reply
 from ready_tables import make_tables
 from temporary_backends import make_settings
 

@@ -5,16 +5,16 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from monitoring.contract.application import (
+from monitoring.contract.document import Document, Node, load_document
+from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
+from monitoring.web.application import (
     ContractApp,
     Readiness,
     always_ready,
     build_contract_app,
     log_refusal,
 )
-from monitoring.contract.document import Document, Node, load_document
-from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
-from monitoring.contract.security import SecurityHandler
+from monitoring.web.security import SecurityHandler
 
 MAX_BODY_BYTES = 200_000
 

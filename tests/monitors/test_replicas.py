@@ -18,10 +18,10 @@ from monitoring.audit.service import record
 from monitoring.auth.models import Team
 from monitoring.auth.service import create_team
 from monitoring.backends.database import transaction
-from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors import service
 from monitoring.monitors.maintenance.service import create_window
+from monitoring.web.replies import Reply
 from monitors.conversations import MONITORS, URL, list_ids
 from running_service import running_service
 from temporary_backends import temporary_backends

@@ -288,7 +288,7 @@ class TestWithoutTheSetting:
     def test_nothing_that_sends_traces_is_imported(self) -> None:
         # redis imports the SDK itself wherever it is installed.
         code = (
-            "import sys, monitoring.cli, monitoring.asgi, monitoring.contract.traced_requests\n"
+            "import sys, monitoring.cli, monitoring.asgi, monitoring.web.traced_requests\n"
             "sys.exit('opentelemetry.exporter' in sys.modules or 'opentelemetry.propagate' in sys.modules)"
         )
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

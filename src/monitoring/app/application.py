@@ -38,8 +38,8 @@ from monitoring.app.turns import Turns
 from monitoring.app.visits import Visit
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.problems import Problem
-from monitoring.contract.witness import Witness
 from monitoring.settings import Settings
+from monitoring.web.telemetry import RequestTelemetry
 
 NAME = "app"  # stands in metrics and the access log, where API requests have their operation
 
@@ -80,7 +80,7 @@ class App:
         routes = [route for subject in SUBJECTS for route in subject.ROUTES]
         router = Router([*routes, *self._own_routes()], redirect_slashes=False)
         errors = ErrorPages(router, self.receive, catalogue)
-        self._app: ASGIApp = Witness(errors, otherwise=NAME)
+        self._app: ASGIApp = RequestTelemetry(errors, otherwise=NAME)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request for a page."""

@@ -16,9 +16,9 @@ from monitoring.app.sentences import DECLINED, Declined, Sentence
 from monitoring.app.visits import Visit
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
-from monitoring.contract.answering import ExceptionAnswers, ServerStopped
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.problems import NAMES_BY_STATUS, Problem
+from monitoring.web.answering import ExceptionAnswers, ServerStopped
 
 log = logging.getLogger(__name__)
 

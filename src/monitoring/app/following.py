@@ -23,7 +23,7 @@ from monitoring.app.routing import Handler
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, Visit
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import notes_of
+from monitoring.web.replies import notes_of
 
 if TYPE_CHECKING:
     from monitoring.app.application import App

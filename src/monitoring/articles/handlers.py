@@ -32,14 +32,14 @@ from monitoring.articles.tasks import ask_for_translation
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.auth.callers import Caller
 from monitoring.backends.current import current_backends
-from monitoring.contract.cacheable import digest_of, is_known
 from monitoring.contract.cursors import decode_cursor
-from monitoring.contract.endpoint import checked_before_body
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import NOT_MODIFIED, Reply
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.logs import log_article
 from monitoring.metrics import DELIVERIES
+from monitoring.web.cacheable import digest_of, is_known
+from monitoring.web.endpoint import checked_before_body
+from monitoring.web.replies import NOT_MODIFIED, Reply
 
 # Whoever keeps a translation asks each time whether it is still current, and no proxy keeps it for others.
 REVALIDATED = {"Cache-Control": "private, no-cache"}

@@ -23,9 +23,9 @@ from monitoring.auth.service import authenticate_key
 from monitoring.auth.signing_keys import read_signing_keys
 from monitoring.auth.tokens import sign_token
 from monitoring.backends.current import current_backends
-from monitoring.contract.cacheable import CACHE_CONTROL
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import NO_STORE, Reply
+from monitoring.web.cacheable import CACHE_CONTROL
+from monitoring.web.replies import NO_STORE, Reply
 
 # docs/running.md tells operators to wait this long between publishing a key and signing with it.
 JWKS_HEADERS = {"Cache-Control": CACHE_CONTROL}

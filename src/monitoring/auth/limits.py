@@ -6,11 +6,11 @@ from starlette.requests import HTTPConnection
 
 from monitoring.backends.counters import Allowance
 from monitoring.backends.current import current_backends
-from monitoring.contract.caller_networks import network_of, plain_address
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import notes_of
 from monitoring.metrics import RATE_LIMIT_HITS
 from monitoring.settings import RateLimitPolicy
+from monitoring.web.caller_networks import network_of, plain_address
+from monitoring.web.replies import notes_of
 
 
 async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys: str) -> None:

@@ -17,8 +17,8 @@ from monitoring.auth.tokens import InvalidTokenError, TokenClaims, verify_token
 from monitoring.backends.current import current_backends
 from monitoring.contract.document import Node
 from monitoring.contract.problems import Problem
-from monitoring.contract.routing import operation_of
-from monitoring.contract.security import SecurityHandler
+from monitoring.web.routing import operation_of
+from monitoring.web.security import SecurityHandler
 
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*)")  # RFC 6750 §2.1
 

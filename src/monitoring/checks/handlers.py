@@ -24,10 +24,10 @@ from monitoring.checks.requests import request_check
 from monitoring.checks.response_times import measure_response_times
 from monitoring.checks.results import list_results
 from monitoring.checks.uptime import measure_uptime
-from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.recording import record_act
 from monitoring.monitors.service import get_monitor
+from monitoring.web.replies import Reply
 
 UPTIME_RANGE = timedelta(days=30)
 RESPONSE_TIMES_RANGE = timedelta(hours=24)

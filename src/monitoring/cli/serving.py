@@ -15,12 +15,12 @@ from monitoring.cli.metrics_port import serve_metrics
 from monitoring.cli.migrating import demand_migrated_database
 from monitoring.cli.open_files import ADDRESS_PART, affordable_backlog, affordable_clients
 from monitoring.cli.stopping import Stop, run_until_stopped, say_ready
-from monitoring.contract import uvicorn_bridge
-from monitoring.contract.connection_limits import ConnectionLimits
 from monitoring.contract.document import published_document
-from monitoring.contract.uvicorn_bridge import ServerConfig, WebServer
 from monitoring.settings import Settings
 from monitoring.tracing import is_tracing, sending_traces
+from monitoring.web import uvicorn_bridge
+from monitoring.web.connection_limits import ConnectionLimits
+from monitoring.web.uvicorn_bridge import ServerConfig, WebServer
 
 
 def demand_working_backends(settings: Settings) -> None:
@@ -86,7 +86,7 @@ def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfi
         # First: if YAML is parsed, the modules fill the memory that this frees.
         document = published_document()
         from monitoring.asgi import MonitoringService  # noqa: PLC0415
-        from monitoring.contract.traced_requests import TracedRequests  # noqa: PLC0415
+        from monitoring.web.traced_requests import TracedRequests  # noqa: PLC0415
 
         clients = affordable_clients()
         limits = ConnectionLimits(

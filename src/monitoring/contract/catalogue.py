@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from monitoring.contract.document import Document, DocumentError, Node
-from monitoring.contract.replies import JSON, Reply
+from monitoring.web.replies import JSON, Reply
 
 FIRST_ERROR_STATUS = 400
 

@@ -7,10 +7,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from monitoring.contract.answering import ExceptionAnswers
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Document, DocumentError
-from monitoring.contract.replies import Reply, send_reply
+from monitoring.web.answering import ExceptionAnswers
+from monitoring.web.replies import Reply, send_reply
 
 log = logging.getLogger(__name__)
 

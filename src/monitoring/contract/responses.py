@@ -1,10 +1,10 @@
 """Answers held against the document: status, required headers, media type and body."""
 
 from monitoring.contract.document import Document, Node, Operation
-from monitoring.contract.replies import JSON, Reply
 from monitoring.contract.validation import BrokenPromise, Check, Validation
+from monitoring.web.replies import JSON, Reply
 
-# `Witness` puts them on every answer.
+# `RequestTelemetry` puts them on every answer.
 ALWAYS_SENT = {"X-Content-Type-Options", "X-Request-Id"}
 
 

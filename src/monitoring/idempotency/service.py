@@ -16,8 +16,8 @@ from monitoring.backends.encrypted_columns import Encrypted, encrypt_column
 from monitoring.backends.encryption import decrypt, encrypt
 from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.models import IdempotencyKey
+from monitoring.web.replies import NO_STORE, Reply
 
 LIFETIME = timedelta(hours=24)
 

@@ -7,7 +7,6 @@ from uuid import UUID
 from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
-from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.incidents import responding, service
 from monitoring.incidents.representations import (
@@ -17,6 +16,7 @@ from monitoring.incidents.representations import (
     represent_page,
 )
 from monitoring.notifications.tasks import nudge
+from monitoring.web.replies import Reply
 
 
 async def list_incidents(

@@ -8,13 +8,13 @@ from uuid import UUID
 from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
-from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors import muting, reading, service
 from monitoring.monitors.entity_tags import entity_tag
 from monitoring.monitors.reading import MonitorFilter, MonitorRow, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
 from monitoring.notifications.muting import find_mute
+from monitoring.web.replies import Reply
 
 
 async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the document

@@ -12,7 +12,6 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.pages import take_page
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
-from monitoring.contract.replies import NO_STORE, Reply
 from monitoring.idempotency.service import act_once
 from monitoring.notifications import deliveries, service
 from monitoring.notifications.channels.targets import demand_reachable
@@ -24,6 +23,7 @@ from monitoring.notifications.representations import (
     represent_delivery,
 )
 from monitoring.notifications.tasks import nudge
+from monitoring.web.replies import NO_STORE, Reply
 
 
 async def list_notification_channels(

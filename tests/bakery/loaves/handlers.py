@@ -4,10 +4,10 @@ from typing import Any
 
 from starlette.requests import Request
 
-from monitoring.contract.endpoint import checked_before_body
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply, notes_of
-from monitoring.contract.routing import operation_of
+from monitoring.web.endpoint import checked_before_body
+from monitoring.web.replies import Reply, notes_of
+from monitoring.web.routing import operation_of
 
 KNOWN_LOAF_ID = "0192f7a0-7c3b-7c3b-8c3b-0192f7a07c3b"
 

@@ -25,7 +25,6 @@ from monitoring.audit.service import record
 from monitoring.auth.limits import count_request
 from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.service import get_monitor
 from monitoring.notifications import confirming, deliveries, service
@@ -35,6 +34,7 @@ from monitoring.notifications.models import NotificationChannel, NotificationDel
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.tasks import nudge
+from monitoring.web.replies import Reply
 
 LIST = "/settings/notifications"
 

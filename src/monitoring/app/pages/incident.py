@@ -27,7 +27,6 @@ from monitoring.checks.response_times import measure_response_times
 from monitoring.checks.tallies import Summary
 from monitoring.checks.timeline import Window
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply
 from monitoring.contract.validation import Check
 from monitoring.idempotency.service import act_once
 from monitoring.incidents import responding, service
@@ -38,6 +37,7 @@ from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.deliveries import list_told
 from monitoring.notifications.tasks import nudge
+from monitoring.web.replies import Reply
 
 # The chart begins so long before the incident and ends so long after it, but shows no more than a day.
 AROUND = timedelta(hours=1)

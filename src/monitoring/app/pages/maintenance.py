@@ -21,12 +21,12 @@ from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import Visit, read_form_id
 from monitoring.app.zones import UTC_ZONE
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.maintenance import service
 from monitoring.monitors.maintenance.covering import next_start_of, occurrence_of
 from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.service import name_monitors
+from monitoring.web.replies import Reply
 
 LIST = "/settings/maintenance"
 

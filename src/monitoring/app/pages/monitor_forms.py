@@ -20,11 +20,11 @@ from monitoring.auth.limits import count_request
 from monitoring.checks.probes.protocol import Finding
 from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors import service
 from monitoring.monitors.configuration import Configuration, configuration_of
 from monitoring.monitors.models import Monitor
+from monitoring.web.replies import Reply
 
 _VERSION = re.compile(r"[0-9]{1,9}")
 

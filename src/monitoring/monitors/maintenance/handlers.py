@@ -8,11 +8,11 @@ from uuid import UUID
 from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
-from monitoring.contract.replies import Reply
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.maintenance import service
 from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.maintenance.representations import represent_window, represent_windows
+from monitoring.web.replies import Reply
 
 
 async def list_maintenance_windows(*, caller: Caller, limit: int, cursor: str | None = None) -> Reply:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from contract.stopped_loop import StoppedLoop
-from monitoring.contract.slow_clients import Watch
+from monitoring.web.slow_clients import Watch
+from web.stopped_loop import StoppedLoop
 
 
 class FakeConnection:

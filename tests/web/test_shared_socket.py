@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contract.accepting_process import answer_process_id
 from monitoring.cli.supervising import Supervisor
+from web.accepting_process import answer_process_id
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -52,7 +52,7 @@ async def read_answer(reader: asyncio.StreamReader) -> int:
 async def workers() -> AsyncIterator[Workers]:
     """Run four that all accept."""
     with create_server(("127.0.0.1", 0), backlog=1000) as listener:
-        preload = ["monitoring.cli", "monitoring.contract.uvicorn_bridge"]
+        preload = ["monitoring.cli", "monitoring.web.uvicorn_bridge"]
         supervisor = Supervisor(
             answer_process_id, [(listener,)] * WORKERS, name="worker", finishing_seconds=5, preload=preload
         )

@@ -6,7 +6,7 @@ from asyncio import CancelledError
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from monitoring.contract.replies import notes_of
+from monitoring.web.replies import notes_of
 
 _CONTROL_CHARACTER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # RFC 9110 §5.5
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from monitoring.contract.catalogue import FIRST_ERROR_STATUS
-from monitoring.contract.docs.samples import Sample, write_samples
-from monitoring.contract.docs.schemas import Field, Shape, describe_schema
 from monitoring.contract.document import Document, Node, Operation
-from monitoring.contract.replies import JSON
+from monitoring.reference.samples import Sample, write_samples
+from monitoring.reference.schemas import Field, Shape, describe_schema
+from monitoring.web.replies import JSON
 
 
 @dataclass(frozen=True, slots=True)

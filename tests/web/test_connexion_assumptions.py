@@ -16,9 +16,9 @@ from starlette.convertors import StringConvertor
 from starlette.types import Message
 
 from bakery.service import bakery_document, build_bakery
-from monitoring.contract.connexion_bridge import Endpoints, operation_id_of
-from monitoring.contract.endpoint import Endpoint
 from monitoring.contract.skeleton import make_skeleton
+from monitoring.web.connexion_bridge import Endpoints, operation_id_of
+from monitoring.web.endpoint import Endpoint
 
 
 def test_the_version_is_the_one_these_assumptions_were_read_from() -> None:
@@ -56,7 +56,7 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
     names = [type(part).__name__ for part in stack]
     assert names == [
         "LifespanMiddleware",
-        "Witness",
+        "RequestTelemetry",
         "ProblemAnswers",
         "StrictRouting",
         "Security",

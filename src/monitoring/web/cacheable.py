@@ -9,7 +9,7 @@ from hashlib import sha256
 from starlette.requests import Request
 from werkzeug.http import parse_accept_header
 
-from monitoring.contract.replies import NOT_MODIFIED, Reply
+from monitoring.web.replies import NOT_MODIFIED, Reply
 
 CACHE_CONTROL = "public, max-age=300"
 

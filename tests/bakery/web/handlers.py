@@ -1,6 +1,6 @@
 """Handlers of the bakery's Service tag, which the contract itself provides."""
 
-from monitoring.contract.handlers import (
+from monitoring.web.handlers import (
     get_docs,
     get_document_json,
     get_document_yaml,

@@ -12,10 +12,10 @@ from monitoring.contract.bodies import RequestBody, receive_body
 from monitoring.contract.document import Document, DocumentError, Operation
 from monitoring.contract.parameters import Parameters
 from monitoring.contract.problems import Problem
-from monitoring.contract.replies import Reply, notes_of, send_reply
 from monitoring.contract.responses import Responses
-from monitoring.contract.security import caller_of
 from monitoring.contract.validation import BrokenPromise, Validation
+from monitoring.web.replies import Reply, notes_of, send_reply
+from monitoring.web.security import caller_of
 
 log = logging.getLogger(__name__)
 

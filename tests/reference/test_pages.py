@@ -16,7 +16,8 @@ import yaml
 
 from bakery.service import bakery_document
 from monitoring.contract.catalogue import Catalogue
-from monitoring.contract.docs.pages import (
+from monitoring.contract.document import Document, Node, Operation, published_document
+from monitoring.reference.pages import (
     CONTENT_SECURITY_POLICY,
     list_guides,
     read_guides,
@@ -24,7 +25,6 @@ from monitoring.contract.docs.pages import (
     render_guide,
     render_reference,
 )
-from monitoring.contract.document import Document, Node, Operation, published_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable

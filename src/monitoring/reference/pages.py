@@ -15,9 +15,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from monitoring.contract.docs.markdown import Prose, highlight_code, render_prose, render_words
-from monitoring.contract.docs.reference import read_all_errors, read_parts, read_schemas
 from monitoring.contract.document import Document
+from monitoring.reference.markdown import Prose, highlight_code, render_prose, render_words
+from monitoring.reference.parts import read_all_errors, read_parts, read_schemas
 
 _TEMPLATES = files(__package__) / "templates"
 _STYLE, _SCRIPT = ((_TEMPLATES / name).read_text() for name in ("page.css", "page.js"))
@@ -40,7 +40,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 """The one style sheet and the one script, both in the page; nothing else runs, loads or frames it."""
 
 _ENVIRONMENT = Environment(
-    loader=PackageLoader("monitoring.contract.docs"),
+    loader=PackageLoader("monitoring.reference"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,

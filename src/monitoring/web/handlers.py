@@ -7,15 +7,15 @@ from starlette.requests import Request
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
-from monitoring.contract.cacheable import reply_cacheable
-from monitoring.contract.docs.pages import (
+from monitoring.contract.document import read_published
+from monitoring.reference.pages import (
     CONTENT_SECURITY_POLICY,
     render_entrance,
     render_guide,
     render_reference,
 )
-from monitoring.contract.document import read_published
-from monitoring.contract.replies import JSON, Reply
+from monitoring.web.cacheable import reply_cacheable
+from monitoring.web.replies import JSON, Reply
 
 HTML = "text/html"
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 from monitoring.contract.bodies import FORM
 from monitoring.contract.document import Document, Json, Node, Operation
-from monitoring.contract.replies import JSON
+from monitoring.web.replies import JSON
 
 
 @dataclass(frozen=True, slots=True)

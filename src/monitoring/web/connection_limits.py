@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 
-from monitoring.contract.caller_networks import network_of
+from monitoring.web.caller_networks import network_of
 
 # Requests that wait behind the one that is answered on the same connection. Browsers and SDKs send none.
 MAX_PIPELINED = 16

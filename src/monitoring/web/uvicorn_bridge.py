@@ -2,7 +2,7 @@
 
 uvicorn alone answers malformed requests in plain text, drops the body of a request that offers an upgrade,
 waits for slow clients for ever, parses pipelined requests without bound, and handles signals itself. Changing
-that takes names of uvicorn 0.54 that it does not document, which tests/contract/test_uvicorn_assumptions.py
+that takes names of uvicorn 0.54 that it does not document, which tests/web/test_uvicorn_assumptions.py
 checks one by one:
 
 - `HttpToolsProtocol`: `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`;
@@ -37,9 +37,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import Server
 
 from monitoring.contract.catalogue import Catalogue
-from monitoring.contract.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
-from monitoring.contract.slow_clients import Watch
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
+from monitoring.web.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
+from monitoring.web.slow_clients import Watch
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application

@@ -13,8 +13,8 @@ from prometheus_client import REGISTRY
 from starlette.types import Receive, Scope, Send
 
 from bakery.service import build_bakery, build_closed_bakery
-from monitoring.contract.caller_networks import network_of
-from monitoring.contract.connection_limits import (
+from monitoring.web.caller_networks import network_of
+from monitoring.web.connection_limits import (
     MAX_PIPELINED,
     SLOWEST_BYTES_A_SECOND,
     ConnectionLimits,

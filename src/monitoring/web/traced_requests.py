@@ -4,11 +4,11 @@ from http import HTTPStatus
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from monitoring.contract.connexion_bridge import operation_id_of
 from monitoring.contract.document import METHODS, Document
-from monitoring.contract.replies import notes_of
-from monitoring.contract.witness import path_without_query
 from monitoring.tracing import Span, span
+from monitoring.web.connexion_bridge import operation_id_of
+from monitoring.web.replies import notes_of
+from monitoring.web.telemetry import path_without_query
 
 TRACE_CONTEXT = (b"traceparent", b"tracestate")
 

@@ -9,10 +9,10 @@ from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from monitoring.contract.connexion_bridge import operation_id_of
-from monitoring.contract.replies import notes_of, raw_headers_of
-from monitoring.contract.request_ids import choose_request_id
 from monitoring.metrics import NO_OPERATION, record_answer
+from monitoring.web.connexion_bridge import operation_id_of
+from monitoring.web.replies import notes_of, raw_headers_of
+from monitoring.web.request_ids import choose_request_id
 
 MAX_PATH_CHARACTERS = 200
 _NOSNIFF = b"x-content-type-options", b"nosniff"
@@ -22,7 +22,7 @@ if not access_log.level:  # off until the settings ask for it, whatever level ot
     access_log.setLevel(logging.CRITICAL)
 
 
-class Witness:
+class RequestTelemetry:
     """The outermost layer, so that it measures how long the caller waits, unless they wished to.
 
     `X-Request-Id`, `nosniff` and every header added on the way are on every answer, problems included. Layers

@@ -1,4 +1,4 @@
-"""The stack, outside in: the lifespan, the witness of all answers, and so on to the endpoints."""
+"""The stack, outside in: the lifespan, the telemetry of all requests, and so on to the endpoints."""
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -9,16 +9,16 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from monitoring.contract.catalogue import Catalogue
-from monitoring.contract.connexion_bridge import ConnexionApp, Lifespan
 from monitoring.contract.document import Document, DocumentError
-from monitoring.contract.endpoint import Endpoint, Handler
 from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
-from monitoring.contract.replies import Reply
-from monitoring.contract.routing import judge_encoded_path
-from monitoring.contract.security import SecurityHandler
 from monitoring.contract.skeleton import make_skeleton
 from monitoring.contract.validation import rules_of
-from monitoring.contract.witness import Witness
+from monitoring.web.connexion_bridge import ConnexionApp, Lifespan
+from monitoring.web.endpoint import Endpoint, Handler
+from monitoring.web.replies import Reply
+from monitoring.web.routing import judge_encoded_path
+from monitoring.web.security import SecurityHandler
+from monitoring.web.telemetry import RequestTelemetry
 
 Readiness = Callable[[], Awaitable[Reply]]
 
@@ -93,7 +93,7 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
         readiness,
         max_body_bytes,
         layers=[
-            Witness,
+            RequestTelemetry,
             partial(ProblemAnswers, replies=replies),
         ],
         lifespan=lifespan,

@@ -9,7 +9,7 @@ import uvloop
 from uvicorn import Config
 
 from monitoring.cli.stopping import Stop, run_until_stopped, say_ready
-from monitoring.contract.uvicorn_bridge import WebServer
+from monitoring.web.uvicorn_bridge import WebServer
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -2,7 +2,7 @@
 
 Stock Connexion validates too slowly and answers some hostile requests with 500 (decision 1), so we replace
 its innermost part and refine what is around it. That takes names and habits of Connexion 3.3 that it does not
-document, which tests/contract/test_connexion_assumptions.py checks one by one:
+document, which tests/web/test_connexion_assumptions.py checks one by one:
 
 - `ConnexionMiddleware._build_middleware_stack` returns the outermost part and the list of all. `app` is that
   part, and `middleware_stack` says whether it was built. `__call__` puts itself into the scope as `app`.
@@ -42,7 +42,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.document import Node
-from monitoring.contract.security import SecurityHandler, header_of
+from monitoring.web.security import SecurityHandler, header_of
 
 Layer = Callable[[ASGIApp], ASGIApp]
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]

@@ -2,10 +2,10 @@
 
 from starlette.requests import HTTPConnection
 
-from monitoring.contract.connexion_bridge import operation_id_of
 from monitoring.contract.document import Document, Node
 from monitoring.contract.problems import Problem
 from monitoring.contract.urlencoding import decode_percent
+from monitoring.web.connexion_bridge import operation_id_of
 
 
 def operation_of(request: HTTPConnection) -> Node:
