@@ -11,8 +11,8 @@ from uuid import uuid4
 from catchers import INCIDENTS, LISTS, SAYS, SENTENCES
 from lies_in_the_code import UNVALIDATED, of_any_team
 from monitoring.backends.current import current_backends
-from monitoring.checks.cursors import encode_moment
 from monitoring.contract.problems import Problem
+from monitoring.history.cursors import encode_moment
 from monitoring.incidents.models import Incident
 from monitoring.monitors.health import State
 from monitoring.notifications.models import NotificationChannel

@@ -10,8 +10,8 @@ import pytest
 
 from building import Sdk, environment
 from cast import Player, form_team
-from checks.diary import make_result, write_down
 from generators import all_sdks
+from history.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from mishaps import (
     CREATE_MONITOR,

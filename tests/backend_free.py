@@ -25,8 +25,8 @@ ROOTS = (HERE, HERE.parent / "contract-tests")
 CHOICE = HERE / "chosen_backends.py"
 CONFTEST = HERE / "conftest.py"
 
-# Of the fixtures in conftest.py, which imports the choice, all that reach a backend ask for this one.
-SERVICE = "service"
+# Of the fixtures in conftest.py, which imports the choice, all that reach a backend are these or ask for one.
+REACHING = {"service", "backends"}
 
 
 def reaches_backends(item: pytest.Item) -> bool:
@@ -37,7 +37,7 @@ def reaches_backends(item: pytest.Item) -> bool:
     modules = {sys.modules[fixture.func.__module__] for fixture in fixtures}
     files = {item.path, *(Path(module.__file__) for module in modules if module.__file__)} - {CONFTEST}
     names = {fixture.argname for fixture in fixtures}
-    return SERVICE in names or any(CHOICE in follow_imports(file) for file in files)
+    return bool(REACHING & names) or any(CHOICE in follow_imports(file) for file in files)
 
 
 def fixtures_of(item: pytest.Function) -> list[pytest.FixtureDef[object]]:

@@ -26,12 +26,14 @@ from monitoring.cli.stopping import collect_seldom
 from monitoring.members import passwords
 from refusing_ports import hold_refusing_ports
 from running_service import WEBHOOK_SECRET, RunningService, running_service
+from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
 
     from monitoring.auth.models import Team
+    from monitoring.backends.assembly import Backends
     from monitoring.contract.catalogue import Catalogue
 
 
@@ -114,6 +116,13 @@ def own_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixtu
     caplog.handler.addFilter(is_ours)
     yield caplog
     caplog.handler.removeFilter(is_ours)
+
+
+@pytest.fixture
+async def backends(tmp_path: Path) -> AsyncIterator[Backends]:
+    """Open a service without monitors."""
+    async with temporary_backends(tmp_path) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session", autouse=True)

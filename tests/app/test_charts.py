@@ -15,8 +15,8 @@ from monitoring.app.charts import (
     draw_bars,
     draw_days,
 )
-from monitoring.checks.latest import Glimpse
-from monitoring.checks.timeline import Durations
+from monitoring.history.latest import Glimpse
+from monitoring.history.timeline import Durations
 
 glimpses = st.builds(
     Glimpse,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.visitor import Visitor, read_forms, read_text
-from checks.diary import make_result, write_down
+from history.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, open_incident, resolve
 from monitoring.app.channel_words import name_way
 from monitoring.app.incident_timeline import tell_delivery
 from monitoring.backends.database import transaction
-from monitoring.checks.models import Rollup
-from monitoring.checks.rollups import roll_up
+from monitoring.history.models import Rollup
+from monitoring.history.rollups import roll_up
 from monitoring.incidents.models import Incident, Resolution
 from monitoring.incidents.service import resolve_incident
 from monitoring.monitors.service import create_monitor

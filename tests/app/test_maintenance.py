@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.visitor import Visitor, read_forms, read_text
-from checks.diary import make_result, write_down
+from history.diary import make_result, write_down
 from monitoring.app import zones
 from monitoring.app.maintenance_form import list_time_zones
 from monitoring.app.sentences import NOTICES, REFUSALS

@@ -11,7 +11,7 @@ import pytest
 
 from app.visitor import Visitor, read_forms, read_text
 from cast import Player, form_team
-from checks.diary import make_result, write_down
+from history.diary import make_result, write_down
 from incidents.breakdowns import CONFIRMED_AT, SENTENCE, STARTED_AT, break_down, resolve
 from monitoring.app.sentences import NOTICES
 from monitoring.audit.service import list_entries

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from checks.diary import make_result, write_down
+from history.diary import make_result, write_down
 from monitoring.app.csv_words import write_rows
 from monitoring.app.pages import monitor_tables
 from monitoring.app.pages.monitor_tables import ROWS_AT_ONCE

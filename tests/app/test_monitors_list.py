@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from app.visitor import Visitor, read_text
-from checks.diary import make_result, write_down
+from history.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from monitoring.app import list_view
 from monitoring.app.team_news import NAMED
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from httpx import Response
 
     from cast import Player
-    from monitoring.checks.results import CheckResult
+    from monitoring.history.results import CheckResult
     from running_service import RunningService
 
 MINUTE = timedelta(minutes=1)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from monitoring.app.chart_axes import Axis, axis_of_minutes
 from monitoring.app.response_chart import MIN_SHADE, SIDE, draw_chart, draw_phases, round_up
-from monitoring.checks.latencies import Latencies
-from monitoring.checks.phases import Phases
-from monitoring.checks.tallies import Summary, Tally
+from monitoring.history.latencies import Latencies
+from monitoring.history.phases import Phases
+from monitoring.history.tallies import Summary, Tally
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.visitor import Visitor, read_text
-from checks.diary import make_result, write_down
+from history.diary import make_result, write_down
 from monitoring.app.words import write_ago, write_clock, write_moment, write_to_the_second
 from monitoring.app.zones import writing_in
-from monitoring.checks.models import Rollup
-from monitoring.checks.rollups import roll_up
+from monitoring.history.models import Rollup
+from monitoring.history.rollups import roll_up
 from monitors.conversations import create
 
 if TYPE_CHECKING:

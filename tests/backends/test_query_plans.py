@@ -42,13 +42,13 @@ from monitoring.auth.upkeep import delete_expired_revocations
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.checks import claims as checks
 from monitoring.checks.backlog import measure_incidents, measure_lateness
-from monitoring.checks.close_up import measure_closely
-from monitoring.checks.latest import list_latest
-from monitoring.checks.ranges import Range
-from monitoring.checks.response_times import measure_response_times
-from monitoring.checks.results import list_results
-from monitoring.checks.uptime import measure_uptime
-from monitoring.checks.uptimes import measure_ratios
+from monitoring.history.close_up import measure_closely
+from monitoring.history.latest import list_latest
+from monitoring.history.ranges import Range
+from monitoring.history.response_times import measure_response_times
+from monitoring.history.results import list_results
+from monitoring.history.uptime import measure_uptime
+from monitoring.history.uptimes import measure_ratios
 from monitoring.idempotency.service import act_once, delete_expired_keys
 from monitoring.incidents import service as incidents
 from monitoring.members.invitations import invite, list_invitations

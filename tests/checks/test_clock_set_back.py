@@ -28,10 +28,10 @@ from checks.watched_site import watched_site
 from monitoring.backends.clock import Clock
 from monitoring.checks.checker import run_checker
 from monitoring.checks.claims import claim_due, claim_misdated
-from monitoring.checks.ranges import Range
-from monitoring.checks.rollups import HOURLY, read_progress, roll_up
 from monitoring.checks.storing import store
-from monitoring.checks.uptime import measure_uptime
+from monitoring.history.ranges import Range
+from monitoring.history.rollups import HOURLY, read_progress, roll_up
+from monitoring.history.uptime import measure_uptime
 from monitoring.idempotency.models import IdempotencyKey
 from monitoring.incidents.models import Incident
 from monitoring.monitors.health import GRACE

@@ -19,9 +19,9 @@ from monitoring.auth.service import create_team
 from monitoring.backends.database import transaction
 from monitoring.checks.checker import Checker
 from monitoring.checks.claims import claim_due
-from monitoring.checks.ranges import Range
 from monitoring.checks.slots import next_slot
-from monitoring.checks.uptime import measure_uptime
+from monitoring.history.ranges import Range
+from monitoring.history.uptime import measure_uptime
 from monitoring.incidents.models import Incident
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import default_configuration

@@ -27,9 +27,9 @@ from incidents.breakdowns import open_incident
 from monitoring.checks.claims import claim_due
 from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.requests import request_check
-from monitoring.checks.results import list_results
 from monitoring.checks.slots import RECHECK, next_slot
 from monitoring.checks.storing import store
+from monitoring.history.results import list_results
 from monitoring.incidents.models import Incident
 from monitoring.monitors.health import GRACE, Outcome
 from monitoring.monitors.models import Monitor, Watch

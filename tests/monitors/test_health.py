@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.checks.timeline import measure
 from monitoring.contract.document import published_document
+from monitoring.history.timeline import measure
 from monitoring.monitors.health import (
     GRACE,
     STATUSES,

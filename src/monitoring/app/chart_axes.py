@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from monitoring.checks.tallies import Summary
-from monitoring.checks.timeline import Window
+from monitoring.history.tallies import Summary
+from monitoring.history.timeline import Window
 
 _MINUTE = timedelta(minutes=1)
 

@@ -10,8 +10,8 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from monitoring.app.words import write_duration, write_percent, write_utc_day
-from monitoring.checks.latest import Glimpse
-from monitoring.checks.timeline import Durations, Window
+from monitoring.history.latest import Glimpse
+from monitoring.history.timeline import Durations, Window
 from monitoring.monitors.health import Outcome, State
 
 MAX_BARS = 40

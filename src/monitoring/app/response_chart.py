@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 from monitoring.app.chart_axes import HOURS, Axis, Tick, mark_times
 from monitoring.app.words import write_milliseconds
 from monitoring.app.zones import UTC_ZONE
-from monitoring.checks.tallies import Summary
-from monitoring.checks.timeline import Window
+from monitoring.history.tallies import Summary
+from monitoring.history.timeline import Window
 
 SIDE = 1000
 # A shade is never too narrow to be seen.

@@ -1,1 +1,1 @@
-"""Checks: when a monitor is checked, how, what it found, and what many checks add up to."""
+"""Checks: when a monitor is checked, how, and what is stored of it."""

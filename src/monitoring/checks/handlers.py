@@ -12,18 +12,18 @@ from monitoring.auth.callers import Caller
 from monitoring.auth.limits import count_request
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.checks.cursors import decode_moment
-from monitoring.checks.ranges import WindowName, read_limits, read_range
-from monitoring.checks.representations import (
+from monitoring.checks.requests import request_check
+from monitoring.history.cursors import decode_moment
+from monitoring.history.ranges import WindowName, read_limits, read_range
+from monitoring.history.representations import (
     represent_page,
     represent_request,
     represent_response_times,
     represent_uptime,
 )
-from monitoring.checks.requests import request_check
-from monitoring.checks.response_times import measure_response_times
-from monitoring.checks.results import list_results
-from monitoring.checks.uptime import measure_uptime
+from monitoring.history.response_times import measure_response_times
+from monitoring.history.results import list_results
+from monitoring.history.uptime import measure_uptime
 from monitoring.idempotency.service import act_once
 from monitoring.monitors.recording import record_act
 from monitoring.monitors.service import get_monitor

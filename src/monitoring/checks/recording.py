@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from monitoring.checks.probes.protocol import Finding
-from monitoring.checks.results import CheckResult
+from monitoring.history.results import CheckResult
 
 MAX_MESSAGE_CHARACTERS = 255
 MAX_MS = 86_400_000

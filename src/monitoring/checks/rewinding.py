@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from monitoring.checks.results import list_results
+from monitoring.history.results import list_results
 from monitoring.incidents.models import Incident
 from monitoring.monitors.models import StateChange
 

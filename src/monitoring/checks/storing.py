@@ -17,9 +17,9 @@ from monitoring.checks.claims import Claimed
 from monitoring.checks.interruptions import Interrupted, announce_interruptions
 from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.recording import record
-from monitoring.checks.results import CheckResult, insert_results
 from monitoring.checks.rewinding import forget_future, rewind
 from monitoring.checks.slots import next_check_at
+from monitoring.history.results import CheckResult, insert_results
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, Opening, open_incidents, resolve_incidents
 from monitoring.monitors.announcements import Warned, announce_warnings

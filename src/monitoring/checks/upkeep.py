@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from monitoring.checks.partitions import ensure_partitions
-from monitoring.checks.rollups import roll_up
 from monitoring.checks.unwatched import tell_unwatched
+from monitoring.history.partitions import ensure_partitions
+from monitoring.history.rollups import roll_up
 
 # Storing makes a partition that is missing, but then every process that stores has to wait for it.
 DAYS_AHEAD = timedelta(days=3)

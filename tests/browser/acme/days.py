@@ -7,11 +7,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from browser.acme.answers import answer
-from monitoring.checks.latencies import Latencies
-from monitoring.checks.models import Rollup
-from monitoring.checks.phases import read_sums
-from monitoring.checks.rollups import DAILY, HOURLY
-from monitoring.checks.timeline import divide, floor
+from monitoring.history.latencies import Latencies
+from monitoring.history.models import Rollup
+from monitoring.history.phases import read_sums
+from monitoring.history.rollups import DAILY, HOURLY
+from monitoring.history.timeline import divide, floor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from browser.acme.answers import Trouble
-    from monitoring.checks.timeline import Window
+    from monitoring.history.timeline import Window
     from monitoring.monitors.models import Monitor
     from monitoring.outbound.stopwatch import Timings
 

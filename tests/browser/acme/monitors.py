@@ -12,7 +12,7 @@ from browser.acme.history import tell_incidents, write_history
 from browser.acme.maintenance import BEGUN, EARLIER
 from browser.acme.people import join
 from monitoring.auth.service import create_team
-from monitoring.checks.rollups import roll_up
+from monitoring.history.rollups import roll_up
 from monitoring.members.models import Role
 from monitoring.monitors.service import create_monitor, update_monitor
 

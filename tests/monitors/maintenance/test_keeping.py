@@ -9,12 +9,12 @@ import pytest
 
 from checks.rounds import DOWN, HOUR, MINUTE, NOON, SECOND, UP, claim_one, found, ids_of, make_due
 from monitoring.checks.claims import claim_due
-from monitoring.checks.ranges import Range
 from monitoring.checks.slots import next_slot
 from monitoring.checks.storing import store
 from monitoring.checks.unwatched import tell_unwatched
-from monitoring.checks.uptime import measure_uptime
 from monitoring.contract.timestamps import write_timestamp
+from monitoring.history.ranges import Range
+from monitoring.history.uptime import measure_uptime
 from monitoring.incidents.models import Incident
 from monitoring.monitors.maintenance.covering import LOOK_AHEAD, due_at_of
 from monitoring.monitors.maintenance.keeping import RETENTION, delete_ended_windows, keep_maintenance

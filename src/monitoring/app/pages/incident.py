@@ -21,13 +21,13 @@ from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import Visit, read_form_id
 from monitoring.app.words import capitalize
-from monitoring.checks.close_up import measure_closely
-from monitoring.checks.ranges import Range
-from monitoring.checks.response_times import measure_response_times
-from monitoring.checks.tallies import Summary
-from monitoring.checks.timeline import Window
 from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check
+from monitoring.history.close_up import measure_closely
+from monitoring.history.ranges import Range
+from monitoring.history.response_times import measure_response_times
+from monitoring.history.tallies import Summary
+from monitoring.history.timeline import Window
 from monitoring.idempotency.service import act_once
 from monitoring.incidents import responding, service
 from monitoring.incidents.models import Incident, IncidentNote

@@ -20,11 +20,11 @@ from monitoring.app.response_chart import PHASES, draw_chart, draw_phases
 from monitoring.app.routing import for_members
 from monitoring.app.team_news import name_takers
 from monitoring.app.visits import Visit
-from monitoring.checks.close_up import measure_closely
-from monitoring.checks.ranges import Range, WindowName
-from monitoring.checks.response_times import measure_response_times
-from monitoring.checks.results import CheckResult, list_results
-from monitoring.checks.uptime import measure_uptime
+from monitoring.history.close_up import measure_closely
+from monitoring.history.ranges import Range, WindowName
+from monitoring.history.response_times import measure_response_times
+from monitoring.history.results import CheckResult, list_results
+from monitoring.history.uptime import measure_uptime
 from monitoring.incidents.models import Incident
 from monitoring.incidents.service import list_incidents
 from monitoring.incidents.spans import read_incident_spans

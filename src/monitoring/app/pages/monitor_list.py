@@ -23,9 +23,9 @@ from monitoring.app.mute_lengths import MUTE_LENGTHS
 from monitoring.app.routing import for_members
 from monitoring.app.team_news import TeamNews, name_takers, read_news
 from monitoring.app.visits import Visit
-from monitoring.checks.latest import list_latest
-from monitoring.checks.uptimes import measure_ratios
 from monitoring.contract.problems import Problem
+from monitoring.history.latest import list_latest
+from monitoring.history.uptimes import measure_ratios
 from monitoring.monitors.deleting import Deletion, list_deletions
 from monitoring.monitors.reading import (
     MonitorFilter,

@@ -23,7 +23,7 @@ MODEL_MODULES = (
     "monitoring.incidents.models",
     "monitoring.monitors.models",
     "monitoring.monitors.maintenance.models",
-    "monitoring.checks.models",
+    "monitoring.history.models",
     "monitoring.articles.models",
 )
 

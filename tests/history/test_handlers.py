@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from checks.diary import make_result, write_down
+from history.diary import make_result, write_down
 from monitors.conversations import create, is_problem, path_of
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from monitoring.checks.cursors import encode_moment
-from monitoring.checks.response_times import ResponseTimes
-from monitoring.checks.results import COLUMNS, CheckResult
-from monitoring.checks.tallies import Tally
-from monitoring.checks.timeline import Durations, Window
-from monitoring.checks.uptime import Uptime
 from monitoring.contract.timestamps import write_timestamp
+from monitoring.history.cursors import encode_moment
+from monitoring.history.response_times import ResponseTimes
+from monitoring.history.results import COLUMNS, CheckResult
+from monitoring.history.tallies import Tally
+from monitoring.history.timeline import Durations, Window
+from monitoring.history.uptime import Uptime
 
 PERCENTS = (50, 90, 95, 99)
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from checks.diary import DAY, HOUR, NOON, make_monitors, make_result, write_down
-from monitoring.checks.close_up import MAX_WINDOWS, choose_length, measure_closely
-from monitoring.checks.phases import Phases
-from monitoring.checks.tallies import Summary
+from history.diary import DAY, HOUR, NOON, make_monitors, make_result, write_down
+from monitoring.history.close_up import MAX_WINDOWS, choose_length, measure_closely
+from monitoring.history.phases import Phases
+from monitoring.history.tallies import Summary
 
 if TYPE_CHECKING:
-    from monitoring.checks.results import CheckResult
+    from monitoring.history.results import CheckResult
 
 on_both_backends = pytest.mark.usefixtures("backends")
 pytestmark = pytest.mark.anyio

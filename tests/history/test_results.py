@@ -9,9 +9,9 @@ from uuid import UUID, uuid4
 import pytest
 from tortoise.exceptions import OperationalError
 
-from checks.diary import DAY, HOUR, NOON, make_result, write_down
+from history.diary import DAY, HOUR, NOON, make_result, write_down
 from monitoring.backends.database import transaction
-from monitoring.checks.results import insert_results, list_results
+from monitoring.history.results import insert_results, list_results
 
 if TYPE_CHECKING:
     from datetime import datetime

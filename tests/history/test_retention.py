@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from checks.diary import DAY, HOUR, NOON, another_process_did, make_monitors, make_result, write_down
+from history.diary import DAY, HOUR, NOON, another_process_did, make_monitors, make_result, write_down
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import DatabaseUnavailable
-from monitoring.checks import retention
-from monitoring.checks.models import Progress, Rollup
-from monitoring.checks.partitions import ensure_partitions
-from monitoring.checks.results import list_results
-from monitoring.checks.retention import apply_retention
-from monitoring.checks.rollups import HOURLY, roll_up
 from monitoring.checks.upkeep import keep_up
+from monitoring.history import retention
+from monitoring.history.models import Progress, Rollup
+from monitoring.history.partitions import ensure_partitions
+from monitoring.history.results import list_results
+from monitoring.history.retention import apply_retention
+from monitoring.history.rollups import HOURLY, roll_up
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -93,7 +93,7 @@ class TestResults:
     async def test_that_somebody_reads_are_left_for_the_next_time(
         self, backends: Backends, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("monitoring.checks.partitions.DROP_PATIENCE", "10ms")
+        monkeypatch.setattr("monitoring.history.partitions.DROP_PATIENCE", "10ms")
         [monitor] = await make_monitors()
         await write_down([make_result(monitor.id)])
         await _say_rolled_up(NOON + 30 * DAY)

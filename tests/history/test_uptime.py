@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from checks.diary import DAY, HOUR, NOON, make_monitors
-from monitoring.checks import uptime as reading
-from monitoring.checks.ranges import Range
-from monitoring.checks.timeline import Durations
-from monitoring.checks.uptime import measure_uptime
+from history.diary import DAY, HOUR, NOON, make_monitors
+from monitoring.history import uptime as reading
+from monitoring.history.ranges import Range
+from monitoring.history.timeline import Durations
+from monitoring.history.uptime import measure_uptime
 from monitoring.monitors.models import StateChange
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from monitoring.checks.ranges import WindowName
+    from monitoring.history.ranges import WindowName
     from monitoring.monitors.models import Monitor
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]

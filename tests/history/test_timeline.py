@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.checks.timeline import Durations, Timeline, Window, divide, measure
+from monitoring.history.timeline import Durations, Timeline, Window, divide, measure
 from monitoring.monitors.health import State, StateChange
 
 START = datetime(2026, 11, 20, tzinfo=UTC)

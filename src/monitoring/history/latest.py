@@ -10,7 +10,7 @@ from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.checks.results import spell_row
+from monitoring.history.results import spell_row
 
 # Each monitor has its own SELECT, and SQLite allows no more of them in a UNION (SQLITE_MAX_COMPOUND_SELECT).
 MAX_MONITORS = 500

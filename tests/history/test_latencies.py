@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.checks.latencies import Latencies
+from monitoring.history.latencies import Latencies
 
 A_DAY_MS = 86_400_000
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from checks.diary import make_result, write_down
+from history.diary import make_result, write_down
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitors.conversations import create, path_of

@@ -6,8 +6,8 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.checks.cursors import decode_moment, encode_moment
 from monitoring.contract.cursors import encode_cursor
+from monitoring.history.cursors import decode_moment, encode_moment
 
 moments = st.datetimes(datetime(1970, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 

@@ -14,7 +14,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.fields import read_id, read_moment
 from monitoring.backends.rowsets import id_rowset, pack_ids
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.checks.timeline import Window, measure
+from monitoring.history.timeline import Window, measure
 from monitoring.monitors.health import State, StateChange
 
 # Of a monitor that was only up, or only down.

@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 from tortoise.log import db_client_logger
 
-from checks.diary import DAY, NOON, make_result, write_down
-from monitoring.checks.latest import MAX_MONITORS, Glimpse, list_latest
+from history.diary import DAY, NOON, make_result, write_down
+from monitoring.history.latest import MAX_MONITORS, Glimpse, list_latest
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from checks.diary import DAY, HOUR, NOON
-from monitoring.checks.ranges import Range, WindowName, read_limits, read_range
+from history.diary import DAY, HOUR, NOON
 from monitoring.contract.timestamps import write_timestamp
+from monitoring.history.ranges import Range, WindowName, read_limits, read_range
 
 MICROSECOND = timedelta(microseconds=1)
 

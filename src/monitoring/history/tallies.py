@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from monitoring.checks.latencies import Latencies
-from monitoring.checks.phases import Phases
+from monitoring.history.latencies import Latencies
+from monitoring.history.phases import Phases
 from monitoring.monitors.health import Outcome
 
 

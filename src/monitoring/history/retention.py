@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.statements import is_postgres
-from monitoring.checks.models import Rollup
-from monitoring.checks.partitions import drop_partitions
-from monitoring.checks.rollups import DAILY, HOURLY, read_progress
+from monitoring.history.models import Rollup
+from monitoring.history.partitions import drop_partitions
+from monitoring.history.rollups import DAILY, HOURLY, read_progress
 from monitoring.settings import Settings
 
 # SQLite has one writer at a time, and this many rows keep it busy for a few hundredths of a second.

@@ -18,12 +18,12 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id, read_moment
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.checks.latencies import Latencies
-from monitoring.checks.models import Progress, Rollup
-from monitoring.checks.phases import Phases
-from monitoring.checks.results import tally_results
-from monitoring.checks.tallies import Tally
-from monitoring.checks.timeline import floor
+from monitoring.history.latencies import Latencies
+from monitoring.history.models import Progress, Rollup
+from monitoring.history.phases import Phases
+from monitoring.history.results import tally_results
+from monitoring.history.tallies import Tally
+from monitoring.history.timeline import floor
 
 # After this time all results of an hour are stored: a claim ends at most 75 seconds after its check began.
 SETTLING_TIME = timedelta(minutes=10)

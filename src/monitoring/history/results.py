@@ -18,9 +18,9 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.checks.partitions import create_partitions
-from monitoring.checks.phases import sum_phases, transfer_of
-from monitoring.checks.tallies import Tally
+from monitoring.history.partitions import create_partitions
+from monitoring.history.phases import sum_phases, transfer_of
+from monitoring.history.tallies import Tally
 
 
 class CheckResult(NamedTuple):

@@ -8,13 +8,13 @@ from datetime import datetime
 from uuid import UUID
 
 from monitoring.backends.current import current_backends
-from monitoring.checks.models import Rollup
-from monitoring.checks.ranges import Range, WindowName
-from monitoring.checks.results import tally_results
-from monitoring.checks.retention import oldest_kept
-from monitoring.checks.rollups import DAILY, HOURLY, read_progress, tally_of
-from monitoring.checks.tallies import Summary, Tally
-from monitoring.checks.timeline import Window, ceil, divide, floor
+from monitoring.history.models import Rollup
+from monitoring.history.ranges import Range, WindowName
+from monitoring.history.results import tally_results
+from monitoring.history.retention import oldest_kept
+from monitoring.history.rollups import DAILY, HOURLY, read_progress, tally_of
+from monitoring.history.tallies import Summary, Tally
+from monitoring.history.timeline import Window, ceil, divide, floor
 
 _HOUR, _DAY = HOURLY.length, DAILY.length
 

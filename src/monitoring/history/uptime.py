@@ -9,8 +9,8 @@ from uuid import UUID
 
 from tortoise.queryset import QuerySet
 
-from monitoring.checks.ranges import Range
-from monitoring.checks.timeline import Durations, Timeline, Window, divide
+from monitoring.history.ranges import Range
+from monitoring.history.timeline import Durations, Timeline, Window, divide
 from monitoring.monitors import health
 from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor, StateChange

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import is_postgres, spell
-from monitoring.checks.phases import read_sums
-from monitoring.checks.results import spell_row
-from monitoring.checks.retention import oldest_result_kept
-from monitoring.checks.tallies import Summary
-from monitoring.checks.timeline import Window, ceil, divide, floor
+from monitoring.history.phases import read_sums
+from monitoring.history.results import spell_row
+from monitoring.history.retention import oldest_result_kept
+from monitoring.history.tallies import Summary
+from monitoring.history.timeline import Window, ceil, divide, floor
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.models import Monitor
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from checks.diary import DAY, HOUR, NOON, another_process_did, make_monitors, make_result, write_down
+from history.diary import DAY, HOUR, NOON, another_process_did, make_monitors, make_result, write_down
 from monitoring.backends.assembly import open_backends
-from monitoring.checks import rollups
-from monitoring.checks.latencies import Latencies
-from monitoring.checks.models import Progress, Rollup
-from monitoring.checks.rollups import DAILY, HOURLY, SETTLING_TIME, read_progress, roll_up
+from monitoring.history import rollups
+from monitoring.history.latencies import Latencies
+from monitoring.history.models import Progress, Rollup
+from monitoring.history.rollups import DAILY, HOURLY, SETTLING_TIME, read_progress, roll_up
 from monitoring.monitors.models import Monitor
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from monitoring.backends.assembly import Backends
-    from monitoring.checks.results import CheckResult
+    from monitoring.history.results import CheckResult
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
