@@ -10,7 +10,7 @@ from functools import partial
 from starlette.types import Receive, Scope, Send
 
 from monitoring.app.application import App, is_page
-from monitoring.app.changes import LOOK_INTERVAL_SECONDS
+from monitoring.app.live.changes import LOOK_INTERVAL_SECONDS
 from monitoring.auth.security import SECURITY_HANDLERS
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.errors import BackendUnavailable

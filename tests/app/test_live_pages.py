@@ -14,9 +14,9 @@ import pytest
 
 from app.visitor import Visitor
 from incidents.breakdowns import break_down
-from monitoring.app import changes
-from monitoring.app.following import Readings, read_once
-from monitoring.app.marks import Shown, Source
+from monitoring.app.live import changes
+from monitoring.app.live.following import Readings, read_once
+from monitoring.app.live.marks import Shown, Source
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.auth.service import create_team
 from monitoring.members.models import Role, Session, User

@@ -11,7 +11,7 @@ from articles.desk import deliver as deliver_article
 from articles.desk import translate
 from checks.rounds import UP, found, make_due
 from incidents.breakdowns import break_down, resolve
-from monitoring.app.marks import EVERYWHERE, Shown, Source, read_marks
+from monitoring.app.live.marks import EVERYWHERE, Shown, Source, read_marks
 from monitoring.articles.models import PublicationStatus
 from monitoring.articles.retranslation import Choice, retranslate
 from monitoring.articles.withdrawal import withdraw_article

@@ -9,31 +9,29 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from monitoring.app import maintenance_form, monitor_filter, monitor_form
-from monitoring.app.changes import Changes
+from monitoring.app.account import pages as account
+from monitoring.app.account import plan
+from monitoring.app.articles import corrections
+from monitoring.app.articles import costs as article_costs
+from monitoring.app.articles import pages as articles
+from monitoring.app.audit import pages as audit_log
+from monitoring.app.channels import deliveries, email_readers
+from monitoring.app.channels import pages as channels
 from monitoring.app.errors import ErrorPages
-from monitoring.app.following import Readings, Renderings
-from monitoring.app.pages import (
-    account,
-    acknowledge,
-    article_costs,
-    articles,
-    audit_log,
-    channels,
-    corrections,
-    deliveries,
-    email_readers,
-    forgotten_password,
-    join,
-    keys,
-    maintenance,
-    members,
-    monitors,
-    plan,
-    sign_in,
-)
+from monitoring.app.incidents import acknowledge_link as acknowledge
+from monitoring.app.keys import pages as keys
+from monitoring.app.live.changes import Changes
+from monitoring.app.live.following import Readings, Renderings
+from monitoring.app.maintenance import form as maintenance_form
+from monitoring.app.maintenance import pages as maintenance
+from monitoring.app.members import pages as members
+from monitoring.app.monitors import form as monitor_form
+from monitoring.app.monitors import list_filter as monitor_filter
+from monitoring.app.monitors import pages as monitors
 from monitoring.app.rendering import ROOT, Pages
 from monitoring.app.routing import for_members
+from monitoring.app.sign_in import forgotten_password, join
+from monitoring.app.sign_in import pages as sign_in
 from monitoring.app.turns import Turns
 from monitoring.app.visits import Visit
 from monitoring.contract.catalogue import Catalogue

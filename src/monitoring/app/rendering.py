@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
-from monitoring.app.words import FILTERS
+from monitoring.app.formatting import FILTERS
 from monitoring.app.zones import writing_in
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS
 from monitoring.settings import Settings
@@ -53,7 +53,7 @@ class Pages:
         self._prefix = urlsplit(settings.base_url).path
         self._assets = {asset.name: asset.read_bytes() for asset in (files(__package__) / "assets").iterdir()}
         self._environment = Environment(
-            loader=PackageLoader(__package__),
+            loader=PackageLoader(__package__, ""),
             autoescape=True,
             auto_reload=False,
             undefined=StrictUndefined,

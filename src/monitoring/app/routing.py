@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from monitoring.app.coming_back import come_back, lead_to
+from monitoring.app.post_redirect_get import come_back, lead_to
 from monitoring.app.rendering import ROOT
 from monitoring.app.sentences import NOTICES, Declined
 from monitoring.app.visits import Visit
@@ -90,7 +90,7 @@ def _demand_session(visit: Visit) -> Response | None:
     if visit.request.method == "POST":
         if kept := visit.keep_form():
             return visit.render(
-                "sign_in.html",
+                "sign_in/sign_in.html",
                 403,
                 email=visit.last_email,
                 errors={},

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from monitoring.app import cookies
-from monitoring.app.marks import Shown
+from monitoring.app.live.marks import Shown
 from monitoring.app.rendering import ROOT, Pages
 from monitoring.app.sentences import NOTICES, Declined, Sentence
 from monitoring.app.zones import read_zone
@@ -275,7 +275,7 @@ class Visit:
             "sentence": sentence,
             "visit": self,
         }
-        return self._pages.render("error.html", sentence.status, given)
+        return self._pages.render("layout/error.html", sentence.status, given)
 
     def _find_way_back(self) -> str | None:
         """Return the address of the app's page that led here; None if no other page did."""
