@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from monitoring.app.formatting import write_duration, write_percent, write_utc_day
@@ -113,12 +113,6 @@ def _say_day(durations: Durations) -> str:
 
 def draw_bars(checks: Sequence[Glimpse]) -> Bars:
     """Draw checks, oldest first. A bar's height is its response time, relative to the slowest one shown."""
-    return _draw(tuple(checks))
-
-
-# A list is drawn anew when one of its monitors is checked, and the others look as before.
-@lru_cache(1000)
-def _draw(checks: tuple[Glimpse, ...]) -> Bars:
     slowest_ms = max(_answers_ms(checks), default=0)
     begin = MAX_BARS - len(checks)
     bars = []
