@@ -74,7 +74,7 @@ class MonitoringService:
     async def _looking_for_changes(self) -> AsyncIterator[None]:
         with self.backends.activate():
             looking = asyncio.create_task(
-                repeat(self.pages.changes.look, LOOK_INTERVAL_SECONDS, "Looking for changes")
+                repeat(self.pages.site.changes.look, LOOK_INTERVAL_SECONDS, "Looking for changes")
             )
         try:
             yield

@@ -1,4 +1,4 @@
-"""The marks of what live pages show move with every change of it, and with no other team's."""
+"""The fingerprints of what live pages show move with every change of it, and with no other team's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from articles.desk import deliver as deliver_article
 from articles.desk import translate
 from checks.rounds import UP, found, make_due
 from incidents.breakdowns import break_down, resolve
-from monitoring.app.live.marks import EVERYWHERE, Shown, Source, read_marks
+from monitoring.app.live.fingerprints import EVERYWHERE, Shown, Source, read_fingerprints
 from monitoring.articles.models import PublicationStatus
 from monitoring.articles.retranslation import Choice, retranslate
 from monitoring.articles.withdrawal import withdraw_article
@@ -122,16 +122,16 @@ TEAM, CHECKS, MONITOR, INCIDENT = Source.TEAM, Source.CHECKS, Source.MONITOR, So
 TOLD, CHANNELS, CHANNEL, WINDOWS = Source.TOLD, Source.CHANNELS, Source.CHANNEL, Source.WINDOWS
 
 
-async def test_what_is_sent_again_and_delivered_between_two_looks_moves_its_marks() -> None:
+async def test_what_is_sent_again_and_delivered_between_two_looks_moves_its_fingerprints() -> None:
     monitor = await watch()
     await deliver(monitor)
     incident = await incident_of(monitor)
     delivery = await NotificationDelivery.get(subject_id=incident.id)
     shown = [Shown(TOLD, incident.id), Shown(CHANNEL, delivery.channel_id)]
-    before = await read_marks(shown)
+    before = await read_fingerprints(shown)
     await redeliver(monitor.team_id, delivery.channel_id, delivery.id)
     await deliver(monitor)
-    after = await read_marks(shown)
+    after = await read_fingerprints(shown)
     assert [after[each] != before[each] for each in shown] == [True, True]
 
 
@@ -152,7 +152,7 @@ async def test_what_is_sent_again_and_delivered_between_two_looks_moves_its_mark
         (disable_channel, {CHANNELS}),
     ],
 )
-async def test_a_change_moves_the_marks_of_its_team_and_of_no_other(
+async def test_a_change_moves_the_fingerprints_of_its_team_and_of_no_other(
     change: Callable[[Monitor], Awaitable[None]], least: set[Source]
 ) -> None:
     async def shown_of(monitor: Monitor) -> list[Shown]:
@@ -163,16 +163,16 @@ async def test_a_change_moves_the_marks_of_its_team_and_of_no_other(
         return [Shown(source, id_) for source, id_ in ids.items()]
 
     mine, others = await watch(), await watch()
-    my_marks, their_marks = await shown_of(mine), await shown_of(others)
-    before = await read_marks(my_marks + their_marks)
-    assert before == await read_marks(my_marks + their_marks)
+    mine_shown, theirs_shown = await shown_of(mine), await shown_of(others)
+    before = await read_fingerprints(mine_shown + theirs_shown)
+    assert before == await read_fingerprints(mine_shown + theirs_shown)
     await change(mine)
-    after = await read_marks(my_marks + their_marks)
-    assert least <= {each.source for each in my_marks if after[each] != before[each]}
-    assert [each for each in their_marks if after[each] != before[each]] == []
+    after = await read_fingerprints(mine_shown + theirs_shown)
+    assert least <= {each.source for each in mine_shown if after[each] != before[each]}
+    assert [each for each in theirs_shown if after[each] != before[each]] == []
 
 
-async def test_the_marks_of_articles_move_with_all_that_happens_to_one() -> None:
+async def test_the_fingerprints_of_articles_move_with_all_that_happens_to_one() -> None:
     article, other = await deliver_article(), await deliver_article("Other shoes", id="art_2")
     everything, mine, others = (
         Shown(Source.ARTICLES, EVERYWHERE),
@@ -181,7 +181,7 @@ async def test_the_marks_of_articles_move_with_all_that_happens_to_one() -> None
     )
 
     async def look() -> dict[Shown, str]:
-        return await read_marks([everything, mine, others])
+        return await read_fingerprints([everything, mine, others])
 
     async def translate_again() -> None:
         async with transaction():
@@ -201,8 +201,8 @@ async def test_the_marks_of_articles_move_with_all_that_happens_to_one() -> None
         before = after
 
 
-async def test_the_mark_of_what_engines_were_asked_moves_with_it() -> None:
+async def test_the_fingerprint_of_what_engines_were_asked_moves_with_it() -> None:
     usage = Shown(Source.USAGE, EVERYWHERE)
-    before = await read_marks([usage])
+    before = await read_fingerprints([usage])
     await translate(await deliver_article())
-    assert await read_marks([usage]) != before
+    assert await read_fingerprints([usage]) != before

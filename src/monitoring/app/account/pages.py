@@ -1,11 +1,10 @@
-"""Settings, your account: who you are, your password, and the browsers you are signed in with."""
+"""Settings: a person's own account and browsers, and the plan of their team."""
 
 from __future__ import annotations
 
 from starlette.responses import Response
 
-from monitoring.app.account.browsers import describe_browser
-from monitoring.app.routing import for_everybody
+from monitoring.app.routing import for_everybody, for_members
 from monitoring.app.sign_in.join import find_fault
 from monitoring.app.visits import Visit
 from monitoring.auth.limits import count_request
@@ -13,6 +12,27 @@ from monitoring.contract.problems import Problem
 from monitoring.members import service
 from monitoring.members.refusals import Refused
 from monitoring.members.sessions import end_session_of, end_sessions, find_addresses, list_sessions
+
+# The order matters: most browsers also name those whose pages they want to get.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("CrOS", "ChromeOS"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
 
 
 async def show_account(visit: Visit) -> Response:
@@ -62,9 +82,42 @@ async def sign_out_everywhere(visit: Visit) -> Response:
     return visit.redirect("/sign-in", notice="signed_out_everywhere")
 
 
+def describe_browser(user_agent: str) -> str:
+    """Return "Firefox on Linux" or the like. Anybody can claim it; it helps people recognise their own."""
+    browser = next((name for mark, name in _BROWSERS if mark in user_agent), "Another browser")
+    system = next((name for mark, name in _SYSTEMS if mark in user_agent), None)
+    return f"{browser} on {system}" if system else browser
+
+
+async def show_plan(visit: Visit) -> Response:
+    """Show the plan of the team, and the limits that hold for every team."""
+    settings = visit.settings
+    return visit.render(
+        "account/plan.html",
+        used=visit.team.monitors_count,
+        allowed=visit.team.max_monitors,
+        limits=[
+            ("Calls of one API key, and pages of one person", settings.rate_limit_api),
+            ("Extra checks your team requests", settings.rate_limit_check_now),
+            ("Test notifications and redeliveries your team requests", settings.rate_limit_notifications),
+        ],
+        retention=[
+            ("Each check", settings.check_retention_days),
+            ("Response times by hour", settings.hourly_retention_days),
+            ("Response times by day", settings.daily_retention_days),
+        ],
+        larger_plans=[
+            (name, max_monitors)
+            for name, max_monitors in settings.plans.items()
+            if max_monitors > visit.team.max_monitors
+        ],
+    )
+
+
 ROUTES = (
     for_everybody("/settings/account", get=show_account),
     for_everybody("/settings/account/password", get=show_password, post=change_password),
     for_everybody("/settings/account/sessions/{session_id}/end", post=end_other_session),
     for_everybody("/settings/account/sign-out-everywhere", post=sign_out_everywhere),
+    for_members("/settings/plan", get=show_plan),
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from starlette.responses import Response
@@ -12,8 +14,8 @@ from starlette.responses import Response
 from monitoring.app.articles.labels import name_language
 from monitoring.app.articles.side_by_side import direction_of, lay_side_by_side
 from monitoring.app.articles.timeline import tell_article
+from monitoring.app.live.fingerprints import EVERYWHERE, Shown, Source
 from monitoring.app.live.following import live
-from monitoring.app.live.marks import EVERYWHERE, Shown, Source
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.articles.history import list_history
@@ -25,6 +27,7 @@ from monitoring.articles.service import find_article, list_articles
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
 from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.article import read_article as read_article_source
+from monitoring.articles.usage import count_waiting_for_budget, list_usage, this_month
 from monitoring.articles.withdrawal import withdraw_article
 from monitoring.audit.actions import Action
 from monitoring.audit.service import list_entries_about, record
@@ -40,6 +43,8 @@ MAX_SEARCH_CHARACTERS = 100
 # Of each kind, before those that are alike are put together.
 MOST_HAPPENINGS = 500
 MOST_ENTRIES = 100
+_MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
+
 
 # A hostile article takes seconds. It gets its own threads: the shared ones store files and resolve names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
@@ -222,6 +227,36 @@ def _is_translating(visit: Visit) -> bool:
     return visit.settings.translator != "none"
 
 
+async def show_costs(visit: Visit) -> Response:
+    """Show the month of the query, or this one."""
+    demand_articles(visit)
+    current, asked = this_month(), visit.query.get("month", "")
+    month = asked if _MONTH.fullmatch(asked) and asked <= current else current
+    rows = await list_usage(month)
+    used = sum(row.characters for row in rows)
+    budget = visit.settings.translation_monthly_characters
+    return visit.render(
+        "articles/costs.html",
+        rows=rows,
+        used=used,
+        requests=sum(row.requests for row in rows),
+        budget=budget,
+        month_words=f"{date.fromisoformat(f'{month}-01'):%B %Y}",
+        before=_month_before(month),
+        is_current=month == current,
+        waiting=await count_waiting_for_budget() if budget and month == current else 0,
+    )
+
+
+def _month_before(month: str) -> str:
+    year, number = map(int, month.split("-"))
+    return f"{year - (number == 1)}-{12 if number == 1 else number - 1:02}"
+
+
+async def _name_sources_of_costs(_: Visit) -> list[Shown]:
+    return [Shown(Source.USAGE, EVERYWHERE)]
+
+
 async def _name_sources(_: Visit) -> list[Shown]:
     return [Shown(Source.ARTICLES, EVERYWHERE)]
 
@@ -232,6 +267,7 @@ async def _name_sources_of_one(visit: Visit) -> list[Shown]:
 
 ROUTES = (
     for_members("/articles", get=live(_name_sources, show_articles)),
+    for_members("/articles/costs", get=live(_name_sources_of_costs, show_costs)),
     for_members("/articles/{article_id}", get=live(_name_sources_of_one, show_article)),
     for_members("/articles/{article_id}/retry", post=retry_translations),
     for_members("/articles/{article_id}/retranslate", get=ask_to_retranslate, post=retranslate_article),

@@ -6,14 +6,15 @@ from collections.abc import AsyncIterator
 
 from starlette.responses import Response, StreamingResponse
 
-from monitoring.app.audit.csv_rows import write_entries, write_head
 from monitoring.app.audit.labels import KINDS, describe_action, name_field
 from monitoring.app.audit.log_filter import ACTORS, Sought, read_filter
+from monitoring.app.csv_files import write_rows
 from monitoring.app.rendering import PAGE_HEADERS
 from monitoring.app.routing import for_owners
 from monitoring.app.visits import Visit
 from monitoring.audit.actors import KEY_PREFIX
 from monitoring.audit.filters import EntryFilter
+from monitoring.audit.models import AuditEntry
 from monitoring.audit.service import list_entries
 from monitoring.auth.service import list_keys
 from monitoring.contract.cursors import encode_cursor
@@ -25,6 +26,7 @@ ENTRIES_A_PAGE = 50
 # A file of them has some megabytes.
 ENTRIES_A_FILE = 10_000
 ENTRIES_AT_ONCE = 500
+_FILE_HEAD = ("happened_at", "actor", "address", "action", "in words", "subject", "subject_id", "changes")
 
 
 async def show_audit_log(visit: Visit) -> Response:
@@ -52,16 +54,30 @@ async def download_audit_log(visit: Visit) -> Response:
 
 
 async def _write_entries(visit: Visit, wanted: EntryFilter) -> AsyncIterator[bytes]:
-    yield write_head()
+    yield write_rows([_FILE_HEAD]).encode("utf-8-sig")  # with a mark by which Excel knows that it is UTF-8
     after_id = None
     for _ in range(ENTRIES_A_FILE // ENTRIES_AT_ONCE):
         async with visit.take_turn():
             page = await list_entries(visit.team.id, ENTRIES_AT_ONCE, after_id, wanted)
-            piece = write_entries(page.rows)
+            piece = write_rows(map(_cells_of, page.rows)).encode()
         yield piece
         after_id = page.continues_after
         if after_id is None:
             return
+
+
+def _cells_of(entry: AuditEntry) -> tuple[object, ...]:
+    changes = [f"{name}: {old or '(empty)'} → {new or '(empty)'}" for name, old, new in entry.changes or ()]
+    return (
+        entry.happened_at,
+        entry.actor,
+        entry.address,
+        entry.action,
+        describe_action(entry.action, entry.subject),
+        entry.subject,
+        entry.subject_id,
+        "; ".join(changes),
+    )
 
 
 async def _render(visit: Visit, sought: Sought, status: int = 200, **context: object) -> Response:

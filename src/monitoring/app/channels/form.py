@@ -10,7 +10,7 @@ import orjson
 
 from monitoring.app.channels.labels import HINTS, LABELS
 from monitoring.app.channels.routing_form import read_routing, write_routing
-from monitoring.app.document_rules import document_rules
+from monitoring.app.form_fields import document_rules
 from monitoring.app.formatting import capitalize
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.configurations import member_of

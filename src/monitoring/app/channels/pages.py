@@ -19,8 +19,8 @@ from monitoring.app.channels.routing_form import (
     with_present,
     write_routing,
 )
+from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
-from monitoring.app.live.marks import Shown, Source
 from monitoring.app.monitors.choices import offer_monitors
 from monitoring.app.monitors.form_pages import MENDED_STATUSES
 from monitoring.app.routing import for_members

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from monitoring.app.entries import read_tags
+from monitoring.app.form_fields import read_tags
 from monitoring.app.formatting import write_duration
 from monitoring.contract.document import Json
 

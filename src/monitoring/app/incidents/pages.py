@@ -1,4 +1,4 @@
-"""The page of one incident: what happened, and what people do about it."""
+"""The incidents of a team, the page of one of them, and what people do about it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from uuid import UUID, uuid4, uuid5
 
 from starlette.responses import Response
 
-from monitoring.app.document_rules import document_rules
+from monitoring.app.form_fields import document_rules
 from monitoring.app.formatting import capitalize
 from monitoring.app.incidents.timeline import is_nobody_told, tell_incident
+from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
-from monitoring.app.live.marks import Shown, Source
 from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.monitors.labels import ERRORS
 from monitoring.app.monitors.response_chart import Chart, draw_chart
+from monitoring.app.monitors.summary import name_takers, read_news
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import Visit, read_form_id
@@ -26,18 +27,23 @@ from monitoring.checks.ranges import Range
 from monitoring.checks.response_times import measure_response_times
 from monitoring.checks.tallies import Summary
 from monitoring.checks.timeline import Window
+from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.problems import Problem
 from monitoring.contract.replies import Reply
 from monitoring.contract.validation import Check
 from monitoring.idempotency.service import act_once
 from monitoring.incidents import responding, service
-from monitoring.incidents.models import Incident, IncidentNote
+from monitoring.incidents.models import Incident, IncidentNote, IncidentState
 from monitoring.incidents.representations import represent_note
+from monitoring.incidents.service import list_incidents
 from monitoring.incidents.spans import read_incident_spans
 from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor
+from monitoring.monitors.service import name_monitors
 from monitoring.notifications.deliveries import list_told
 from monitoring.notifications.tasks import nudge
+
+INCIDENTS_A_PAGE = 50
 
 # The chart begins so long before the incident and ends so long after it, but shows no more than a day.
 AROUND = timedelta(hours=1)
@@ -48,6 +54,27 @@ HOURS_BEFORE = timedelta(hours=6)
 
 # The newest. An incident may have 500, which would be a megabyte.
 NOTES_SHOWN = 100
+
+
+async def show_incidents(visit: Visit) -> Response:
+    """List the team's incidents, newest first; `?state=open` leaves out the resolved ones."""
+    sought = visit.query.get("state", "")
+    state = sought if sought in set(IncidentState) else None
+    page = await list_incidents(visit.team.id, None, state, INCIDENTS_A_PAGE, visit.after_id)
+    return visit.render(
+        "incidents/list.html",
+        incidents=page.rows,
+        names=await name_monitors(visit.team.id, {each.monitor_id for each in page.rows}),
+        takers=await name_takers(visit.team.id, page.rows),
+        error_words=ERRORS,
+        state=state,
+        news=await read_news(visit.team.id),
+        next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
+    )
+
+
+async def _name_sources_of_list(visit: Visit) -> list[Shown]:
+    return [Shown(Source.TEAM, visit.team.id)]
 
 
 async def show_incident(visit: Visit) -> Response:
@@ -173,6 +200,7 @@ def _choose_form_id(visit: Visit, incident_id: UUID, notes: Sequence[IncidentNot
 
 
 ROUTES = (
+    for_members("/incidents", get=live(_name_sources_of_list, show_incidents)),
     for_members("/incidents/{incident_id}", get=live(_name_sources, show_incident)),
     for_members("/incidents/{incident_id}/acknowledge", post=acknowledge),
     for_members("/incidents/{incident_id}/notes", get=show_note_form, post=write_note),

@@ -2,21 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from starlette.responses import Response
 
-from monitoring.app.keys import rotation_page as key_rotation
-from monitoring.app.keys.form import SCOPE_WORDS, KeyForm
+from monitoring.app.keys import rotation
 from monitoring.app.keys.rotation import judge_traffic, name_successor
 from monitoring.app.routing import for_members, for_owners
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import Visit, read_form_id
 from monitoring.auth import service
 from monitoring.auth.models import ApiKey
+from monitoring.auth.names import is_name
 from monitoring.auth.scopes import SCOPES
 from monitoring.backends.fields import uuid7
 from monitoring.contract.problems import Problem
+
+SCOPE_WORDS = {
+    "monitors:read": (
+        "Read",
+        "See monitors, their checks, uptime and incidents, and notification channels with their deliveries.",
+    ),
+    "monitors:write": (
+        "Change",
+        "Create, change, pause, check and delete monitors and notification channels.",
+    ),
+    "articles:read": (
+        "Read articles",
+        "Read articles and their translations, if whoever runs the service lets your team.",
+    ),
+    "articles:write": (
+        "Correct translations",
+        "Correct translations segment by segment, if whoever runs the service lets your team.",
+    ),
+}
+"""What each scope allows, in words: a title and a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyForm:
+    """What was typed. `form_id` will be the key's id; `old` is the client_id of the key it replaces."""
+
+    form_id: str
+    name: str
+    scopes: Sequence[str]
+    old: str
+
+    @property
+    def scopes_in_order(self) -> list[str]:
+        """The scopes in their usual order, without repetitions."""
+        return [scope for scope in SCOPES if scope in self.scopes]
+
+    def judge(self) -> dict[str, str]:
+        """Return what is wrong, by field."""
+        errors = {}
+        if not is_name(self.name.strip()):
+            errors["name"] = REFUSALS["name_invalid"]
+        if not self.scopes:
+            errors["scopes"] = REFUSALS["scope_missing"]
+        elif set(self.scopes) - set(SCOPES):
+            errors["scopes"] = REFUSALS["scope_unknown"]
+        return errors
 
 
 async def show_settings(visit: Visit) -> Response:
@@ -132,7 +180,7 @@ async def _show_created_before(visit: Visit, key_id: UUID, old: str) -> Response
 
 ROUTES = (
     for_members("/settings", get=show_settings),
-    *key_rotation.ROUTES,
+    *rotation.ROUTES,
     for_members("/settings/api-keys", get=show_keys),
     for_owners("/settings/api-keys/new", get=show_new_key, post=create_key),
     for_owners("/settings/api-keys/{client_id}/revoke", get=ask_to_revoke, post=revoke_key),

@@ -1,4 +1,4 @@
-"""How far the replacement of a key has come: the state of the published interface's three steps."""
+"""Settings, API keys, replace a key: three steps without downtime, with the team's own keys."""
 
 from __future__ import annotations
 
@@ -7,11 +7,47 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from starlette.responses import Response
+
+from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
 from monitoring.auth.models import ApiKey
 from monitoring.auth.names import MAX_NAME_CHARACTERS
-from monitoring.auth.service import LAST_USED_GRAIN
+from monitoring.auth.service import LAST_USED_GRAIN, list_keys
+from monitoring.contract.problems import Problem
 
+NOT_BEGUN = dict.fromkeys(("make", "deploy", "revoke"), "")
 _SUFFIX = " (new)"
+
+
+async def show_rotation(visit: Visit) -> Response:
+    """Show the steps. `?old=` names the key to replace, `?new=` its replacement."""
+    keys = await list_keys(visit.team.id)
+    living = [key for key in keys if key.revoked_at is None]
+    old = _pick(keys, visit.query.get("old"))
+    chosen = _pick(keys, visit.query.get("new"))
+    if old is None:
+        return visit.render("keys/rotation.html", living=living, old=None, new=None, steps=NOT_BEGUN)
+    new = find_successor(old, keys, chosen)
+    return visit.render(
+        "keys/rotation.html",
+        living=living,
+        old=old,
+        new=new,
+        successors=list_successors(old, keys),
+        steps=judge_rotation(old, new),
+        traffic=judge_traffic(old, visit.now),
+    )
+
+
+def _pick(keys: Sequence[ApiKey], client_id: str | None) -> ApiKey | None:
+    """Return the chosen key; None if none was chosen. Raises Problem if the team has no such key."""
+    if not client_id:
+        return None
+    found = next((key for key in keys if key.client_id == client_id), None)
+    if found is None:
+        raise Problem("not_found")
+    return found
 
 
 class Step(StrEnum):
@@ -79,3 +115,6 @@ def find_successor(old: ApiKey, keys: Sequence[ApiKey], chosen: ApiKey | None) -
         if key.id == chosen.id if chosen else is_namesake:
             return key
     return None
+
+
+ROUTES = (for_members("/settings/api-keys/rotation", get=show_rotation),)

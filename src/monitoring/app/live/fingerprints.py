@@ -1,7 +1,7 @@
-"""Marks of what live pages show: short texts that move when a row they are about changes.
+"""Fingerprints of what live pages show: short texts that differ as soon as a row behind them has changed.
 
-They are sums and counts, and no newest moments: of two transactions, the one with the older moment may commit
-last.
+They are sums and counts, and not the newest moments: of two transactions, the one with the older moment may
+commit last.
 """
 
 from __future__ import annotations
@@ -113,21 +113,21 @@ class Shown(NamedTuple):
     id: UUID
 
 
-async def read_marks(shown: Iterable[Shown]) -> dict[Shown, str]:
-    """Return the mark of each, with one statement for each source."""
+async def read_fingerprints(shown: Iterable[Shown]) -> dict[Shown, str]:
+    """Return the fingerprint of each, with one statement for each source."""
     connection = current_backends().database.context.db()
     ids: dict[Source, set[UUID]] = {}
     for source, id_ in shown:
         ids.setdefault(source, set()).add(id_)
-    marks = {}
+    fingerprints = {}
     milliseconds = _OnPostgres() if is_postgres(connection) else _OnSqlite()
     for source, wanted in ids.items():
         columns = source.value.format(ms=milliseconds)
         sql = f"SELECT given.id, {columns} FROM {id_rowset(connection)}"  # noqa: S608 - our own words
         _, rows = await connection.execute_query(spell(connection, sql), [pack_ids(connection, wanted)])
         for id_, *found in rows:
-            marks[Shown(source, read_id(id_))] = " | ".join(map(str, found))
-    return marks
+            fingerprints[Shown(source, read_id(id_))] = " | ".join(map(str, found))
+    return fingerprints
 
 
 class _OnPostgres:

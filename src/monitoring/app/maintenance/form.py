@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
-from monitoring.app.document_rules import document_rules
-from monitoring.app.entries import read_tags, split_entries
+from monitoring.app.form_fields import document_rules, read_tags, split_entries
 from monitoring.app.formatting import capitalize
 from monitoring.app.maintenance.labels import LABELS
 from monitoring.app.sentences import REFUSALS

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 from starlette.responses import Response
 
 from monitoring.app.channels.routing_form import with_present
+from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
-from monitoring.app.live.marks import Shown, Source
 from monitoring.app.maintenance import form as maintenance_form
 from monitoring.app.maintenance.form import WHOLE_FORM, Texts, Typed
 from monitoring.app.maintenance.labels import DURATIONS, LABELS, RULES, describe_recurrence

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
-from monitoring.app.live.marks import Shown, Source
 from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.monitors.charts import MIN_COUNTED, draw_days
 from monitoring.app.monitors.labels import ERRORS, LABELS, STATUSES, UNANSWERED

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from monitoring.app.document_rules import document_rules
-from monitoring.app.entries import read_tags, split_entries
+from monitoring.app.form_fields import document_rules, read_tags, split_entries
 from monitoring.app.formatting import capitalize
 from monitoring.app.monitors.labels import FORM_ORDER, HINTS, LABELS
 from monitoring.backends.encryption import MASK

@@ -6,7 +6,7 @@ from functools import cache
 
 from starlette.datastructures import QueryParams
 
-from monitoring.app.document_rules import document_rules
+from monitoring.app.form_fields import document_rules
 from monitoring.app.formatting import capitalize
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from starlette.responses import Response
 
 from monitoring.app import cookies
-from monitoring.app.live.following import live, read_once
-from monitoring.app.live.marks import Shown, Source
+from monitoring.app.live.fingerprints import Shown, Source
+from monitoring.app.live.following import live
 from monitoring.app.monitors.charts import MAX_BARS, MIN_COUNTED, draw_bars
 from monitoring.app.monitors.labels import STATUSES, UNANSWERED
 from monitoring.app.monitors.list_filter import place_problem, read_filter
-from monitoring.app.monitors.list_groups import Group, group_by_tag
 from monitoring.app.monitors.list_view import DENSITIES, ORDERS, ListView, read_view
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
 from monitoring.app.monitors.summary import TeamNews, name_takers, read_news
@@ -54,6 +53,11 @@ STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
 
 _BY_UPTIME = (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME)
 
+# So that the page of a team with thousands of monitors stays small. A link leads to the rest of a group.
+MAX_GROUPS = 28
+
+_WORRYING = ("down", "validating", "degraded")
+
 
 class Listed(NamedTuple):
     """A page of the list: its monitors, which of all that fit they are, and how many are in each state."""
@@ -72,7 +76,7 @@ class Listed(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What stands around the rows of a list, and changes more seldom than they do."""
+    """What stands around the rows of a list."""
 
     counts: Counter[str]
     tags: Counter[str]
@@ -80,6 +84,47 @@ class Around(NamedTuple):
     mutes: Mapping[UUID, datetime | None]
     deletions: Sequence[Deletion]
     news: TeamNews
+
+
+class Group(NamedTuple):
+    """The monitors with one tag, or those without any. `shown` are the first of them."""
+
+    tag: str | None
+    counts: Counter[str]
+    shown: Sequence[UUID]
+
+    @property
+    def total(self) -> int:
+        """How many monitors the group has."""
+        return self.counts.total()
+
+
+def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = None) -> list[Group]:
+    """Put monitors into the group of each of their tags. The order within a group stays.
+
+    About `max_rows` of them are shown in all, and at least one of each group. The head of a group takes as
+    much room as a row.
+
+    `only` is a tag that all of them have, because a filter has chosen it: others make no groups then.
+    """
+    members: defaultdict[str | None, list[Outline]] = defaultdict(list)
+    for outline in outlines:
+        for tag in outline.tags or (None,):
+            if only in (None, tag):
+                members[tag].append(outline)
+    groups = [
+        Group(tag, Counter(each.status for each in found), [each.id for each in found])
+        for tag, found in members.items()
+    ]
+    groups = sorted(groups, key=_place_of_group)[:MAX_GROUPS]
+    room = max(1, max_rows // max(len(groups), 1) - 1)
+    return [group._replace(shown=group.shown[:room]) for group in groups]
+
+
+def _place_of_group(group: Group) -> tuple[object, ...]:
+    """Order groups by what is wrong in them, then by name. Monitors without a tag come last."""
+    worries = tuple(-group.counts[status] for status in _WORRYING)
+    return (group.tag is None, *worries, group.tag or "")
 
 
 async def show_monitors(visit: Visit) -> Response:
@@ -91,7 +136,7 @@ async def show_monitors(visit: Visit) -> Response:
     except Problem as problem:
         around = await _read_around(visit.team.id, None)
         return await _render_list(visit, view, Listed(), around, place_problem(problem, visit.catalogue))
-    around = await read_once(visit, (Source.TEAM, Source.CHANNELS), _read_around, visit.team.id, wanted)
+    around = await _read_around(visit.team.id, wanted)
     listed = await _find(visit, view, wanted, around.counts)
     response = await _render_list(visit, view, listed, around, {})
     if chosen in DENSITIES:
@@ -164,7 +209,7 @@ async def _render_list(
         common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
-        uptimes=await read_once(visit, (Source.TEAM,), _measure_uptimes, *old_enough),
+        uptimes=await measure_ratios(old_enough, visit.now - UPTIME_RANGE, visit.now),
         untold={id_ for id_, monitor in by_id.items() if not is_told(around.routes, id_, monitor["tags"])},
         tells_somebody=bool(around.routes),
         muted=find_muted(around.mutes, visit.now),
@@ -175,11 +220,6 @@ async def _render_list(
         news=around.news,
         takers=await name_takers(visit.team.id, around.news.open_incidents),
     )
-
-
-async def _measure_uptimes(*monitor_ids: UUID) -> dict[UUID, float | None]:
-    now = datetime.now(UTC)
-    return await measure_ratios(monitor_ids, now - UPTIME_RANGE, now)
 
 
 async def _draw_bars(now: datetime, listed: Listed) -> dict[UUID, Any]:
