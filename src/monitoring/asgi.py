@@ -10,7 +10,7 @@ from functools import partial
 from starlette.types import Receive, Scope, Send
 
 from monitoring.app.application import App, is_page
-from monitoring.app.changes import LOOK_INTERVAL_SECONDS
+from monitoring.app.live.changes import LOOK_INTERVAL_SECONDS
 from monitoring.auth.security import SECURITY_HANDLERS
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.errors import BackendUnavailable
@@ -74,7 +74,7 @@ class MonitoringService:
     async def _looking_for_changes(self) -> AsyncIterator[None]:
         with self.backends.activate():
             looking = asyncio.create_task(
-                repeat(self.pages.changes.look, LOOK_INTERVAL_SECONDS, "Looking for changes")
+                repeat(self.pages.site.changes.look, LOOK_INTERVAL_SECONDS, "Looking for changes")
             )
         try:
             yield

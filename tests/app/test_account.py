@@ -10,7 +10,7 @@ import pytest
 
 from app.visitor import Stranger, Visitor, read_forms, read_text
 from cast import form_team
-from monitoring.app.browsers import describe_browser
+from monitoring.app.account.pages import describe_browser
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.members.sessions import list_sessions
 from running_service import running_service

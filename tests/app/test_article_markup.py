@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articles.translation.soups import html_soup, markdown_soup
-from monitoring.app.article_markdown import render_markdown
-from monitoring.app.article_markup import MAX_LEVELS, read_blocks
-from monitoring.app.article_view import MAX_CHARACTERS
+from monitoring.app.articles.markdown import render_markdown
+from monitoring.app.articles.markup import MAX_LEVELS, read_blocks
+from monitoring.app.articles.side_by_side import MAX_CHARACTERS
 from monitoring.articles.translation.documents import TextFormat
 
 ALLOWED = {

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
-from monitoring.app.article_timeline import BURST, tell_article
-from monitoring.app.incident_timeline import Entry, Tone
+from monitoring.app.articles.timeline import BURST, tell_article
+from monitoring.app.incidents.timeline import Entry, Tone
 from monitoring.articles.models import Happening, HistoryEntry
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from articles.translation.engines_of_tests import translate_article
-from monitoring.app.article_view import (
+from monitoring.app.articles.side_by_side import (
     MAX_BLOCKS,
     MAX_CHARACTERS,
     MAX_FIELDS,

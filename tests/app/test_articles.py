@@ -15,8 +15,9 @@ import chosen_backends
 from app.test_live_pages import following
 from app.visitor import Visitor, read_text
 from cast import form_team
-from monitoring.app.article_words import FAULTS
-from monitoring.app.pages import articles, corrections
+from monitoring.app.articles import corrections
+from monitoring.app.articles import pages as articles
+from monitoring.app.articles.labels import FAULTS
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.articles.history import forget_history
 from monitoring.articles.models import Article, Translation, TranslationStatus

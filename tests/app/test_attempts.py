@@ -9,7 +9,7 @@ import pytest
 
 from app.visitor import PASSWORD, Stranger, Visitor, read_text
 from cast import form_team
-from monitoring.app import attempts
+from monitoring.app.sign_in import attempts
 from monitoring.audit.models import AuditEntry
 from monitoring.settings import RateLimitPolicy
 from running_service import running_service

@@ -14,9 +14,9 @@ import pytest
 from app.visitor import Visitor, read_text
 from incidents.breakdowns import break_down
 from monitoring.app import zones
-from monitoring.app.audit_words import describe_action, name_field
-from monitoring.app.pages import audit_log
-from monitoring.app.pages.audit_log import ENTRIES_A_PAGE
+from monitoring.app.audit import pages as audit_log
+from monitoring.app.audit.labels import describe_action, name_field
+from monitoring.app.audit.pages import ENTRIES_A_PAGE
 from monitoring.app.sentences import DECLINED, REFUSALS
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import COMMAND_LINE, Actor, key_holder

@@ -10,9 +10,9 @@ import pytest
 from app.visitor import Visitor, read_forms, read_text
 from cast import form_team
 from monitoring.app import zones
-from monitoring.app.channel_form import fields_of
-from monitoring.app.channel_words import EVENTS, SHORT_EVENTS, TYPES
-from monitoring.app.routing_form import describe_routing
+from monitoring.app.channels.form import fields_of
+from monitoring.app.channels.labels import EVENTS, SHORT_EVENTS, TYPES
+from monitoring.app.channels.routing_form import describe_routing
 from monitoring.contract.document import published_document
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.configuration import complete_routing

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.app.charts import (
+from monitoring.app.monitors.charts import (
     MAX_BARS,
     describe_checks,
     draw_bars,

@@ -11,8 +11,8 @@ import pytest
 
 from app.visitor import Stranger, Visitor, read_forms, read_text
 from cast import form_team
-from monitoring.app.attempts import MAX_LINKS_OF_ONE_PERSON
 from monitoring.app.sentences import DECLINED, REFUSALS
+from monitoring.app.sign_in.attempts import MAX_LINKS_OF_ONE_PERSON
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.models import AuditEntry
 from monitoring.auth.links import sign_link

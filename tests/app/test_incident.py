@@ -11,8 +11,8 @@ import pytest
 from app.visitor import Visitor, read_forms, read_text
 from history.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, open_incident, resolve
-from monitoring.app.channel_words import name_way
-from monitoring.app.incident_timeline import tell_delivery
+from monitoring.app.channels.labels import name_way
+from monitoring.app.incidents.timeline import tell_delivery
 from monitoring.backends.database import transaction
 from monitoring.history.models import Rollup
 from monitoring.history.rollups import roll_up

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.visitor import Visitor, read_forms, read_text
-from monitoring.app.key_rotation import (
+from monitoring.app.keys.rotation import (
     Rotation,
     Step,
     Traffic,

@@ -12,7 +12,7 @@ import pytest
 from tortoise.models import Model
 
 from app.visitor import Visitor, read_forms, read_text
-from monitoring.app.key_form import SCOPE_WORDS
+from monitoring.app.keys.pages import SCOPE_WORDS
 from monitoring.app.sentences import DECLINED, NOTICES, REFUSALS
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import list_keys, revoke_key

@@ -6,7 +6,6 @@ import asyncio
 import json
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -14,9 +13,7 @@ import pytest
 
 from app.visitor import Visitor
 from incidents.breakdowns import break_down
-from monitoring.app import changes
-from monitoring.app.following import Readings, read_once
-from monitoring.app.marks import Shown, Source
+from monitoring.app.live import changes
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.auth.service import create_team
 from monitoring.members.models import Role, Session, User
@@ -147,32 +144,6 @@ def test_a_list_is_sent_with_other_uptimes_when_the_state_of_a_monitor_changes(
 
 def uptime_in(page: str) -> str:
     return page.partition('class="number uptime">')[2].partition("<")[0]
-
-
-@pytest.mark.anyio
-async def test_what_a_page_reads_once_is_read_anew_for_each_mark_and_whatever_else_decides_it() -> None:
-    asked: list[str] = []
-    app = SimpleNamespace(readings=Readings())
-
-    async def read(name: str) -> str:
-        asked.append(name)
-        return f"{name}: {len(asked)}"
-
-    async def show(team_id: UUID, name: str, mark: str, *, is_followed: bool = True) -> str:
-        marks = {Shown(Source.TEAM, team_id): mark, Shown(Source.CHECKS, team_id): str(uuid4())}
-        visit: Any = SimpleNamespace(
-            marks=marks if is_followed else {},
-            team=SimpleNamespace(id=team_id),
-            request=SimpleNamespace(app=app),
-        )
-        return await read_once(visit, [Source.TEAM], read, name)
-
-    ours, theirs = uuid4(), uuid4()
-    assert await show(ours, "up", "1") == await show(ours, "up", "1") == "up: 1"
-    assert await show(ours, "down", "1") == "down: 2"
-    assert await show(theirs, "up", "1") == "up: 3"
-    assert await show(ours, "up", "2") == "up: 4"
-    assert await show(ours, "up", "2", is_followed=False) == "up: 5"
 
 
 @pytest.mark.parametrize("change", [sign_out, expire, demote])

@@ -12,7 +12,7 @@ import pytest
 from app.visitor import Visitor, read_forms, read_text
 from history.diary import make_result, write_down
 from monitoring.app import zones
-from monitoring.app.maintenance_form import list_time_zones
+from monitoring.app.maintenance.form import list_time_zones
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.audit.service import list_entries
 from monitoring.contract.timestamps import read_timestamp

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from monitoring.app.monitor_form import (
+from monitoring.app.monitors.form import (
     WHOLE_FORM,
     complete_form,
     echo_form,
@@ -18,7 +18,7 @@ from monitoring.app.monitor_form import (
     write_hints,
     write_new_form,
 )
-from monitoring.app.monitor_words import ERRORS, GROUPS, LABELS, STATUSES
+from monitoring.app.monitors.labels import ERRORS, GROUPS, LABELS, STATUSES
 from monitoring.backends.encryption import MASK
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document

@@ -11,7 +11,7 @@ import pytest
 
 from app.visitor import Visitor, read_forms, read_text
 from cast import form_team
-from monitoring.app.monitor_form import place_problem, write_form
+from monitoring.app.monitors.form import place_problem, write_form
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.audit.filters import EntryFilter
 from monitoring.audit.service import list_entries

@@ -9,7 +9,7 @@ import pytest
 
 from app.visitor import Visitor, read_forms, read_text
 from incidents.breakdowns import break_down, resolve
-from monitoring.app.pages import monitor_selection
+from monitoring.app.monitors import selection as monitor_selection
 from monitoring.monitors.deleting import UNDO_TIME, carry_out_deletions
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.muting import find_muted, list_mutes

@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from history.diary import make_result, write_down
-from monitoring.app.csv_words import write_rows
-from monitoring.app.pages import monitor_tables
-from monitoring.app.pages.monitor_tables import ROWS_AT_ONCE
+from monitoring.app.csv_files import write_rows
+from monitoring.app.monitors import downloads as monitor_tables
+from monitoring.app.monitors.downloads import ROWS_AT_ONCE
 from monitoring.backends.errors import DatabaseUnavailable
 from monitors.conversations import create
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.visitor import Visitor, read_text
-from monitoring.app import offered_monitors
+from monitoring.app.monitors import choices as offered_monitors
 from monitors.conversations import create
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.app.chart_axes import Axis, axis_of_minutes
-from monitoring.app.response_chart import MIN_SHADE, SIDE, draw_chart, draw_phases, round_up
+from monitoring.app.monitors.chart_axes import Axis, axis_of_minutes
+from monitoring.app.monitors.response_chart import MIN_SHADE, SIDE, draw_chart, draw_phases, round_up
 from monitoring.history.latencies import Latencies
 from monitoring.history.phases import Phases
 from monitoring.history.tallies import Summary, Tally

@@ -11,8 +11,8 @@ import pytest
 
 from app.visitor import PASSWORD, Stranger, Visitor, read_forms, read_text
 from cast import form_team
-from monitoring.app.pages import sign_in
 from monitoring.app.sentences import NOTICES, REFUSALS
+from monitoring.app.sign_in import pages as sign_in
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.members import passwords
 from monitoring.members.invitations import invite

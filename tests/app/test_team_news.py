@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitoring.app.team_news import say
+from monitoring.app.monitors.summary import say
 
 NOTHING: tuple[int, list[str]] = (0, [])
 

@@ -93,7 +93,7 @@ class TestTurns:
 
             async def hold() -> None:
                 for _ in range(AT_ONCE):
-                    await held.enter_async_context(service.app.pages.turns.take(busy.cookies["session"]))
+                    await held.enter_async_context(service.app.pages.site.turns.take(busy.cookies["session"]))
 
             service.run(hold())
             waiting = [threads.submit(busy.get, path) for path in PATHS]

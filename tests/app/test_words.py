@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from monitoring.app.words import (
+from monitoring.app.formatting import (
     isolate,
     let_break,
     write_ago,

@@ -12,7 +12,7 @@ import pytest
 
 from app.visitor import Visitor, read_text
 from history.diary import make_result, write_down
-from monitoring.app.words import write_ago, write_clock, write_moment, write_to_the_second
+from monitoring.app.formatting import write_ago, write_clock, write_moment, write_to_the_second
 from monitoring.app.zones import writing_in
 from monitoring.history.models import Rollup
 from monitoring.history.rollups import roll_up

@@ -10,7 +10,7 @@ import pytest
 from browser.acme.articles import MARKED
 from browser.chromium import unfold
 from browser.places import PLACES
-from monitoring.app.monitor_words import LABELS
+from monitoring.app.monitors.labels import LABELS
 from monitoring.app.sentences import REFUSALS
 
 if TYPE_CHECKING:

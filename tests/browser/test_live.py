@@ -13,7 +13,7 @@ from browser.acme.people import join
 from browser.chromium import find_what_is_too_wide
 from browser.silent_proxy import AWAY, BAD_GATEWAY, ENDLESS, FROZEN, PASSING, PORTAL, running_proxy
 from incidents.breakdowns import open_incident
-from monitoring.app import changes
+from monitoring.app.live import changes
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.auth.service import create_team
 from monitoring.backends.fields import uuid7

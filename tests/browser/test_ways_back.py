@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser.chromium import COOKIE, write_storage_state
-from monitoring.app.pages import monitor_actions
+from monitoring.app.monitors import actions as monitor_actions
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.auth.limits import count_request
 from monitoring.auth.service import list_keys

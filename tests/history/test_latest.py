@@ -32,17 +32,17 @@ class TestTheLatestChecks:
         blog = [make_result(BLOG, NOON + n * MINUTE, "down", None) for n in range(2)]
         await write_down([*shop, *blog])
         assert await list_latest([BLOG, SHOP], NOON, 3) == {
-            SHOP: (Glimpse("up", 2), Glimpse("up", 3), Glimpse("up", 4)),
-            BLOG: (Glimpse("down", None), Glimpse("down", None)),
+            SHOP: [Glimpse("up", 2), Glimpse("up", 3), Glimpse("up", 4)],
+            BLOG: [Glimpse("down", None), Glimpse("down", None)],
         }
 
     async def test_begin_with_since_on_whatever_day_that_is(self) -> None:
         await write_down([make_result(SHOP, NOON + n * DAY, "up", n) for n in range(4)])
-        assert await list_latest([SHOP], NOON + DAY, 40) == {SHOP: tuple(Glimpse("up", n) for n in (1, 2, 3))}
+        assert await list_latest([SHOP], NOON + DAY, 40) == {SHOP: [Glimpse("up", n) for n in (1, 2, 3)]}
 
     async def test_are_none_of_a_monitor_without_checks_and_of_no_monitor(self) -> None:
         await write_down([make_result(SHOP)])
-        assert await list_latest([QUIET], NOON, 40) == {QUIET: ()}
+        assert await list_latest([QUIET], NOON, 40) == {QUIET: []}
         assert await list_latest([], NOON, 40) == {}
 
     async def test_of_as_many_monitors_as_there_may_be_take_one_statement(self) -> None:

@@ -9,33 +9,36 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from monitoring.app import maintenance_form, monitor_filter, monitor_form
-from monitoring.app.changes import Changes
+from monitoring.app.account import pages as account
+from monitoring.app.articles import corrections
+from monitoring.app.articles import pages as articles
+from monitoring.app.audit import pages as audit
+from monitoring.app.channels import deliveries, email_readers
+from monitoring.app.channels import pages as channels
 from monitoring.app.errors import ErrorPages
-from monitoring.app.following import Readings, Renderings
-from monitoring.app.pages import (
-    account,
-    acknowledge,
-    article_costs,
-    articles,
-    audit_log,
-    channels,
-    corrections,
-    deliveries,
-    email_readers,
-    forgotten_password,
-    join,
-    keys,
-    maintenance,
-    members,
-    monitors,
-    plan,
-    sign_in,
+from monitoring.app.incidents import acknowledge_link
+from monitoring.app.incidents import pages as incidents
+from monitoring.app.keys import pages as keys
+from monitoring.app.live.changes import Changes
+from monitoring.app.maintenance import form as maintenance_form
+from monitoring.app.maintenance import pages as maintenance
+from monitoring.app.members import pages as members
+from monitoring.app.monitors import (
+    actions,
+    detail_page,
+    downloads,
+    form_pages,
+    list_filter,
+    list_page,
+    selection,
 )
-from monitoring.app.rendering import ROOT, Pages
+from monitoring.app.monitors import form as monitor_form
+from monitoring.app.rendering import ROOT, Pages, RenderedPages
 from monitoring.app.routing import for_members
+from monitoring.app.sign_in import forgotten_password, join
+from monitoring.app.sign_in import pages as sign_in
 from monitoring.app.turns import Turns
-from monitoring.app.visits import Visit
+from monitoring.app.visits import Site, Visit
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.problems import Problem
 from monitoring.settings import Settings
@@ -43,14 +46,20 @@ from monitoring.web.telemetry import RequestTelemetry
 
 NAME = "app"  # stands in metrics and the access log, where API requests have their operation
 
+# In the order in which their addresses are matched: fixed ones before those with an id.
 SUBJECTS = (
     sign_in,
     join,
     forgotten_password,
-    acknowledge,
+    acknowledge_link,
     email_readers,
-    monitors,
-    article_costs,  # before the id of any article
+    list_page,
+    selection,
+    form_pages,
+    detail_page,
+    downloads,
+    actions,
+    incidents,
     articles,
     corrections,
     keys,
@@ -59,38 +68,32 @@ SUBJECTS = (
     maintenance,
     members,
     account,
-    audit_log,
-    plan,
+    audit,
 )
 
 
 class App:
-    """Serves every page below /app. Requests find it under `request.app`."""
+    """Serves every page below /app. Each request finds its `Visit` in its scope."""
 
     def __init__(self, settings: Settings, catalogue: Catalogue, is_stopping: Callable[[], bool]) -> None:
-        self.changes = Changes(is_stopping)
-        self.renderings = Renderings()
-        self.readings = Readings()
-        self.turns = Turns()
         self.max_body_bytes = settings.max_body_bytes
-        self._catalogue = catalogue
         self._pages = Pages(settings)
-        for form in (maintenance_form, monitor_filter, monitor_form):
+        self.site = Site(self._pages, catalogue, Changes(is_stopping), RenderedPages(), Turns())
+        for form in (maintenance_form, list_filter, monitor_form):
             form.judge()
         routes = [route for subject in SUBJECTS for route in subject.ROUTES]
-        router = Router([*routes, *self._own_routes()], redirect_slashes=False)
-        errors = ErrorPages(router, self.receive, catalogue)
-        self._app: ASGIApp = RequestTelemetry(errors, otherwise=NAME)
+        self._router = Router([*routes, *self._own_routes()], redirect_slashes=False)
+        self._app: ASGIApp = RequestTelemetry(ErrorPages(self._visit, catalogue), otherwise=NAME)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request for a page."""
         scope["app"] = self
         await self._app(scope, receive, send)
 
-    def receive(self, request: Request) -> Visit:
-        """Begin a request's visit, or return it. It is a stranger's until `recognise` finds a session."""
-        visit: Visit = request.scope.setdefault("visit", Visit(request, self._pages, self._catalogue))
-        return visit
+    async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve with a visit. It is a stranger's until `recognise` finds a session."""
+        scope["visit"] = Visit(Request(scope, receive), self.site)
+        await self._router(scope, receive, send)
 
     def _own_routes(self) -> list[Route]:
         return [
@@ -107,7 +110,7 @@ class App:
 
 
 def is_page(scope: Scope) -> bool:
-    """Say whether a request is for the app."""
+    """Return whether a request is for the app."""
     path: str = scope["path"]
     return path == ROOT or path.startswith(f"{ROOT}/")
 

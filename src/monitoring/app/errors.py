@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from http import HTTPStatus
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -30,9 +30,8 @@ class ErrorPages(ExceptionAnswers):
     Somebody who is signed in keeps the navigation, and a way back to where they came from.
     """
 
-    def __init__(self, app: ASGIApp, receive: Callable[[Request], Visit], catalogue: Catalogue) -> None:
+    def __init__(self, app: ASGIApp, catalogue: Catalogue) -> None:
         super().__init__(app)
-        self._receive = receive
         self._catalogue = catalogue
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,7 +43,7 @@ class ErrorPages(ExceptionAnswers):
 
     async def answer(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a page."""
-        answer = await self._write(self._receive(Request(scope)), error)
+        answer = await self._write(scope["visit"], error)
         await answer(scope, receive, send)
 
     async def _write(self, visit: Visit, error: Exception) -> Response:

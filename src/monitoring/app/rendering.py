@@ -1,8 +1,9 @@
-"""Turns templates into answers: addresses, assets and the headers of every page."""
+"""Renders templates: addresses, assets, the headers of every page, and a cache of pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -11,7 +12,7 @@ from urllib.parse import urlencode, urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
-from monitoring.app.words import FILTERS
+from monitoring.app.formatting import FILTERS
 from monitoring.app.zones import writing_in
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS
 from monitoring.settings import Settings
@@ -37,6 +38,9 @@ PAGE_HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
+# Pages learn of a change by the same look, or by the next ones.
+KEPT_SECONDS = 3.0
+
 _MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
@@ -53,7 +57,7 @@ class Pages:
         self._prefix = urlsplit(settings.base_url).path
         self._assets = {asset.name: asset.read_bytes() for asset in (files(__package__) / "assets").iterdir()}
         self._environment = Environment(
-            loader=PackageLoader(__package__),
+            loader=PackageLoader(__package__, ""),
             autoescape=True,
             auto_reload=False,
             undefined=StrictUndefined,
@@ -96,6 +100,23 @@ class Pages:
             return None
         kept = _FOREVER if version == _version_of(content) else {}
         return Response(content, 200, PAGE_HEADERS | kept, _MEDIA_TYPES[name.rpartition(".")[2]])
+
+
+class RenderedPages:
+    """The rendered pages of the last seconds. One rendering serves all who may see the same."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Hashable, asyncio.Task[Response]] = {}
+
+    async def render(
+        self, key: Hashable, render: Callable[[], Awaitable[Response]], kept_seconds: float = KEPT_SECONDS
+    ) -> Response:
+        """Render, unless somebody else does or just did. The key names all that the page depends on."""
+        task = self._tasks.get(key)
+        if task is None:
+            task = self._tasks[key] = asyncio.ensure_future(render())
+            asyncio.get_running_loop().call_later(kept_seconds, self._tasks.pop, key)
+        return await asyncio.shield(task)  # whoever began it may leave
 
 
 def _version_of(content: bytes) -> str:

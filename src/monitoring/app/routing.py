@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from monitoring.app.coming_back import come_back, lead_to
+from monitoring.app.post_redirect_get import come_back, lead_to
 from monitoring.app.rendering import ROOT
 from monitoring.app.sentences import NOTICES, Declined
 from monitoring.app.visits import Visit
-
-if TYPE_CHECKING:
-    from monitoring.app.application import App
 
 Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
 Guard: TypeAlias = Callable[[Visit], Response | None]
@@ -34,8 +31,7 @@ def for_holders(path: str, *, get: Handler, post: Handler) -> Route:
     handlers = {"GET": get, "HEAD": get, "POST": post}
 
     async def serve(request: Request) -> Response:
-        app: App = request.app
-        return await handlers[request.method](app.receive(request))
+        return await handlers[request.method](request.scope["visit"])
 
     return Route(ROOT + path, serve, methods=["GET", "POST"])
 
@@ -59,8 +55,7 @@ def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -
     handlers = {method: handler for method, handler in (("GET", get), ("POST", post)) if handler}
 
     async def serve(request: Request) -> Response:
-        app: App = request.app
-        visit = app.receive(request)
+        visit: Visit = request.scope["visit"]
         is_form = request.method == "POST"
         if is_form:
             visit.demand_own_site()
@@ -90,7 +85,7 @@ def _demand_session(visit: Visit) -> Response | None:
     if visit.request.method == "POST":
         if kept := visit.keep_form():
             return visit.render(
-                "sign_in.html",
+                "sign_in/sign_in.html",
                 403,
                 email=visit.last_email,
                 errors={},

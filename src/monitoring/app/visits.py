@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
@@ -15,9 +15,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from monitoring.app import cookies
-from monitoring.app.marks import Shown
-from monitoring.app.rendering import ROOT, Pages
+from monitoring.app.live.changes import Changes
+from monitoring.app.rendering import ROOT, Pages, RenderedPages
 from monitoring.app.sentences import NOTICES, Declined, Sentence
+from monitoring.app.turns import Turns
 from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
@@ -33,10 +34,6 @@ from monitoring.members.models import Role, Session, User
 from monitoring.members.sessions import Standing, find_session
 from monitoring.settings import Settings
 
-if TYPE_CHECKING:
-    from monitoring.app.application import App
-
-
 Form = ImmutableMultiDict[str, str]
 
 # What the script of a page that renews itself accepts: lines, of which each is the page as it has become.
@@ -49,25 +46,34 @@ GLANCE = "return=minimal"
 MAX_FIELDS = 500
 
 
+class Site(NamedTuple):
+    """What all visits of a process share."""
+
+    pages: Pages
+    catalogue: Catalogue
+    changes: Changes
+    rendered_pages: RenderedPages
+    turns: Turns
+
+
 class Visit:
     """One request. `session` is None for strangers, who have no `user`, `team` or `actor`.
 
     `is_of_team` says that the page is about the team's things, and not about a person's own account.
     `keeps_answers` says that an answer to the page's form may be kept; `place_of_answer`, where it belongs.
-    `marks` are those of what the page shows, if a script follows it.
     """
 
-    def __init__(self, request: Request, pages: Pages, catalogue: Catalogue) -> None:
+    def __init__(self, request: Request, site: Site) -> None:
         self.request = request
-        self.catalogue = catalogue
+        self.site = site
+        self.catalogue = site.catalogue
         self.now = datetime.now(UTC)
         self.zone = read_zone(request)
         self.session: Session | None = None
         self.is_of_team = False
         self.keeps_answers = False
         self.place_of_answer: str | None = None
-        self.marks: Mapping[Shown, str] = {}
-        self._pages = pages
+        self._pages = site.pages
         self._query = QueryParams(
             [(_without_nul(name), _without_nul(text)) for name, text in request.query_params.multi_items()]
         )
@@ -88,8 +94,7 @@ class Visit:
 
         Strangers, whose pages cost little, need no turn.
         """
-        app: App = self.request.app
-        return nullcontext() if self._is_token_new else app.turns.take(self._token)
+        return nullcontext() if self._is_token_new else self.site.turns.take(self._token)
 
     async def count(self) -> None:
         """Count a request of somebody who is signed in, as those of a key are. Raises Problem."""
@@ -275,7 +280,7 @@ class Visit:
             "sentence": sentence,
             "visit": self,
         }
-        return self._pages.render("error.html", sentence.status, given)
+        return self._pages.render("layout/error.html", sentence.status, given)
 
     def _find_way_back(self) -> str | None:
         """Return the address of the app's page that led here; None if no other page did."""

@@ -20,7 +20,7 @@ from monitoring.members.sessions import end_sessions
 
 PURPOSE = "new-password"
 
-# As long as the window of the limit (`app/attempts.py`): whoever used it up has left a link that works.
+# As long as the window of the limit (`app/sign_in/attempts.py`): who used it up has left a link that works.
 LIFETIME = timedelta(hours=1)
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from monitoring.app.article_markdown import render_markdown
+from monitoring.app.articles.markdown import render_markdown
 from monitoring.articles.translation.markdown_source import read_markdown
 from monitoring.articles.translation.segments import Segment
 

@@ -1,0 +1,123 @@
+"""Settings: a person's own account and browsers, and the plan of their team."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from monitoring.app.routing import for_everybody, for_members
+from monitoring.app.sign_in.join import find_fault
+from monitoring.app.visits import Visit
+from monitoring.auth.limits import count_request
+from monitoring.contract.problems import Problem
+from monitoring.members import service
+from monitoring.members.refusals import Refused
+from monitoring.members.sessions import end_session_of, end_sessions, find_addresses, list_sessions
+
+# The order matters: most browsers also name those whose pages they want to get.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("CrOS", "ChromeOS"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+async def show_account(visit: Visit) -> Response:
+    """Show a person their own name, email, role and sessions."""
+    sessions = await list_sessions(visit.user.id)
+    addresses = await find_addresses(visit.team.id, sessions)
+    rows = [
+        (session, describe_browser(session.browser), addresses.get(str(session.id), "not known"))
+        for session in sessions
+    ]
+    return visit.render("account/account.html", sessions=rows)
+
+
+async def show_password(visit: Visit) -> Response:
+    """Ask for the current password and a new one."""
+    return visit.render("account/password.html", errors={})
+
+
+async def change_password(visit: Visit) -> Response:
+    """Change the password. Only this browser stays signed in."""
+    assert visit.session  # noqa: S101 - only people who are signed in come here
+    form = await visit.read_form()
+    # Counted before it is verified: nobody may guess the password in a browser that was left open.
+    await count_request(visit.request, visit.settings.rate_limit_sign_in, f"password:{visit.user.id}")
+    current, new = form.get("current_password", ""), form.get("new_password", "")
+    try:
+        await service.change_password(visit.user, current, new, by=visit.actor, keep=visit.session.id)
+    except Refused as refused:
+        errors = find_fault("new_password", new, visit.user.email)
+        if refused.name == "wrong_password":
+            errors["current_password"] = refused.sentence
+        return visit.render("account/password.html", 400, errors=errors)
+    return visit.redirect("/settings/account", notice="password_changed")
+
+
+async def end_other_session(visit: Visit) -> Response:
+    """Sign out one browser. Whoever chooses this one is a stranger afterwards, as after signing out."""
+    if not await end_session_of(visit.user, visit.read_id("session_id"), by=visit.actor):
+        raise Problem("not_found")
+    return visit.redirect("/settings/account", notice="other_session_ended")
+
+
+async def sign_out_everywhere(visit: Visit) -> Response:
+    """End all sessions, this one too."""
+    await end_sessions(visit.user.id, by=visit.actor)
+    visit.end_session()
+    return visit.redirect("/sign-in", notice="signed_out_everywhere")
+
+
+def describe_browser(user_agent: str) -> str:
+    """Return "Firefox on Linux" or the like. Anybody can claim it; it helps people recognise their own."""
+    browser = next((name for mark, name in _BROWSERS if mark in user_agent), "Another browser")
+    system = next((name for mark, name in _SYSTEMS if mark in user_agent), None)
+    return f"{browser} on {system}" if system else browser
+
+
+async def show_plan(visit: Visit) -> Response:
+    """Show the plan of the team, and the limits that hold for every team."""
+    settings = visit.settings
+    return visit.render(
+        "account/plan.html",
+        used=visit.team.monitors_count,
+        allowed=visit.team.max_monitors,
+        limits=[
+            ("Calls of one API key, and pages of one person", settings.rate_limit_api),
+            ("Extra checks your team requests", settings.rate_limit_check_now),
+            ("Test notifications and redeliveries your team requests", settings.rate_limit_notifications),
+        ],
+        retention=[
+            ("Each check", settings.check_retention_days),
+            ("Response times by hour", settings.hourly_retention_days),
+            ("Response times by day", settings.daily_retention_days),
+        ],
+        larger_plans=[
+            (name, max_monitors)
+            for name, max_monitors in settings.plans.items()
+            if max_monitors > visit.team.max_monitors
+        ],
+    )
+
+
+ROUTES = (
+    for_everybody("/settings/account", get=show_account),
+    for_everybody("/settings/account/password", get=show_password, post=change_password),
+    for_everybody("/settings/account/sessions/{session_id}/end", post=end_other_session),
+    for_everybody("/settings/account/sign-out-everywhere", post=sign_out_everywhere),
+    for_members("/settings/plan", get=show_plan),
+)

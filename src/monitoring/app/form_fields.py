@@ -1,0 +1,58 @@
+"""What forms have in common: typed text becomes JSON, and faults stand beside their fields. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.document import published_document
+from monitoring.contract.problems import Problem
+from monitoring.contract.validation import Check, Validation, rules_of
+
+# The key of an error that concerns no single field.
+WHOLE_FORM = ""
+
+_ENTRY = re.compile(r"[^,\s]+")
+
+
+def split_entries(text: str) -> list[str]:
+    """Return the entries that were typed into one field, with commas or spaces between them."""
+    return _ENTRY.findall(text)
+
+
+def read_tags(text: str) -> list[str]:
+    """Return the entries as tags, which have no capitals."""
+    return split_entries(text.lower())
+
+
+def document_rules() -> Validation:
+    """Return the document's rules for requests."""
+    return rules_of(published_document())
+
+
+def check_of(schema_name: str) -> Check:
+    """Compile the document's check of a form. It raises a Problem, whose `others` have all that is wrong."""
+    return document_rules().form_check({"$ref": f"#/components/schemas/{schema_name}"}, "form")
+
+
+def refuse(problems: list[Problem]) -> None:
+    """Raise the first of some problems, with the others in `others`."""
+    if problems:
+        problems[0].others = problems[1:]
+        raise problems[0]
+
+
+def sentences_of(
+    problem: Problem, catalogue: Catalogue, place: Callable[[Problem, str], tuple[str, str]]
+) -> dict[str, str]:
+    """Return the sentences of a problem and its `others`, by field. A field has one, the first.
+
+    `place` gets a problem and its sentence in the document, and returns the field and the words for it.
+    """
+    placed: dict[str, str] = {}
+    for each in (problem, *problem.others):
+        reply = catalogue.reply(each.name, each.headers, each.values)
+        field, words = place(each, reply.json_value()["error"])
+        placed.setdefault(field, words)
+    return placed

@@ -1,0 +1,212 @@
+"""How moments, durations and ratios read on a page."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from markupsafe import Markup
+
+from monitoring.app.articles.labels import name_language
+from monitoring.app.zones import UTC_ZONE, current_zone
+from monitoring.articles.translation.codes import readable
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.durations import duration_in_words
+
+_TIME = Markup('<time datetime="%s" title="%s">%s</time>')
+# The script of live pages keeps the text of these three true (`assets/live.js`).
+_AGO = Markup('<time datetime="%s" title="%s" data-ago>%s</time>')
+_UNTIL = Markup('<time datetime="%s" title="%s" data-until>%s</time>')
+_SINCE = Markup('<span data-since="%s">%s</span>')
+_NONE = Markup('<span class="quiet">none</span>')
+
+_MS_A_SECOND = 1000
+_TENTHS_A_MINUTE = 600
+
+_FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+
+_WORD_ENDS = re.compile(r"(?<=\w)(?=[.@]\w)|(?<=:)(?=\w)|(?<=\bmon_live_)")
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+def write_moment(moment: datetime | None) -> Markup | str:
+    """Write a moment in the reader's zone, as a `<time>` that tells it in UTC too; "never" for None."""
+    if moment is None:
+        return "never"
+    return _write_time(moment, text=_in_words(moment))
+
+
+def write_to_the_second(moment: datetime) -> Markup:
+    """Write a moment to the second, for lists in which several share a minute."""
+    local = _in_zone(moment)
+    return _write_time(moment, text=f"{local.day} {local:%b, %H:%M:%S}{_suffix()}")
+
+
+def write_clock(moment: datetime) -> Markup:
+    """Write a moment to the second; its day only if that is not today, for lists on small screens."""
+    local = _in_zone(moment)
+    if local.date() != datetime.now(current_zone()).date():
+        return write_to_the_second(moment)
+    return _write_time(moment, text=f"{local:%H:%M:%S}{_suffix()}")
+
+
+def write_utc_day(moment: datetime) -> str:
+    """Write the day of a moment, which is the same for readers everywhere."""
+    moment = moment.astimezone(UTC)
+    return f"{moment.day} {moment:%b %Y}"
+
+
+def write_ago(moment: datetime | None) -> Markup | str:
+    """Write how long ago a moment was, as a `<time>` that tells the moment too; "never" for None."""
+    return _write_time(moment, text=say_age(moment), markup=_AGO) if moment else "never"
+
+
+def say_age(moment: datetime | None) -> str:
+    """Say how long ago a moment was, in whole minutes or more: `5 minutes ago`; "never" for None."""
+    if moment is None:
+        return "never"
+    passed = datetime.now(UTC) - moment
+    return f"{duration_in_words(passed)} ago" if passed >= timedelta(minutes=1) else "just now"
+
+
+def write_days_left(moment: datetime) -> Markup:
+    """Write how many whole days are left until a moment, as a `<time>`: `42 days left`, or `expired`."""
+    days = (moment - datetime.now(UTC)).days
+    text = "expired" if days < 0 else f"{days:,} day left" if days == 1 else f"{days:,} days left"
+    return _write_time(moment, text=text)
+
+
+def write_until(moment: datetime) -> Markup:
+    """Write how long it is until a moment, as a `<time>` that tells the moment too: `in 12 s`, or `soon`."""
+    seconds = (moment - datetime.now(UTC)).total_seconds()
+    text = f"in {write_duration(seconds)}" if seconds >= 1 else "soon"
+    return _write_time(moment, text=text, markup=_UNTIL)
+
+
+def write_since(moment: datetime) -> Markup:
+    """Write how long something lasts that began at a moment and goes on."""
+    moment = moment.astimezone(UTC)
+    seconds = (datetime.now(UTC) - moment).total_seconds()
+    return _SINCE % (write_timestamp(moment), write_duration(seconds))
+
+
+def write_duration(seconds: float) -> str:
+    """Write a duration in its two largest units: `2 h 5 min`."""
+    rest = max(0, round(seconds))
+    parts = []
+    for length, unit in _UNITS:
+        count, rest = divmod(rest, length)
+        if count:
+            parts.append(f"{count} {unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2]) or "0 s"
+
+
+def write_milliseconds(milliseconds: int | None) -> Markup | str:
+    """Write a response time as people say it: `87 ms`, `1.2 s`, `1 min 5 s`; "none" for None."""
+    if milliseconds is None:
+        return _NONE
+    if milliseconds < _MS_A_SECOND:
+        return f"{milliseconds} ms"
+    tenths = round(milliseconds / 100)
+    return f"{tenths / 10:g} s" if tenths < _TENTHS_A_MINUTE else write_duration(milliseconds / _MS_A_SECOND)
+
+
+def write_percent(ratio: float | None) -> str:
+    """Write a ratio, cut and not rounded: only what never failed reads 100 %. None is "not enough data"."""
+    if ratio is None:
+        return "not enough data"
+    if ratio == 1:
+        return "100 %"
+    return f"{int(ratio * 10_000) / 100:.2f} %"
+
+
+def resolve_references(text: str) -> str:
+    """Write `Fit &amp; fun` as the site's readers see it. Translation reads such a title as HTML, too."""
+    return html.unescape(text)
+
+
+def isolate(text: str) -> str:
+    """Keep a stranger's text from turning the words around it, where no `<bdi>` can stand (UAX #9 §2.4.2)."""
+    return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
+
+
+def go_on_with(sentence: str) -> str:
+    """Write a sentence after a colon: its first word loses its capital, unless it has another, as TLS has."""
+    first, space, rest = sentence.partition(" ")
+    return f"{first.lower() if first.istitle() else first}{space}{rest}"
+
+
+def capitalize(text: str) -> str:
+    """Begin with a capital, and keep the others: `DNS`, `First byte`."""
+    return text[:1].upper() + text[1:]
+
+
+def let_break(text: str) -> Markup:
+    """Let a long email or address break before its `@` and its dots, and not within a word.
+
+    An IPv6 address breaks after its colons, a client_id after the letters that all of them begin with.
+    """
+    return Markup(_WORD_ENDS.sub("<wbr>", str(Markup.escape(text))))  # noqa: S704 - escaped
+
+
+def write_count(number: int) -> str:
+    """Write a number with its thousands apart: `12,345`."""
+    return f"{number:,}"
+
+
+FILTERS: dict[str, Callable[..., Markup | str]] = {
+    "age": say_age,
+    "ago": write_ago,
+    "breakable": let_break,
+    "capitalized": capitalize,
+    "as_read": resolve_references,
+    "clock": write_clock,
+    "counted": write_count,
+    "days_left": write_days_left,
+    "duration": write_duration,
+    "isolated": isolate,
+    "language": name_language,
+    "milliseconds": write_milliseconds,
+    "moment": write_moment,
+    "percent": write_percent,
+    "readable": readable,
+    "since": write_since,
+    "to_the_second": write_to_the_second,
+    "until": write_until,
+    "utc_day": write_utc_day,
+}
+
+
+def _write_time(moment: datetime, *, text: str, markup: Markup = _TIME) -> Markup:
+    """Write a `<time>`. Under the pointer stands the moment in UTC, and before it in the reader's zone."""
+    moment = moment.astimezone(UTC)
+    title = f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"
+    if markup is not _TIME and current_zone() != UTC_ZONE:
+        title = f"{_in_words(moment)} ({title})"
+    return markup % (write_timestamp(moment), title, text)
+
+
+def _in_zone(moment: datetime) -> datetime:
+    """Return a moment by the clocks of the reader's zone, or of UTC where those would leave Python's years.
+
+    Publishers tell when something was, and say 9999-12-31T23:59:59Z.
+    """
+    try:
+        return moment.astimezone(current_zone())
+    except OverflowError:
+        return moment.astimezone(UTC)
+
+
+def _in_words(moment: datetime) -> str:
+    local = _in_zone(moment)
+    return f"{local.day} {local:%b %Y, %H:%M}{_suffix()}"
+
+
+def _suffix() -> str:
+    """Name the zone only where it is not the reader's own."""
+    return " UTC" if current_zone() == UTC_ZONE else ""

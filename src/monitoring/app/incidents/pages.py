@@ -1,0 +1,207 @@
+"""The incidents of a team, the page of one of them, and what people do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from typing import NamedTuple
+from uuid import UUID, uuid4, uuid5
+
+from starlette.responses import Response
+
+from monitoring.app.form_fields import document_rules
+from monitoring.app.formatting import capitalize
+from monitoring.app.incidents.timeline import is_nobody_told, tell_incident
+from monitoring.app.live.fingerprints import Shown, Source
+from monitoring.app.live.following import live
+from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
+from monitoring.app.monitors.labels import ERRORS
+from monitoring.app.monitors.response_chart import Chart, draw_chart
+from monitoring.app.monitors.summary import name_takers, read_news
+from monitoring.app.routing import for_members
+from monitoring.app.sentences import REFUSALS
+from monitoring.app.visits import Visit, read_form_id
+from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.problems import Problem
+from monitoring.contract.validation import Check
+from monitoring.history.close_up import measure_closely
+from monitoring.history.ranges import Range
+from monitoring.history.response_times import measure_response_times
+from monitoring.history.tallies import Summary
+from monitoring.history.timeline import Window
+from monitoring.idempotency.service import act_once
+from monitoring.incidents import responding, service
+from monitoring.incidents.models import Incident, IncidentNote, IncidentState
+from monitoring.incidents.representations import represent_note
+from monitoring.incidents.service import list_incidents
+from monitoring.incidents.spans import read_incident_spans
+from monitoring.monitors.maintenance.reading import read_spans
+from monitoring.monitors.models import Monitor
+from monitoring.monitors.service import name_monitors
+from monitoring.notifications.deliveries import list_told
+from monitoring.notifications.tasks import nudge
+from monitoring.web.replies import Reply
+
+INCIDENTS_A_PAGE = 50
+
+# The chart begins so long before the incident and ends so long after it, but shows no more than a day.
+AROUND = timedelta(hours=1)
+SHOWN = timedelta(hours=24)
+
+# Where only hours are known, it begins so long before, and goes on for a day.
+HOURS_BEFORE = timedelta(hours=6)
+
+# The newest. An incident may have 500, which would be a megabyte.
+NOTES_SHOWN = 100
+
+
+async def show_incidents(visit: Visit) -> Response:
+    """List the team's incidents, newest first; `?state=open` leaves out the resolved ones."""
+    sought = visit.query.get("state", "")
+    state = sought if sought in set(IncidentState) else None
+    page = await list_incidents(visit.team.id, None, state, INCIDENTS_A_PAGE, visit.after_id)
+    return visit.render(
+        "incidents/list.html",
+        incidents=page.rows,
+        names=await name_monitors(visit.team.id, {each.monitor_id for each in page.rows}),
+        takers=await name_takers(visit.team.id, page.rows),
+        error_words=ERRORS,
+        state=state,
+        news=await read_news(visit.team.id),
+        next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
+    )
+
+
+async def _name_sources_of_list(visit: Visit) -> list[Shown]:
+    return [Shown(Source.TEAM, visit.team.id)]
+
+
+async def show_incident(visit: Visit) -> Response:
+    """Show what happened in an incident, and the forms to answer it."""
+    incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
+    notes = await responding.list_notes(visit.team.id, incident.id, NOTES_SHOWN, None)
+    deliveries = await list_told(visit.team.id, incident.id)
+    monitor = await Monitor.get_or_none(id=incident.monitor_id, team_id=visit.team.id)
+    return visit.render(
+        "incidents/incident.html",
+        incident=incident,
+        monitor=monitor,
+        timeline=tell_incident(incident, notes.rows, deliveries),
+        are_notes_left_out=notes.continues_after is not None,
+        is_nobody_told=is_nobody_told(incident, deliveries),
+        error_words=ERRORS,
+        surroundings=await _look_around(incident, monitor, visit) if monitor else None,
+        form_id=_choose_form_id(visit, incident.id, notes.rows),
+    )
+
+
+async def _name_sources(visit: Visit) -> list[Shown]:
+    team_id, incident_id = visit.team.id, visit.read_id("incident_id")
+    incident = await service.get_incident(team_id, incident_id)
+    sources = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS)]
+    sources += [Shown(source, incident_id) for source in (Source.INCIDENT, Source.TOLD)]
+    if visit.now < _end_of_chart(incident):  # the chart still grows
+        sources.append(Shown(Source.MONITOR, incident.monitor_id))
+    return sources
+
+
+class _Surroundings(NamedTuple):
+    """The response times around an incident, drawn and as they are."""
+
+    chart: Chart | None
+    windows: list[tuple[Window, Summary]]
+    axis: Axis
+
+
+async def _look_around(incident: Incident, monitor: Monitor, visit: Visit) -> _Surroundings:
+    """Measure and draw the response times around an incident, with what happened meanwhile."""
+    start, end = incident.started_at - AROUND, min(_end_of_chart(incident), visit.now)
+    windows = await measure_closely(monitor, start, end, visit.now)
+    axis = axis_of_minutes(windows) if windows else HOURS
+    if not windows:
+        start = incident.started_at - HOURS_BEFORE
+        hours = Range(start, min(start + SHOWN, visit.now), "hour")
+        windows = (await measure_response_times(monitor.id, hours, visit.now)).summaries
+        end = hours.end
+    happened = {
+        "maintenance": await read_spans(monitor.id, start, end),
+        "incident": await read_incident_spans(monitor.id, start, end),
+    }
+    return _Surroundings(draw_chart(windows, axis, visit.zone, happened), windows, axis)
+
+
+def _end_of_chart(incident: Incident) -> datetime:
+    latest = incident.started_at - AROUND + SHOWN
+    return min(incident.resolved_at + AROUND, latest) if incident.resolved_at else latest
+
+
+async def acknowledge(visit: Visit) -> Response:
+    """Say that this person takes care of it. Saying it twice changes nothing more."""
+    incident_id = visit.read_id("incident_id")
+    _, delivery_ids = await responding.acknowledge(visit.team.id, incident_id, visit.actor)
+    await nudge(delivery_ids)
+    return visit.redirect(f"/incidents/{incident_id}", notice="incident_acknowledged")
+
+
+async def show_note_form(visit: Visit) -> Response:
+    """Show the form of a note by itself, as whoever loads the page of a refused note again sees it."""
+    incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
+    return await _render_note(visit, incident, str(uuid4()))
+
+
+async def write_note(visit: Visit) -> Response:
+    """Add a note. The same form sent again adds none."""
+    incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
+    form = await visit.read_form()
+    form_id = str(read_form_id(form.get("form_id", "")))
+    given = {"text": form.get("text", "").strip()}
+    try:
+        judge_note()(given)
+
+        async def write() -> Reply:
+            note = await responding.write_note(visit.team.id, incident.id, visit.actor, given["text"])
+            return Reply(represent_note(note), 201)
+
+        request = ("app", "write_note", str(incident.id), given)
+        await act_once(visit.team.id, f"app-{form_id}", request, write)
+    except Problem as problem:
+        reply = visit.catalogue.reply(problem.name, problem.headers, problem.values)
+        words, status = (
+            reply.body["error"].removeprefix("text: "),
+            visit.catalogue.templates[problem.name].status,
+        )
+        error = capitalize(words)
+        if problem.name == "idempotency_key_reused":
+            # The form has added a note already and says something else now. With a new id it adds another.
+            error, form_id = REFUSALS["note_form_spent"], str(uuid4())
+        return await _render_note(visit, incident, form_id, given["text"], error, status)
+    return visit.redirect(f"/incidents/{incident.id}", notice="note_written")
+
+
+@cache
+def judge_note() -> Check:
+    """Return the document's check of a note."""
+    return document_rules().request_check({"$ref": "#/components/schemas/IncidentNoteCreate"}, "form")
+
+
+async def _render_note(  # noqa: PLR0913, PLR0917 - what the form shows
+    visit: Visit, incident: Incident, form_id: str, text: str = "", error: str = "", status: int = 200
+) -> Response:
+    monitor = await Monitor.get_or_none(id=incident.monitor_id, team_id=visit.team.id)
+    context = {"incident": incident, "monitor": monitor, "form_id": form_id, "text": text, "error": error}
+    return visit.render("incidents/note.html", status, **context)
+
+
+def _choose_form_id(visit: Visit, incident_id: UUID, notes: Sequence[IncidentNote]) -> UUID:
+    """Choose the id of the form: the same until somebody adds a note, or each poll would find a change."""
+    newest = notes[0].id if notes else ""
+    return uuid5(incident_id, f"{visit.user.id} {newest}")
+
+
+ROUTES = (
+    for_members("/incidents", get=live(_name_sources_of_list, show_incidents)),
+    for_members("/incidents/{incident_id}", get=live(_name_sources, show_incident)),
+    for_members("/incidents/{incident_id}/acknowledge", post=acknowledge),
+    for_members("/incidents/{incident_id}/notes", get=show_note_form, post=write_note),
+)

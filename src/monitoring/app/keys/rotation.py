@@ -1,0 +1,120 @@
+"""Settings, API keys, replace a key: three steps without downtime, with the team's own keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from starlette.responses import Response
+
+from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
+from monitoring.auth.models import ApiKey
+from monitoring.auth.names import MAX_NAME_CHARACTERS
+from monitoring.auth.service import LAST_USED_GRAIN, list_keys
+from monitoring.contract.problems import Problem
+
+NOT_BEGUN = dict.fromkeys(("make", "deploy", "revoke"), "")
+_SUFFIX = " (new)"
+
+
+async def show_rotation(visit: Visit) -> Response:
+    """Show the steps. `?old=` names the key to replace, `?new=` its replacement."""
+    keys = await list_keys(visit.team.id)
+    living = [key for key in keys if key.revoked_at is None]
+    old = _pick(keys, visit.query.get("old"))
+    chosen = _pick(keys, visit.query.get("new"))
+    if old is None:
+        return visit.render("keys/rotation.html", living=living, old=None, new=None, steps=NOT_BEGUN)
+    new = find_successor(old, keys, chosen)
+    return visit.render(
+        "keys/rotation.html",
+        living=living,
+        old=old,
+        new=new,
+        successors=list_successors(old, keys),
+        steps=judge_rotation(old, new),
+        traffic=judge_traffic(old, visit.now),
+    )
+
+
+def _pick(keys: Sequence[ApiKey], client_id: str | None) -> ApiKey | None:
+    """Return the chosen key; None if none was chosen. Raises Problem if the team has no such key."""
+    if not client_id:
+        return None
+    found = next((key for key in keys if key.client_id == client_id), None)
+    if found is None:
+        raise Problem("not_found")
+    return found
+
+
+class Step(StrEnum):
+    """Where a step stands."""
+
+    DONE = "done"
+    NOW = "now"
+    LATER = "later"
+
+
+class Traffic(StrEnum):
+    """What "last used" tells about a key. `SILENT` is certain; `BUSY` may have ended up to two hours ago."""
+
+    NEVER = "never"
+    BUSY = "busy"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """Make a key, deploy it, revoke the old one: what is done, and what comes now."""
+
+    make: Step
+    deploy: Step
+    revoke: Step
+
+
+def judge_rotation(old: ApiKey, new: ApiKey | None) -> Rotation:
+    """Say where each step stands. The first that is not done is `NOW`, the others are `LATER`."""
+    done = [new is not None, new is not None and new.last_used_at is not None, old.revoked_at is not None]
+    first = done.index(False) if False in done else len(done)
+    return Rotation(
+        *(
+            Step.DONE if is_done else Step.NOW if place == first else Step.LATER
+            for place, is_done in enumerate(done)
+        )
+    )
+
+
+def judge_traffic(key: ApiKey, now: datetime) -> Traffic:
+    """Say whether something still uses a key.
+
+    Uses are noted once per `LAST_USED_GRAIN`, so a key is surely silent only after two of them.
+    """
+    if key.last_used_at is None:
+        return Traffic.NEVER
+    return Traffic.BUSY if now - key.last_used_at <= 2 * LAST_USED_GRAIN else Traffic.SILENT
+
+
+def name_successor(old_name: str) -> str:
+    """Name a key's replacement, within the allowed length."""
+    return old_name[: MAX_NAME_CHARACTERS - len(_SUFFIX)] + _SUFFIX
+
+
+def list_successors(old: ApiKey, keys: Sequence[ApiKey]) -> list[ApiKey]:
+    """Return the keys that could replace a key: the other living ones, newest first."""
+    others = (key for key in keys if key.revoked_at is None and key.id != old.id)
+    return sorted(others, key=lambda key: key.created_at, reverse=True)
+
+
+def find_successor(old: ApiKey, keys: Sequence[ApiKey], chosen: ApiKey | None) -> ApiKey | None:
+    """Return the key that replaces the old one: the chosen one, else the newest that was named after it."""
+    for key in list_successors(old, keys):
+        is_namesake = key.name == name_successor(old.name) and key.created_at > old.created_at
+        if key.id == chosen.id if chosen else is_namesake:
+            return key
+    return None
+
+
+ROUTES = (for_members("/settings/api-keys/rotation", get=show_rotation),)

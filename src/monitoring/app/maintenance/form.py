@@ -1,0 +1,171 @@
+"""Forms of maintenance windows: typed text becomes what the API takes, and the document judges it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from monitoring.app.form_fields import document_rules, read_tags, split_entries
+from monitoring.app.formatting import capitalize
+from monitoring.app.maintenance.labels import LABELS
+from monitoring.app.sentences import REFUSALS
+from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.document import Json
+from monitoring.contract.problems import Problem
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.contract.validation import Check
+from monitoring.monitors.maintenance.models import MaintenanceWindow
+
+Texts = dict[str, str]
+
+# The key of an error that concerns no single field.
+WHOLE_FORM = ""
+
+_SCHEMA = "MaintenanceWindowCreate"
+_TEXTS = ("name", "starts_at", "duration_seconds", "ends_at", "recurrence", "time_zone", "tags")
+_FORMATS = ("%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")  # of a browser's field for a local time
+_FIELD_NAME = re.compile(r"\b[a-z]+_[a-z]+\b")
+_INTEGER = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What was typed into a form: the texts of its fields, and the ids of the monitors that were ticked."""
+
+    texts: Texts
+    monitor_ids: Sequence[str]
+
+
+def echo_form(form: Mapping[str, str], monitor_ids: Sequence[str]) -> Typed:
+    """Repeat what was typed, however wrong."""
+    return Typed({name: form.get(name, "").strip() for name in _TEXTS}, list(dict.fromkeys(monitor_ids)))
+
+
+def write_new_form(time_zone: str, monitor_ids: Sequence[str]) -> Typed:
+    """Write a form that begins maintenance now, for half an hour."""
+    texts = dict.fromkeys(_TEXTS, "") | {"duration_seconds": "1800", "time_zone": time_zone}
+    return Typed(texts, monitor_ids)
+
+
+def write_form(window: MaintenanceWindow) -> Typed:
+    """Write the form of a window. Its beginning is in its own time zone."""
+    local = window.starts_at.astimezone(ZoneInfo(window.time_zone))
+    texts = {
+        "name": window.name,
+        "starts_at": f"{local:%Y-%m-%dT%H:%M}",
+        "duration_seconds": str(window.duration_seconds),
+        "ends_at": "",
+        "recurrence": window.recurrence or "",
+        "time_zone": window.time_zone,
+        "tags": ", ".join(window.tags),
+    }
+    return Typed(texts, window.monitor_ids)
+
+
+def read_form(typed: Typed, now: datetime, saved: MaintenanceWindow | None = None) -> dict[str, Json]:
+    """Read a MaintenanceWindowCreate.
+
+    The beginning of a `saved` window stays to the microsecond if neither it nor the time zone was changed.
+    Raises Problem for the first field that breaks the document's rules; `others` has the rest.
+    """
+    texts = typed.texts
+    problems: list[Problem] = []
+    zone = _read_zone(texts["time_zone"] or "UTC", problems)
+    given: dict[str, Json] = {
+        "recurrence": texts["recurrence"] or None,
+        "time_zone": texts["time_zone"] or "UTC",
+        "tags": read_tags(texts["tags"]),
+        "monitor_ids": list(typed.monitor_ids),
+    }
+    if texts["name"]:
+        given["name"] = texts["name"]
+    starts_at, ends_at = (_read_moment(texts[name], zone) for name in ("starts_at", "ends_at"))
+    if saved and _keeps_beginning(texts, saved):
+        starts_at = saved.starts_at
+    if starts_at:
+        given["starts_at"] = write_timestamp(starts_at) if isinstance(starts_at, datetime) else starts_at
+    if isinstance(ends_at, datetime) and not isinstance(starts_at, str):
+        given["duration_seconds"] = int((ends_at - (starts_at or now)).total_seconds())
+    else:
+        seconds = texts["duration_seconds"]
+        given["duration_seconds"] = int(seconds) if _INTEGER.fullmatch(seconds) else seconds
+        if isinstance(ends_at, str):
+            problems.append(document_rules().sentences.invalid_field("ends_at", "pattern"))
+    try:
+        judge()(given)
+    except Problem as problem:
+        problems += (problem, *problem.others)
+    if problems:
+        problems[0].others = problems[1:]
+        raise problems[0]
+    return given
+
+
+def patch_from(given: Mapping[str, Json]) -> dict[str, Json]:
+    """Write a merge patch that names every field."""
+    return {"name": None, "starts_at": None, **given}
+
+
+def place_problem(problem: Problem, catalogue: Catalogue, typed: Typed) -> Texts:
+    """Return the sentences of a problem and its `others`, by field and in the order of the form."""
+    placed: Texts = {}
+    for each in (problem, *problem.others):
+        field, sentence = _place(each, catalogue, typed)
+        placed.setdefault(field, sentence)
+    return {name: placed[name] for name in (WHOLE_FORM, *LABELS) if name in placed}
+
+
+def _place(problem: Problem, catalogue: Catalogue, typed: Typed) -> tuple[str, str]:
+    sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
+    path, _, words = sentence.partition(": ")
+    name, _, entry = path.partition(".")
+    if name not in LABELS:
+        return WHOLE_FORM, sentence
+    if name in ("starts_at", "ends_at") and problem.name == "invalid_field":
+        return name, REFUSALS["moment_unreadable"]
+    if name == "duration_seconds" and typed.texts["ends_at"]:
+        return "ends_at", REFUSALS["maintenance_length"]
+    words = _FIELD_NAME.sub(lambda found: f"“{LABELS[found[0]]}”" if found[0] in LABELS else found[0], words)
+    if entry and name == "tags":
+        return name, f"{split_entries(typed.texts['tags'])[int(entry)][:40]}: {words}"
+    return name, capitalize(words)
+
+
+@cache
+def judge() -> Check:
+    """Return the document's check of a form. Compiled once, at the start."""
+    return document_rules().form_check({"$ref": f"#/components/schemas/{_SCHEMA}"}, "form")
+
+
+@cache
+def list_time_zones() -> list[str]:
+    """List the time zones to propose: regions with their cities, and UTC."""
+    regions = ("Africa/", "America/", "Antarctica/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/")
+    return ["UTC", *sorted(each for each in available_timezones() if each.startswith((*regions, "Pacific/")))]
+
+
+def _read_zone(name: str, problems: list[Problem]) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        problems.append(Problem("time_zone_unknown"))
+        return ZoneInfo("UTC")
+
+
+def _read_moment(text: str, zone: ZoneInfo) -> datetime | str | None:
+    """Read a local time. Text that is none stays text, for the document to refuse."""
+    for form in _FORMATS if text else ():
+        try:
+            return datetime.strptime(text, form).replace(tzinfo=zone).astimezone(UTC)
+        except (ValueError, OverflowError):
+            continue
+    return text or None
+
+
+def _keeps_beginning(texts: Mapping[str, str], saved: MaintenanceWindow) -> bool:
+    before = write_form(saved).texts
+    return all(texts[name] == before[name] for name in ("starts_at", "time_zone"))

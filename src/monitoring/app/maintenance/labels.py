@@ -1,0 +1,50 @@
+"""What the app calls the fields of a maintenance window, and how it tells when one is. Pure."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+from monitoring.app.formatting import write_duration
+from monitoring.monitors.maintenance.models import MaintenanceWindow
+
+LABELS = {
+    "starts_at": "Begins",
+    "duration_seconds": "Lasts",
+    "ends_at": "Or until",
+    "recurrence": "Repeats",
+    "time_zone": "Time zone",
+    "name": "Name",
+    "tags": "Monitors with one of these tags",
+    "monitor_ids": "These monitors",
+}
+"""By the document's names and in the order of the form; `ends_at` is the form's own."""
+
+DURATIONS = tuple(
+    (str(seconds), write_duration(seconds))
+    for seconds in (900, 1800, 3600, 7200, 14_400, 28_800, 86_400, 172_800, 604_800)
+)
+
+RULES = {
+    "": "never",
+    "FREQ=DAILY": "every day",
+    "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR": "from Monday to Friday",
+    "FREQ=WEEKLY": "every week, on the weekday of the beginning",
+    "FREQ=MONTHLY": "every month, on the day of the beginning",
+}
+"""The rules that people can choose, with their words. Clients can give others."""
+
+
+def describe_recurrence(window: MaintenanceWindow) -> str:
+    """Say when a window recurs: "every Sunday at 03:00, Europe/Berlin". Empty for one that does not."""
+    if not window.recurrence:
+        return ""
+    local = window.starts_at.astimezone(ZoneInfo(window.time_zone))
+    days = {
+        "FREQ=DAILY": "every day",
+        "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR": "from Monday to Friday",
+        "FREQ=WEEKLY": f"every {local:%A}",
+        "FREQ=MONTHLY": f"every month on day {local.day}",
+    }
+    if window.recurrence in days:
+        return f"{days[window.recurrence]} at {local:%H:%M}, {window.time_zone}"
+    return f"as {window.recurrence} says, {window.time_zone}"

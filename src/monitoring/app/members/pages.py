@@ -1,0 +1,108 @@
+"""Settings, members: who is in the team and who is invited. Owners invite, change and remove."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from monitoring.app.members import invitations
+from monitoring.app.routing import for_members, for_owners
+from monitoring.app.sentences import REFUSALS, ROLE_OPTIONS
+from monitoring.app.visits import Visit
+from monitoring.auth.models import ApiKey
+from monitoring.auth.service import list_keys
+from monitoring.contract.problems import Problem
+from monitoring.members import service
+from monitoring.members.invitations import list_invitations, make_reset_code
+from monitoring.members.models import Role, User
+from monitoring.members.refusals import Refused
+
+
+async def show_members(visit: Visit) -> Response:
+    """List the members; owners also see who is invited."""
+    return visit.render(
+        "members/list.html",
+        members=await service.list_members(visit.team.id),
+        invitations=await list_invitations(visit.team.id) if visit.is_owner else [],
+    )
+
+
+async def show_member(visit: Visit) -> Response:
+    """Show what an owner can do about a member."""
+    return _render_member(visit, await _find_member(visit))
+
+
+async def change_role(visit: Visit) -> Response:
+    """Give a member another role."""
+    member = await _find_member(visit)
+    form = await visit.read_form()
+    role = form.get("role", "")
+    if role not in list(Role):
+        return _render_member(visit, member, REFUSALS["role_unknown"])
+    try:
+        await service.change_role(visit.team.id, member.id, Role(role), by=visit.actor)
+    except Refused as refused:
+        return _render_member(visit, member, refused.sentence)
+    return visit.redirect("/settings/members", notice="role_changed")
+
+
+async def ask_for_reset_code(visit: Visit) -> Response:
+    """Say what a code for a new password is, and ask before making one."""
+    return visit.render("members/reset.html", member=await _find_member(visit))
+
+
+async def make_code(visit: Visit) -> Response:
+    """Make a code for a new password and show it, only on this page."""
+    member = await _find_member(visit)
+    try:
+        invited = await make_reset_code(visit.team.id, member.id, by=visit.actor)
+    except Refused:  # removed a moment ago
+        raise Problem("not_found") from None
+    return visit.render(
+        "members/code.html", invited=invited, member=member, place=visit.locate("/settings/members")
+    )
+
+
+async def ask_to_remove(visit: Visit) -> Response:
+    """Ask before removing a member. Say what ends with the membership and what stays."""
+    member = await _find_member(visit)
+    return visit.render("members/remove.html", member=member, keys=await _living_keys_of(member), error="")
+
+
+async def remove_member(visit: Visit) -> Response:
+    """Remove a member."""
+    member = await _find_member(visit)
+    try:
+        await service.remove_member(visit.team.id, member.id, by=visit.actor)
+    except Refused as refused:
+        keys = await _living_keys_of(member)
+        return visit.render("members/remove.html", 400, member=member, keys=keys, error=refused.sentence)
+    return visit.redirect("/settings/members", notice="member_removed")
+
+
+async def _find_member(visit: Visit) -> User:
+    """Return the team's member that the path names. Raises Problem if there is none."""
+    try:
+        return await service.get_member(visit.team.id, visit.read_id("user_id"))
+    except Refused:
+        raise Problem("not_found") from None
+
+
+async def _living_keys_of(member: User) -> list[ApiKey]:
+    """Return the living keys a member created. They know the secrets, and the keys stay when they leave."""
+    keys = await list_keys(member.team_id)
+    return [key for key in keys if key.created_by == member.email and key.revoked_at is None]
+
+
+def _render_member(visit: Visit, member: User, error: str = "") -> Response:
+    return visit.render(
+        "members/member.html", 400 if error else 200, member=member, role_options=ROLE_OPTIONS, error=error
+    )
+
+
+ROUTES = (
+    *invitations.ROUTES,
+    for_members("/settings/members", get=show_members),
+    for_owners("/settings/members/{user_id}", get=show_member, post=change_role),
+    for_owners("/settings/members/{user_id}/reset-code", get=ask_for_reset_code, post=make_code),
+    for_owners("/settings/members/{user_id}/remove", get=ask_to_remove, post=remove_member),
+)

@@ -1,0 +1,95 @@
+"""What one button does with a monitor: pause, resume, mute, check now, delete."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from monitoring.app.monitors.mute_lengths import mute_end
+from monitoring.app.monitors.return_to import lead_to_list
+from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record
+from monitoring.auth.limits import count_request
+from monitoring.backends.database import transaction
+from monitoring.checks.requests import request_check
+from monitoring.monitors import service
+from monitoring.monitors.deleting import UNDO_MINUTES, find_deletion, schedule_deletion, undo_deletion
+from monitoring.monitors.models import Monitor
+from monitoring.monitors.muting import mute_monitors, unmute_monitors
+
+
+async def pause_monitor(visit: Visit) -> Response:
+    """Stop the checks. Pausing twice changes nothing more."""
+    return await _set_paused(visit, "monitor_paused", paused=True)
+
+
+async def resume_monitor(visit: Visit) -> Response:
+    """Start the checks again. Resuming twice changes nothing more."""
+    return await _set_paused(visit, "monitor_resumed", paused=False)
+
+
+async def mute_monitor(visit: Visit) -> Response:
+    """Tell nobody of the monitor for the chosen time."""
+    form = await visit.read_form()
+    monitor, until = await _get_monitor(visit), mute_end(form.get("mute_hours", ""), visit.now)
+    await mute_monitors(visit.team.id, [monitor.id], until, visit.now, by=visit.actor)
+    return visit.redirect(f"/monitors/{monitor.id}", notice="monitor_muted")
+
+
+async def unmute_monitor(visit: Visit) -> Response:
+    """Tell of the monitor again. Unmuting twice changes nothing more."""
+    monitor = await _get_monitor(visit)
+    await unmute_monitors(visit.team.id, [monitor.id], by=visit.actor)
+    return visit.redirect(f"/monitors/{monitor.id}", notice="monitor_unmuted")
+
+
+async def check_now(visit: Visit) -> Response:
+    """Ask for a check, within the rate limit that the team's keys share."""
+    monitor = await _get_monitor(visit)
+    await count_request(visit.request, visit.settings.rate_limit_check_now, str(visit.team.id))
+    async with transaction():
+        await request_check(monitor.id, visit.now)
+        await record(visit.team.id, visit.actor, Action.CHECK_REQUESTED, monitor.name, monitor.id)
+    return visit.redirect(f"/monitors/{monitor.id}", notice="check_requested")
+
+
+async def ask_to_delete(visit: Visit) -> Response:
+    """Say what deleting means, and ask before doing it."""
+    return visit.render("monitors/delete.html", monitor=await _get_monitor(visit), undo_minutes=UNDO_MINUTES)
+
+
+async def delete_monitor(visit: Visit) -> Response:
+    """Delete the monitor, in some minutes. The list that led here says so, and offers to undo it."""
+    monitor = await _get_monitor(visit)
+    await schedule_deletion(visit.team.id, [monitor.id], visit.now, by=visit.actor)
+    return lead_to_list(visit, monitor.id)
+
+
+async def keep_monitor(visit: Visit) -> Response:
+    """Undo the monitor's deletion, and stay on its page. Undoing twice changes nothing more."""
+    monitor = await _get_monitor(visit)
+    if deletion := await find_deletion(monitor.id):
+        await undo_deletion(visit.team.id, deletion.deletion_id, by=visit.actor)
+    return visit.redirect(f"/monitors/{monitor.id}", notice="monitors_kept")
+
+
+async def _set_paused(visit: Visit, notice: str, *, paused: bool) -> Response:
+    monitor_id = visit.read_id("monitor_id")
+    await service.update_monitor(visit.team.id, monitor_id, {"paused": paused}, by=visit.actor)
+    return visit.redirect(f"/monitors/{monitor_id}", notice=notice)
+
+
+async def _get_monitor(visit: Visit) -> Monitor:
+    return await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
+
+
+ROUTES = (
+    for_members("/monitors/{monitor_id}/pause", post=pause_monitor),
+    for_members("/monitors/{monitor_id}/resume", post=resume_monitor),
+    for_members("/monitors/{monitor_id}/mute", post=mute_monitor),
+    for_members("/monitors/{monitor_id}/unmute", post=unmute_monitor),
+    for_members("/monitors/{monitor_id}/check", post=check_now),
+    for_members("/monitors/{monitor_id}/delete", get=ask_to_delete, post=delete_monitor),
+    for_members("/monitors/{monitor_id}/keep", post=keep_monitor),
+)

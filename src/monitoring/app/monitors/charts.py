@@ -1,0 +1,163 @@
+"""Bars of checks and of days: where they go in an SVG, and the same in words. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from typing import NamedTuple
+
+from monitoring.app.formatting import write_duration, write_percent, write_utc_day
+from monitoring.history.latest import Glimpse
+from monitoring.history.timeline import Durations, Window
+from monitoring.monitors.health import Outcome, State
+
+MAX_BARS = 40
+
+_BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28  # a stroke has its width in monitors.css
+_LOWEST_BAR = 3
+# Only a failure has the full height, so that it stands out without colours too.
+_HIGHEST_ANSWER = 22
+
+_GOOD_RATIO = 0.99
+
+# A ratio of less time says more about the first checks than about the monitor.
+MIN_COUNTED = timedelta(hours=1)
+
+
+class Bar(NamedTuple):
+    """A check: a stroke at `x`, from the base line upwards. `look` is its outcome, or `maintenance`."""
+
+    x: int
+    height: int
+    look: str
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """The last checks of a monitor, oldest first; the newest is always at the right edge.
+
+    They can be keys: the same checks are drawn once, as long as they are shown.
+    """
+
+    bars: list[Bar]
+    words: str
+    width: int = MAX_BARS * _BAR_STEP
+    height: int = _BAR_HEIGHT
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """The bars as one SVG path for each look: rectangles would be more than half of a page.
+
+        The base line is at 0 and y grows upwards. So paths are shorter, and the style sheet turns them over.
+        """
+        paths: defaultdict[str, list[str]] = defaultdict(list)
+        for bar in self.bars:
+            paths[bar.look].append(f"M{bar.x} 0v{bar.height}")
+        return {look: "".join(paths[look]) for look in sorted(paths)}
+
+
+class Day(NamedTuple):
+    """A day, as a bar at `x`: how it looks, and what happened in words."""
+
+    x: int
+    look: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The uptime of each day (UTC), oldest first, and the days that were not all up, newest first."""
+
+    days: list[Day]
+    troubled: list[Day]
+    words: str
+    width: int
+    height: int = _BAR_HEIGHT
+    bar_width: int = _BAR_WIDTH
+
+
+def draw_days(windows: Sequence[tuple[Window, Durations]]) -> Days:
+    """Draw days. Green was up all the time, amber at least 99 % of it."""
+    days = [
+        Day(position * _BAR_STEP, _look_of(durations), f"{write_utc_day(start)}: {_say_day(durations)}")
+        for position, ((start, _), durations) in enumerate(windows)
+    ]
+    troubled = [day for day in reversed(days) if day.look in (Outcome.DEGRADED, Outcome.DOWN)]
+    words = f"{_count(len(days), 'day')}: {_count(len(troubled), 'day')} with time down"
+    return Days(days, troubled, words, len(days) * _BAR_STEP)
+
+
+def _look_of(durations: Durations) -> str:
+    if durations.uptime_ratio is None:
+        return State.MAINTENANCE if durations.maintenance_seconds else Outcome.UNKNOWN
+    if not durations.down_seconds:
+        return Outcome.UP
+    return Outcome.DEGRADED if durations.uptime_ratio >= _GOOD_RATIO else Outcome.DOWN
+
+
+def _say_day(durations: Durations) -> str:
+    said = []
+    if durations.up_seconds + durations.down_seconds >= MIN_COUNTED.total_seconds():
+        said.append(f"{write_percent(durations.uptime_ratio)} up")
+    elif durations.up_seconds:
+        said.append(f"up {write_duration(durations.up_seconds)}")
+    if durations.down_seconds:
+        said.append(f"down {write_duration(durations.down_seconds)}")
+    if durations.maintenance_seconds:
+        said.append(f"in maintenance {write_duration(durations.maintenance_seconds)}")
+    return ", ".join(said) or "not checked"
+
+
+def draw_bars(checks: Sequence[Glimpse]) -> Bars:
+    """Draw checks, oldest first. A bar's height is its response time, relative to the slowest one shown."""
+    slowest_ms = max(_answers_ms(checks), default=0)
+    begin = MAX_BARS - len(checks)
+    bars = []
+    for position, (outcome, response_time_ms, is_in_maintenance) in enumerate(checks, start=begin):
+        height = _height_of(outcome, response_time_ms, slowest_ms)
+        look = State.MAINTENANCE if is_in_maintenance else outcome
+        bars.append(Bar(position * _BAR_STEP + _BAR_WIDTH // 2, height, look))
+    return Bars(bars, describe_checks(checks))
+
+
+def describe_checks(checks: Sequence[Glimpse]) -> str:
+    """Say what the bars show: "Last 40 checks: typical 45 ms, slowest 120 ms, 2 failed"."""
+    if not checks:
+        return "No recent checks"
+    answers_ms = sorted(_answers_ms(checks))
+    counted = [each.outcome for each in checks if not each.is_in_maintenance]
+    failed_count, blind_count = counted.count(Outcome.DOWN), counted.count(Outcome.UNKNOWN)
+    parts = []
+    if answers_ms:
+        typical_ms = answers_ms[(len(answers_ms) - 1) // 2]
+        parts += [f"typical {typical_ms:,} ms", f"slowest {answers_ms[-1]:,} ms"]
+    if failed_count or (counted and not blind_count):
+        parts.append(f"{failed_count or 'none'} failed")
+    if blind_count:
+        parts.append(f"{blind_count} unknown")
+    if len(counted) < len(checks):
+        parts.append(f"{len(checks) - len(counted)} in maintenance")
+    return f"Last {_count(len(checks), 'check')}: {', '.join(parts)}"
+
+
+def _answers_ms(checks: Iterable[Glimpse]) -> list[int]:
+    return [
+        response_time_ms
+        for outcome, response_time_ms, _ in checks
+        if response_time_ms is not None and outcome in (Outcome.UP, Outcome.DEGRADED)
+    ]
+
+
+def _height_of(outcome: str, response_time_ms: int | None, slowest_ms: int) -> int:
+    if outcome == Outcome.DOWN:
+        return _BAR_HEIGHT
+    if outcome == Outcome.UNKNOWN or not response_time_ms:
+        return _LOWEST_BAR
+    return max(_LOWEST_BAR, round(_HIGHEST_ANSWER * response_time_ms / slowest_ms))
+
+
+def _count(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

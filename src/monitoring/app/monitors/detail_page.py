@@ -1,0 +1,160 @@
+"""A monitor's page: everything that is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import dropwhile
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from monitoring.app.live.fingerprints import Shown, Source
+from monitoring.app.live.following import live
+from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
+from monitoring.app.monitors.charts import MIN_COUNTED, draw_days
+from monitoring.app.monitors.labels import ERRORS, LABELS, STATUSES, UNANSWERED
+from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
+from monitoring.app.monitors.response_chart import PHASES, draw_chart, draw_phases
+from monitoring.app.monitors.return_to import remember_list
+from monitoring.app.monitors.summary import name_takers
+from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
+from monitoring.history.close_up import measure_closely
+from monitoring.history.ranges import Range, WindowName
+from monitoring.history.response_times import measure_response_times
+from monitoring.history.results import CheckResult, list_results
+from monitoring.history.uptime import measure_uptime
+from monitoring.incidents.models import Incident
+from monitoring.incidents.service import list_incidents
+from monitoring.incidents.spans import read_incident_spans
+from monitoring.monitors import service
+from monitoring.monitors.configuration import configuration_of
+from monitoring.monitors.deleting import find_deletion
+from monitoring.monitors.health import Outcome
+from monitoring.monitors.maintenance.reading import is_within, read_spans
+from monitoring.monitors.models import Monitor
+from monitoring.notifications.muting import find_mute
+from monitoring.notifications.service import find_told_channels
+
+CHECKS_SHOWN = 20
+INCIDENTS_SHOWN = 10
+DAYS_SHOWN = 90  # these end today: 90 times 24 hours begin within the day before
+
+UPTIME_RANGES = {
+    "24 hours": timedelta(hours=24),
+    "7 days": timedelta(days=7),
+    "30 days": timedelta(days=30),
+    "90 days": timedelta(days=90),
+}
+
+
+class Period(NamedTuple):
+    """How far back response times reach, in what windows the table has them, and the chart of those."""
+
+    title: str
+    length: timedelta
+    window: WindowName
+    axis: Axis
+
+
+_DAY = timedelta(days=1)
+
+PERIODS = {
+    "24h": Period("24 hours", _DAY, "hour", HOURS),
+    "7d": Period("7 days", 7 * _DAY, "hour", Axis("hour", 2 * _DAY, "%-d %b", "%-d %b, %H:%M")),
+    "30d": Period("30 days", 30 * _DAY, "day", Axis("day", 7 * _DAY, "%-d %b", "%-d %b")),
+    "90d": Period("90 days", 90 * _DAY, "day", Axis("day", 21 * _DAY, "%-d %b", "%-d %b")),
+}
+
+
+def period_of(visit: Visit) -> Period:
+    """Return the period that is asked for; a day if it is none."""
+    return PERIODS.get(visit.query.get("range", ""), PERIODS["24h"])
+
+
+async def show_monitor(visit: Visit) -> Response:
+    """Show a monitor: its state, uptime, response times, last checks, incidents and configuration."""
+    now = visit.now
+    monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
+    checks = await list_results(monitor.id, limit=CHECKS_SHOWN)
+    measured = {
+        title: await measure_uptime(monitor, Range(now - length, now, "day"))
+        for title, length in UPTIME_RANGES.items()
+    }
+    uptimes = {
+        title: (UPTIME_RANGES[title].total_seconds(), uptime.whole[1]) for title, uptime in measured.items()
+    }
+    period = period_of(visit)
+    drawn = Range(now - period.length, now, period.window)
+    response_times = await measure_response_times(monitor.id, drawn, now)
+    windows = response_times.summaries
+    close_up = (
+        await measure_closely(monitor, max(drawn.start, monitor.created_at), now, now)
+        if period.length == _DAY
+        else []
+    )
+    incident_page = await list_incidents(visit.team.id, monitor.id, None, INCIDENTS_SHOWN, None)
+    since = min(drawn.start, *(check.checked_at for check in checks), now)
+    spans = await read_spans(monitor.id, since, now)
+    happened = {
+        "maintenance": spans,
+        "incident": await read_incident_spans(monitor.id, drawn.start, drawn.end),
+    }
+    axis = axis_of_minutes(close_up) if close_up else period.axis
+    drawing = (close_up or windows, axis, visit.zone, happened)
+    page = visit.render(
+        "monitors/monitor.html",
+        monitor=monitor,
+        configuration=configuration_of(monitor),
+        labels=LABELS,
+        status_words=STATUSES[monitor.status],
+        status_since=_date_status(monitor, incident_page.rows),
+        last_error=_explain_last_error(monitor, checks),
+        checks=checks,
+        error_words=ERRORS,
+        uptimes=uptimes,
+        days=draw_days(measured["90 days"].windows[-DAYS_SHOWN:]),
+        min_counted_seconds=MIN_COUNTED.total_seconds(),
+        unanswered=UNANSWERED,
+        windows=windows,
+        checked_windows=list(dropwhile(lambda each: not each[1].check_count, windows)),
+        periods=PERIODS,
+        period=period,
+        chart=draw_chart(*drawing),
+        phase_chart=draw_phases(*drawing),
+        phases=PHASES,
+        checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
+        incidents=incident_page.rows,
+        takers=await name_takers(visit.team.id, incident_page.rows),
+        answered=next((each for each in incident_page.rows if each.answer), None),
+        told=await find_told_channels(visit.team.id, monitor.id),
+        mute=await find_mute(monitor.id, now),
+        mute_lengths=MUTE_LENGTHS,
+        deletion=await find_deletion(monitor.id),
+    )
+    remember_list(visit, page, monitor.id)
+    return page
+
+
+def _date_status(monitor: Monitor, incidents: Sequence[Incident]) -> datetime:
+    """Say since when the monitor has its status. It is down since the first failure, not since the last."""
+    if monitor.status == Outcome.DOWN and incidents and not incidents[0].resolved_at:
+        return incidents[0].started_at
+    return monitor.status_changed_at
+
+
+def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str | None:
+    """Return the sentence of the last check; once that check is deleted, what its error code means."""
+    if monitor.watch.last_error is None:
+        return None
+    message = checks[0].error_message if checks else None
+    return message or ERRORS[monitor.watch.last_error]
+
+
+async def _name_sources(visit: Visit) -> list[Shown]:
+    of_team = [Shown(source, visit.team.id) for source in (Source.TEAM, Source.CHANNELS)]
+    return [*of_team, Shown(Source.MONITOR, visit.read_id("monitor_id"))]
+
+
+ROUTES = (for_members("/monitors/{monitor_id}", get=live(_name_sources, show_monitor)),)

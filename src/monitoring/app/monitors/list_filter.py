@@ -1,0 +1,63 @@
+"""The filter of the monitors page, read from its query by the document's rules for `list_monitors`. Pure."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from starlette.datastructures import QueryParams
+
+from monitoring.app.form_fields import document_rules
+from monitoring.app.formatting import capitalize
+from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.document import published_document
+from monitoring.contract.problems import Problem
+from monitoring.contract.validation import Check
+from monitoring.monitors.reading import MonitorFilter
+
+_NAMES = ("status", "tag", "search")
+
+# More than a monitor can have.
+MOST_TAGS = 11
+
+
+def read_filter(query: QueryParams) -> MonitorFilter:
+    """Read a filter, ignoring empty fields. Raises Problem for what the document does not allow."""
+    given = {name: text for name, text in echo_filter(query).items() if text}
+    tags = split_tags(given.pop("tag", ""))
+    for tag in tags or [""]:
+        judge()(given | ({"tag": tag} if tag else {}))
+    return MonitorFilter(
+        status=given.get("status"),
+        tags=tuple(tags),
+        search=given.get("search"),
+        leaves_out_deleted=True,
+    )
+
+
+def split_tags(text: str) -> list[str]:
+    """Return the tags that a filter names, between commas. What has no more than ten tags has not eleven."""
+    return list(dict.fromkeys(tag for each in text.split(",") if (tag := each.strip())))[:MOST_TAGS]
+
+
+def echo_filter(query: QueryParams) -> dict[str, str]:
+    """Return the fields as they were typed. Tags stand between commas, or each by itself (`tag=a&tag=b`)."""
+    typed = {"tag": ",".join(query.getlist("tag"))}
+    return {name: typed.get(name, query.get(name, "")).strip() for name in _NAMES}
+
+
+def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
+    """Return what is wrong with a filter, by field."""
+    placed: dict[str, str] = {}
+    for each in (problem, *problem.others):
+        sentence = catalogue.reply(each.name, each.headers, each.values).body["error"]
+        field, _, words = sentence.partition(": ")
+        placed.setdefault(field, capitalize(words))
+    return placed
+
+
+@cache
+def judge() -> Check:
+    """Return the document's check of a filter. Compiled once, at the start: it takes half a second."""
+    parameters = published_document().operations["list_monitors"].parameters
+    schemas = {each["name"]: each["schema"] for each in parameters if each["name"] in _NAMES}
+    return document_rules().form_check({"type": "object", "properties": schemas}, "query")

@@ -1,0 +1,234 @@
+"""The list of a team's monitors: filtered, ordered, in groups, roomy or compact."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from starlette.responses import Response
+
+from monitoring.app import cookies
+from monitoring.app.live.fingerprints import Shown, Source
+from monitoring.app.live.following import live
+from monitoring.app.monitors.charts import MAX_BARS, MIN_COUNTED, draw_bars
+from monitoring.app.monitors.labels import STATUSES, UNANSWERED
+from monitoring.app.monitors.list_filter import place_problem, read_filter
+from monitoring.app.monitors.list_view import DENSITIES, ORDERS, ListView, read_view
+from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
+from monitoring.app.monitors.summary import TeamNews, name_takers, read_news
+from monitoring.app.routing import for_members
+from monitoring.app.visits import Visit
+from monitoring.contract.problems import Problem
+from monitoring.history.latest import list_latest
+from monitoring.history.uptimes import measure_ratios
+from monitoring.monitors.deleting import Deletion, list_deletions
+from monitoring.monitors.reading import (
+    MonitorFilter,
+    MonitorOrder,
+    MonitorRow,
+    Outline,
+    count_statuses,
+    count_tags,
+    list_monitors_among,
+    list_monitors_in_order,
+    outline_monitors,
+)
+from monitoring.notifications.alert_coverage import is_alerted, list_alert_routes
+from monitoring.notifications.muting import find_muted, list_mutes
+from monitoring.notifications.routing import Route
+
+TAGS_SHOWN = 12
+
+# Bars reach no further back, so that a list reads few partitions.
+BARS_RANGE = timedelta(days=3)
+UPTIME_RANGE = timedelta(hours=24)
+
+# The states that people look for are always counted, the others if there is a monitor in them.
+TILES = ("down", "degraded", "up", "maintenance", "paused")
+STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
+
+_BY_UPTIME = (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME)
+
+# So that the page of a team with thousands of monitors stays small. A link leads to the rest of a group.
+MAX_GROUPS = 28
+
+_WORRYING = ("down", "validating", "degraded")
+
+
+class Listed(NamedTuple):
+    """A page of the list: its monitors, which of all that fit they are, and how many are in each state."""
+
+    monitors: Sequence[MonitorRow] = ()
+    groups: Sequence[Group] = ()
+    number: int = 1
+    skipped: int = 0
+    total: int = 0
+    tiles: Sequence[tuple[str, int]] = ()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another page follows."""
+        return not self.groups and self.skipped + len(self.monitors) < self.total
+
+
+class Around(NamedTuple):
+    """What stands around the rows of a list."""
+
+    counts: Counter[str]
+    tags: Counter[str]
+    routes: Sequence[Route]
+    mutes: Mapping[UUID, datetime | None]
+    deletions: Sequence[Deletion]
+    news: TeamNews
+
+
+class Group(NamedTuple):
+    """The monitors with one tag, or those without any. `shown` are the first of them."""
+
+    tag: str | None
+    counts: Counter[str]
+    shown: Sequence[UUID]
+
+    @property
+    def total(self) -> int:
+        """How many monitors the group has."""
+        return self.counts.total()
+
+
+def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = None) -> list[Group]:
+    """Put monitors into the group of each of their tags. The order within a group stays.
+
+    About `max_rows` of them are shown in all, and at least one of each group. The head of a group takes as
+    much room as a row.
+
+    `only` is a tag that all of them have, because a filter has chosen it: others make no groups then.
+    """
+    members: defaultdict[str | None, list[Outline]] = defaultdict(list)
+    for outline in outlines:
+        for tag in outline.tags or (None,):
+            if only in (None, tag):
+                members[tag].append(outline)
+    groups = [
+        Group(tag, Counter(each.status for each in found), [each.id for each in found])
+        for tag, found in members.items()
+    ]
+    groups = sorted(groups, key=_place_of_group)[:MAX_GROUPS]
+    room = max(1, max_rows // max(len(groups), 1) - 1)
+    return [group._replace(shown=group.shown[:room]) for group in groups]
+
+
+def _place_of_group(group: Group) -> tuple[object, ...]:
+    """Order groups by what is wrong in them, then by name. Monitors without a tag come last."""
+    worries = tuple(-group.counts[status] for status in _WORRYING)
+    return (group.tag is None, *worries, group.tag or "")
+
+
+async def show_monitors(visit: Visit) -> Response:
+    """List the team's monitors, what is down first, below their numbers by state and the open incidents."""
+    chosen = visit.query.get("density", "")
+    view = read_view(visit.query, chosen or cookies.read_density(visit.request, visit.settings))
+    try:
+        wanted = read_filter(visit.query)
+    except Problem as problem:
+        around = await _read_around(visit.team.id, None)
+        return await _render_list(visit, view, Listed(), around, place_problem(problem, visit.catalogue))
+    around = await _read_around(visit.team.id, wanted)
+    listed = await _find(visit, view, wanted, around.counts)
+    response = await _render_list(visit, view, listed, around, {})
+    if chosen in DENSITIES:
+        cookies.set_density(response, chosen, visit.settings)
+    return response
+
+
+async def _read_around(team_id: UUID, wanted: MonitorFilter | None) -> Around:
+    return Around(
+        await count_statuses(team_id, replace(wanted, status=None)) if wanted else Counter(),
+        await count_tags(team_id, wanted) if wanted else Counter(),
+        await list_alert_routes(team_id),
+        await list_mutes(team_id),
+        await list_deletions(team_id),
+        await read_news(team_id),
+    )
+
+
+async def _find(visit: Visit, view: ListView, wanted: MonitorFilter, counts: Counter[str]) -> Listed:
+    team_id, size = visit.team.id, view.density.monitors_a_page
+    total = counts[wanted.status] if wanted.status else counts.total()
+    tiles = _order_tiles(counts, wanted.status)
+    if view.is_grouped:
+        groups = group_by_tag(await _outline(visit, view, wanted), size, next(iter(wanted.tags), None))
+        shown = list(dict.fromkeys(monitor_id for group in groups for monitor_id in group.shown))
+        return Listed(await list_monitors_among(team_id, shown), groups, total=total, tiles=tiles)
+    number = min(view.number, max(1, -(-total // size)))
+    skipped = (number - 1) * size
+    if view.order in _BY_UPTIME:
+        outlines = (await _outline(visit, view, wanted))[skipped : skipped + size]
+        monitors = await list_monitors_among(team_id, [each.id for each in outlines])
+    else:
+        monitors = await list_monitors_in_order(team_id, wanted, view.order, skipped, size)
+    return Listed(monitors, (), number, skipped, total, tiles)
+
+
+async def _outline(visit: Visit, view: ListView, wanted: MonitorFilter) -> list[Outline]:
+    """Return all that a filter finds, in the order of the list. What was never up or down comes last."""
+    outlines = await outline_monitors(visit.team.id, wanted, view.order)
+    if view.order not in _BY_UPTIME:
+        return outlines
+    uptimes = await measure_ratios([each.id for each in outlines], visit.now - UPTIME_RANGE, visit.now)
+    sign = -1 if view.order is MonitorOrder.HIGHEST_UPTIME else 1
+    return sorted(outlines, key=lambda each: _place_of_ratio(uptimes[each.id], sign))
+
+
+def _place_of_ratio(ratio: float | None, sign: int) -> tuple[bool, float]:
+    return (ratio is None, sign * (ratio or 0.0))
+
+
+def _order_tiles(counts: Counter[str], sought: str | None) -> list[tuple[str, int]]:
+    shown = (each for each in STATUS_ORDER if each in TILES or counts[each] or each == sought)
+    return [(each, counts[each]) for each in shown]
+
+
+async def _render_list(
+    visit: Visit, view: ListView, listed: Listed, around: Around, errors: Mapping[str, str]
+) -> Response:
+    by_id = {each["id"]: each for each in listed.monitors}
+    old_enough = [id_ for id_, each in by_id.items() if each["created_at"] <= visit.now - MIN_COUNTED]
+    most_common = around.tags.most_common(TAGS_SHOWN)
+    return visit.render(
+        "monitors/list.html",
+        400 if errors else 200,
+        view=view,
+        listed=listed,
+        by_id=by_id,
+        errors=errors,
+        tags=around.tags,
+        common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
+        unanswered=UNANSWERED,
+        bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
+        uptimes=await measure_ratios(old_enough, visit.now - UPTIME_RANGE, visit.now),
+        untold={id_ for id_, monitor in by_id.items() if not is_alerted(around.routes, id_, monitor["tags"])},
+        tells_somebody=bool(around.routes),
+        muted=find_muted(around.mutes, visit.now),
+        mute_lengths=MUTE_LENGTHS,
+        statuses=STATUS_ORDER,
+        deletions=around.deletions,
+        orders=ORDERS,
+        news=around.news,
+        takers=await name_takers(visit.team.id, around.news.open_incidents),
+    )
+
+
+async def _draw_bars(now: datetime, listed: Listed) -> dict[UUID, Any]:
+    latest = await list_latest([each["id"] for each in listed.monitors], now - BARS_RANGE, MAX_BARS)
+    return {monitor_id: draw_bars(checks) for monitor_id, checks in latest.items()}
+
+
+async def _name_sources(visit: Visit) -> list[Shown]:
+    return [Shown(source, visit.team.id) for source in (Source.TEAM, Source.CHANNELS, Source.CHECKS)]
+
+
+ROUTES = (for_members("/monitors", get=live(_name_sources, show_monitors)),)

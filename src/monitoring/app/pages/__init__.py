@@ -1,1 +1,0 @@
-"""The pages: one module for each subject, with its `ROUTES`."""

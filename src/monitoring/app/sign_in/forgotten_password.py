@@ -1,0 +1,124 @@
+"""A forgotten password: asking for a link by email, and choosing a new password with it.
+
+Whether somebody has an email can be learned neither from an answer nor from its time.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from starlette.background import BackgroundTask
+from starlette.responses import Response
+
+from monitoring.app.routing import for_strangers
+from monitoring.app.sentences import REFUSALS, Declined
+from monitoring.app.sign_in.attempts import MAX_LINKS_OF_ONE_PERSON, spell_email
+from monitoring.app.sign_in.join import find_fault
+from monitoring.app.sign_in.pages import open_session
+from monitoring.app.visits import Visit
+from monitoring.auth.limits import client_network, count_under
+from monitoring.backends.current import current_backends
+from monitoring.backends.errors import BackendUnavailable
+from monitoring.contract.problems import Problem
+from monitoring.members.models import PasswordLink
+from monitoring.members.password_links import PURPOSE, find_link, request_link, use_link
+from monitoring.members.refusals import Refused
+from monitoring.notifications.password_letters import send_password_link
+
+ASK = "/forgotten-password"
+CHOOSE = f"/{PURPOSE}"
+
+# Its address has the token, which no other page may learn.
+NO_REFERRER = {"Referrer-Policy": "no-referrer"}
+
+log = logging.getLogger(__name__)
+
+
+async def show_request(visit: Visit) -> Response:
+    """Ask for the email."""
+    _demand_mail_server(visit)
+    return visit.render("sign_in/forgotten_password.html", email="", error="")
+
+
+async def ask_for_link(visit: Visit) -> Response:
+    """Say that a link is on its way, if somebody has this email. Who has it is looked up after the answer."""
+    _demand_mail_server(visit)
+    typed = (await visit.read_form()).get("email", "")
+    network = client_network(visit.request)
+    await count_under(visit.request, (visit.settings.rate_limit_sign_in_address, network))
+    email = spell_email(typed)
+    if not email:
+        error = REFUSALS["email_invalid"]
+        return visit.render("sign_in/forgotten_password.html", 400, email=typed, error=error)
+    answer = visit.render("sign_in/on_its_way.html", email=email, place=visit.locate(ASK), is_kept=True)
+    answer.background = BackgroundTask(partial(_send_link, email, network))
+    return answer
+
+
+async def show_new_password(visit: Visit) -> Response:
+    """Ask for the new password."""
+    token = visit.query.get("token", "")
+    return _render_form(visit, await _find(token), token)
+
+
+async def set_new_password(visit: Visit) -> Response:
+    """Set the password, end all other sessions, and sign in."""
+    form = await visit.read_form()
+    token = form.get("token", "")
+    link, password = await _find(token), form.get("password", "")
+    # Each attempt costs work, whether or not it uses up the link.
+    await count_under(
+        visit.request,
+        (visit.settings.rate_limit_sign_in_address, client_network(visit.request)),
+        (visit.settings.rate_limit_sign_in, f"password link:{link.id}"),
+    )
+    if faults := find_fault("password", password, link.user.email):
+        return _render_form(visit, link, token, faults["password"])
+    try:
+        user = await use_link(link, password, address=visit.address)
+    except Refused:  # used a moment ago
+        raise Declined("password_link_expired") from None
+    return visit.redirect("/monitors" if await open_session(visit, user) else "/sign-in")
+
+
+async def _find(token: str) -> PasswordLink:
+    link = await find_link(token)
+    if link is None:
+        raise Declined("password_link_expired")
+    return link
+
+
+async def _send_link(email: str, network: str) -> None:
+    """Send a link, unless this email was sent as many as it may be. One of those still works then."""
+    try:
+        if not (await current_backends().counters.hit(MAX_LINKS_OF_ONE_PERSON, email)).allowed:
+            return
+        if link_id := await request_link(email, network):
+            await send_password_link.send(str(link_id))
+    except BackendUnavailable as error:
+        log.warning("a link for a new password is not sent: %s", error)
+
+
+def _demand_mail_server(visit: Visit) -> None:
+    if visit.settings.email_from is None:
+        raise Problem("not_found")
+
+
+def _render_form(visit: Visit, link: PasswordLink, token: str, error: str = "") -> Response:
+    response = visit.render(
+        "sign_in/new_password.html",
+        400 if error else 200,
+        user=link.user,
+        token=token,
+        error=error,
+        place=visit.locate(CHOOSE, token=token),
+    )
+    response.headers.update(NO_REFERRER)
+    return response
+
+
+ROUTES = (
+    for_strangers(ASK, get=show_request, post=ask_for_link),
+    for_strangers(CHOOSE, get=show_new_password, post=set_new_password),
+)

@@ -1,0 +1,74 @@
+"""Joining a team with the code of an invitation, or choosing a new password with one."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from monitoring.app.routing import for_strangers
+from monitoring.app.sentences import REFUSALS
+from monitoring.app.sign_in.pages import open_session
+from monitoring.app.visits import Visit
+from monitoring.auth.limits import client_network, count_under
+from monitoring.members.invitations import accept_invitation, find_invitation
+from monitoring.members.refusals import Refused
+from monitoring.members.rules import check_password
+
+# The field that shows each refusal; the others are shown at the email.
+_FIELDS = {
+    "name_invalid": "name",
+    "password_is_email": "password",
+    "password_too_common": "password",
+    "password_too_long": "password",
+    "password_too_short": "password",
+}
+
+
+async def show_code_form(visit: Visit) -> Response:
+    """Ask for the code. People type it: browsers and proxies keep addresses, so none contains it."""
+    return visit.render("sign_in/code.html", error="")
+
+
+async def join(visit: Visit) -> Response:
+    """Show what a code is for, and accept the invitation once a password is sent with it."""
+    form = await visit.read_form()
+    code = form.get("code", "").strip()
+    invitation = await find_invitation(code)
+    if invitation is None:
+        return visit.render("sign_in/code.html", 400, error=REFUSALS["invitation_unknown"])
+    name, errors = form.get("name", ""), {}
+    if "password" in form:
+        # Each attempt costs work, whether or not it uses up the code.
+        await count_under(
+            visit.request,
+            (visit.settings.rate_limit_sign_in_address, client_network(visit.request)),
+            (visit.settings.rate_limit_sign_in, f"invitation:{invitation.id}"),
+        )
+        try:
+            user = await accept_invitation(code, name, form["password"], address=visit.address)
+        except Refused as refused:
+            errors = {_FIELDS.get(refused.name, "email"): refused.sentence}
+            if "name" in errors:
+                errors |= find_fault("password", form["password"], invitation.email)
+        else:
+            return visit.redirect("/monitors" if await open_session(visit, user) else "/sign-in")
+    return visit.render(
+        "sign_in/accept.html",
+        400 if errors else 200,
+        code=code,
+        invitation=invitation,
+        name=name,
+        errors=errors,
+        is_kept=True,
+    )
+
+
+def find_fault(field: str, password: str, email: str) -> dict[str, str]:
+    """Return what is wrong with a new password, under its field; nothing if it is good."""
+    try:
+        check_password(password, email)
+    except Refused as refused:
+        return {field: refused.sentence}
+    return {}
+
+
+ROUTES = (for_strangers("/join", get=show_code_form, post=join),)

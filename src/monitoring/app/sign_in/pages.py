@@ -1,0 +1,106 @@
+"""Signing in and out."""
+
+from __future__ import annotations
+
+import re
+
+from starlette.background import BackgroundTask
+from starlette.responses import Response
+
+from monitoring.app.routing import for_everybody, for_strangers
+from monitoring.app.sentences import REFUSALS
+from monitoring.app.sign_in.attempts import count_attempt, note_refusal
+from monitoring.app.visits import MAX_FIELDS, Visit
+from monitoring.audit.actions import Action
+from monitoring.audit.service import record
+from monitoring.backends.database import transaction
+from monitoring.contract.problems import Problem
+from monitoring.contract.urlencoding import parse_pairs
+from monitoring.members.models import User
+from monitoring.members.refusals import Refused
+from monitoring.members.sessions import begin_session, end_session
+from monitoring.members.sign_in import authenticate
+
+_PATH = re.compile(r"(/[A-Za-z0-9_-]+){1,8}")
+
+
+async def show_sign_in(visit: Visit) -> Response:
+    """Show the form. Somebody who is signed in already goes to the first page."""
+    if visit.session:
+        return visit.redirect("/monitors")
+    next_path = _read_next(visit.query.get("next", ""))
+    return visit.render("sign_in/sign_in.html", next=next_path, email=visit.last_email, errors={}, kept="")
+
+
+async def sign_in(visit: Visit) -> Response:
+    """Begin a session. An unknown email and a wrong password get the same answer."""
+    form = await visit.read_form()
+    email, password = form.get("email", ""), form.get("password", "")
+    next_path = _read_next(form.get("next", ""))
+    kept = form.get("kept", "") if next_path else ""
+    shown = {"next": next_path, "email": email, "kept": kept}
+    if errors := _find_empty(email, password):  # which guesses nothing
+        return visit.render("sign_in/sign_in.html", 400, errors=errors, **shown)
+    # Counted before the password is verified, so guessing is limited, and so is the work it causes.
+    attempt = await count_attempt(visit.request, email)
+    user = await authenticate(email, password, is_known=attempt.is_known)
+    if user and await open_session(visit, user):
+        if kept:
+            return visit.render("sign_in/form_kept.html", path=next_path, fields=_read_kept(kept))
+        return visit.redirect(next_path or "/monitors")
+    errors = {"": REFUSALS["sign_in_refused"]}
+    refusal = visit.render("sign_in/sign_in.html", 400, errors=errors, **shown)
+    # Noted after the answer: only emails that somebody has are noted, and no time may tell which.
+    refusal.background = BackgroundTask(note_refusal, attempt)
+    return refusal
+
+
+async def sign_out(visit: Visit) -> Response:
+    """End this browser's session."""
+    assert visit.session  # noqa: S101 - only people who are signed in come here
+    async with transaction():
+        await end_session(visit.session.id)
+        await record(visit.team.id, visit.actor, Action.SIGNED_OUT)
+    visit.end_session()
+    return visit.redirect("/sign-in", notice="signed_out")
+
+
+async def open_session(visit: Visit, user: User) -> bool:
+    """Sign somebody in, and end the session that this browser had before.
+
+    False if they were removed, or got a new password, since they were authenticated.
+    """
+    browser = visit.request.headers.get("user-agent", "")
+    try:
+        token = await begin_session(user, browser, address=visit.address)
+    except Refused:
+        return False
+    if visit.session:
+        await end_session(visit.session.id)
+    visit.begin_session(token, user.email)
+    return True
+
+
+def _find_empty(email: str, password: str) -> dict[str, str]:
+    """Return what is missing, by field."""
+    missing = {} if email.strip() else {"email": REFUSALS["email_empty"]}
+    return missing if password else missing | {"password": REFUSALS["password_empty"]}
+
+
+def _read_next(path: str) -> str:
+    """Read which page of the app comes next; empty if the path is none of them."""
+    return path if _PATH.fullmatch(path) else ""
+
+
+def _read_kept(kept: str) -> list[tuple[str, str]]:
+    """Read what `Visit.keep_form` wrote. Raises Problem for text that it never writes."""
+    try:
+        return parse_pairs(kept.encode(), MAX_FIELDS)
+    except ValueError:
+        raise Problem("malformed_request") from None
+
+
+ROUTES = (
+    for_strangers("/sign-in", get=show_sign_in, post=sign_in),
+    for_everybody("/sign-out", post=sign_out),
+)
