@@ -8,16 +8,13 @@ Exits with 0 and the figures, or with 1 and every violation.
 from __future__ import annotations
 
 import argparse
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from contextlib import closing, contextmanager
 from pathlib import Path
-from random import Random, randrange
+from random import Random
 from sqlite3 import connect
 from typing import TYPE_CHECKING
 
@@ -28,9 +25,8 @@ from chaos import Target, faults_of_process
 from cluster import TEAM, WEBHOOK_SECRET, ClusterProcess, Operated, common_settings, judge_logs, watch
 from journal import Journal
 from real_servers import find_free_port
-from refusing_ports import hold_refusing_ports
 from replicas import Replicas
-from run import end_by_signal, join, print_figures, print_violations, start_thread
+from run import join, make_parser, report, start_thread
 from service_process import MONITORING
 
 if TYPE_CHECKING:
@@ -45,27 +41,13 @@ HEADERS = {"X-Webhook-Secret": WEBHOOK_SECRET}
 
 def main() -> int:
     """Run, print, and return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seconds", type=float, default=30.0, help="how long the service is broken")
-    parser.add_argument("--seed", type=int, default=randrange(2**32), help="seed of the run to repeat")
-    options = parser.parse_args()
-    hold_refusing_ports()
-    signal.signal(signal.SIGTERM, end_by_signal)
-    folder = Path(tempfile.mkdtemp(prefix="faults-embedded-"))
-    print(f"Seed {options.seed}; logs in {folder}", flush=True)
-    journal = Journal(folder / "faults.log")
-    with running_embedded(folder) as operated:
-        run(operated, folder / "monitoring.db", journal, options)
-    print_figures(journal)
-    if journal.violations:
-        print(f"\n{len(journal.violations)} VIOLATIONS (seed {options.seed}; logs in {folder})")
-        print_violations(journal)
-        return 1
-    shutil.rmtree(folder)
-    print(f"\nNo violation (seed {options.seed})")
-    return 0
+    options = make_parser(__doc__, seconds=30.0).parse_args()
+
+    def break_embedded(folder: Path, journal: Journal) -> None:
+        with running_embedded(folder) as operated:
+            run(operated, folder / "monitoring.db", journal, options)
+
+    return report(options.seed, break_embedded)
 
 
 @contextmanager

@@ -57,39 +57,49 @@ SHOWN_OF_ALIKE = 5
 
 def main() -> int:
     """Run, print, and return the exit status."""
-    options = read_options()
-    hold_refusing_ports()
-    signal.signal(signal.SIGTERM, end_by_signal)
-    folder = Path(tempfile.mkdtemp(prefix="faults-"))
-    print(f"Seed {options.seed}; logs in {folder}", flush=True)
-    journal = Journal(folder / "faults.log")
-    try:
-        with running_cluster(folder, options.translator) as cluster:
-            run(cluster, journal, options)
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    print_figures(journal)
-    if journal.violations:
-        print(f"\n{len(journal.violations)} VIOLATIONS (seed {options.seed}; logs in {folder})")
-        print_violations(journal)
-        return 1
-    shutil.rmtree(folder)
-    print(f"\nNo violation (seed {options.seed})")
-    return 0
-
-
-def read_options() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seconds", type=float, default=150.0, help="how long things are broken")
-    parser.add_argument("--seed", type=int, default=randrange(2**32), help="seed of the run to repeat")
+    parser = make_parser(__doc__, seconds=150.0)
     parser.add_argument(
         "--rate", type=float, default=10.0, help="deliveries a second, by all publishers together"
     )
     parser.add_argument("--translator", choices=["pseudo", "apertium"], default="pseudo")
-    return parser.parse_args()
+    options = parser.parse_args()
+
+    def break_cluster(folder: Path, journal: Journal) -> None:
+        with running_cluster(folder, options.translator) as cluster:
+            run(cluster, journal, options)
+
+    return report(options.seed, break_cluster)
+
+
+def make_parser(description: str | None, *, seconds: float) -> argparse.ArgumentParser:
+    """Make a parser of the options that every run has."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=seconds, help="how long things are broken")
+    parser.add_argument("--seed", type=int, default=randrange(2**32), help="seed of the run to repeat")
+    return parser
+
+
+def report(seed: int, run: Callable[[Path, Journal], None]) -> int:
+    """Run in a new folder, print the figures and the violations, and return the exit status."""
+    hold_refusing_ports()
+    signal.signal(signal.SIGTERM, end_by_signal)
+    folder = Path(tempfile.mkdtemp(prefix="faults-"))
+    print(f"Seed {seed}; logs in {folder}", flush=True)
+    journal = Journal(folder / "faults.log")
+    try:
+        run(folder, journal)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    print_figures(journal)
+    if journal.violations:
+        print(f"\n{len(journal.violations)} VIOLATIONS (seed {seed}; logs in {folder})")
+        print_violations(journal)
+        return 1
+    shutil.rmtree(folder)
+    print(f"\nNo violation (seed {seed})")
+    return 0
 
 
 def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None:
