@@ -13,12 +13,17 @@ class Work:
     """Work that tells when it begins, and ends when it is told to."""
 
     def __init__(self, company: Company, *, alone: bool) -> None:
+        self.is_to_be_alone = alone
         self.has_begun = False
         self.may_end = asyncio.Event()
-        self.task = asyncio.ensure_future(self._do(company, alone=alone))
+        self.task = asyncio.ensure_future(self._do(company))
 
-    async def _do(self, company: Company, *, alone: bool) -> None:
-        async with company.join(alone=alone):
+    async def needs_to_be_alone(self) -> bool:
+        await asyncio.sleep(0)  # as one who asks a database
+        return self.is_to_be_alone
+
+    async def _do(self, company: Company) -> None:
+        async with company.join(self.needs_to_be_alone):
             self.has_begun = True
             await self.may_end.wait()
 
@@ -73,4 +78,35 @@ async def test_work_that_no_longer_waits_to_be_alone_holds_up_nobody() -> None:
     later = Work(company, alone=False)
     assert await begin(later) == [True]
     await first.end()
+    await later.end()
+
+
+async def test_work_that_is_to_be_alone_after_its_wait_waits_for_all_other() -> None:
+    company = Company()
+    alone = Work(company, alone=True)
+    await let_others_run()
+    together, changed = Work(company, alone=False), Work(company, alone=False)
+    assert await begin(alone, together, changed) == [True, False, False]
+    changed.is_to_be_alone = True
+    await alone.end()
+    assert await begin(together, changed) == [True, False]
+    await together.end()
+    later = Work(company, alone=False)
+    assert await begin(changed, later) == [True, False]
+    await changed.end()
+    await later.end()
+
+
+async def test_work_that_need_not_be_alone_any_more_after_its_wait_goes_on_with_others() -> None:
+    company = Company()
+    first = Work(company, alone=False)
+    await let_others_run()
+    changed = Work(company, alone=True)
+    assert await begin(first, changed) == [True, False]
+    changed.is_to_be_alone = False
+    await first.end()
+    await let_others_run()
+    later = Work(company, alone=False)
+    assert await begin(changed, later) == [True, True]
+    await changed.end()
     await later.end()

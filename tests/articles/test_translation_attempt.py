@@ -25,7 +25,7 @@ from intercepted_messages import intercept_messages
 from monitoring.articles import claims
 from monitoring.articles.claims import claim_translation, needs_to_be_alone
 from monitoring.articles.corrections import list_segments
-from monitoring.articles.engine_runner import current_engine, open_engine
+from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.models import Translation, TranslationMemory
 from monitoring.articles.queueing import retry_failed
 from monitoring.articles.refusals import find_refusals
@@ -39,7 +39,6 @@ from monitoring.articles.translation.engines import (
 )
 from monitoring.articles.translation.memory_budget import MOST_BYTES
 from monitoring.articles.translation.translated_segments import segment_hash
-from monitoring.articles.translation_attempt import SharedReading
 from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:
@@ -350,29 +349,23 @@ class TestArticleThatIsTooDear:
         article = await deliver("Dear", content_html="<b>" * 400_000)
         assert await list_segments(article, "es") == []
 
-    @pytest.mark.parametrize(("small_bytes", "at_once"), [(-1, 1), (MOST_BYTES, 2)])
-    async def test_is_translated_into_one_locale_after_the_other_if_it_is_not_small(
-        self, small_bytes: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(("small_bytes", "attempted"), [(-1, 1), (MOST_BYTES, len(LOCALES))])
+    async def test_is_claimed_for_one_locale_after_the_other_if_it_is_not_small(
+        self, small_bytes: int, attempted: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("monitoring.articles.translation.article.SMALL_BYTES", small_bytes)
-        article = await deliver()
-        inside = most_inside = 0
-
-        async def translate_a_locale(reading: SharedReading) -> None:
-            nonlocal inside, most_inside
-            async with reading.to_translate(article):
-                inside += 1
-                most_inside = max(inside, most_inside)
-                for _ in range(100):
-                    await asyncio.sleep(0)
-                inside -= 1
-
-        async with open_engine(current_backends().settings, ObedientEngine()):
-            runner = current_engine()
-            assert runner
-            reading = SharedReading(runner)
-            await asyncio.gather(*(translate_a_locale(reading) for _ in LOCALES))
-        assert most_inside == at_once
+        article, gate = await deliver(), Gate()
+        async with open_engine(current_backends().settings, ObedientEngine(gate)):
+            working = asyncio.ensure_future(translate_article.function(str(article.id)))
+            await asyncio.to_thread(gate.reached.wait, 30)
+            async with asyncio.timeout(30):
+                while await Translation.filter(attempts=1).count() < attempted:
+                    pass
+            for _ in range(20):  # as many turns as a claim takes, several times over
+                assert await Translation.filter(attempts=1).count() == attempted
+            gate.opened.set()
+            await working
+        assert await states(article) == dict.fromkeys(LOCALES, "translated")
 
 
 class TestStoppedWorker:

@@ -1,9 +1,7 @@
 """Who may be worked on at the same time in one process."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 
@@ -19,12 +17,16 @@ class Company:
         self._is_alone = False
 
     @asynccontextmanager
-    async def join(self, *, alone: bool) -> AsyncIterator[None]:
-        """Wait until the work may begin, and keep others away meanwhile if it is to be alone."""
+    async def join(self, needs_to_be_alone: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
+        """Wait until the work may begin, and keep others away meanwhile if it is to be alone.
+
+        The question is asked again after each wait. Nobody else joins before the answer.
+        """
         async with self._changed:
-            await (self._wait_alone() if alone else self._changed.wait_for(self._is_open))
+            while not self._has_room(alone=(is_alone := await needs_to_be_alone())):
+                await self._wait(alone=is_alone)
             self._working += 1
-            self._is_alone = alone
+            self._is_alone = is_alone
         try:
             yield
         finally:
@@ -33,12 +35,12 @@ class Company:
             async with self._changed:
                 self._changed.notify_all()
 
-    async def _wait_alone(self) -> None:
-        self._waiting_alone += 1
-        try:
-            await self._changed.wait_for(lambda: not self._working)
-        finally:
-            self._waiting_alone -= 1
+    def _has_room(self, *, alone: bool) -> bool:
+        return not self._working if alone else not self._is_alone and not self._waiting_alone
 
-    def _is_open(self) -> bool:
-        return not self._is_alone and not self._waiting_alone
+    async def _wait(self, *, alone: bool) -> None:
+        self._waiting_alone += alone
+        try:
+            await self._changed.wait()
+        finally:
+            self._waiting_alone -= alone

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
+from functools import partial
 from uuid import UUID
 
 from monitoring.articles.claims import claim_translation, needs_to_be_alone
@@ -43,11 +45,13 @@ async def translate_article(article_id: str) -> None:
 
 async def _translate_due(article_id: str, runner: EngineRunner, reading: SharedReading) -> None:
     while True:
-        # The turn comes before the claim: if the process dies, what waits for a turn has not been attempted.
-        async with runner.company.join(alone=await needs_to_be_alone(UUID(article_id))):
-            claim = await claim_translation(UUID(article_id))
-            if claim is None:
-                return
-            delay_seconds = await attempt_translation(claim, runner, reading)
+        # Both turns come before the claim: if the process dies, what waits for one has not been attempted.
+        async with AsyncExitStack() as turn:
+            await turn.enter_async_context(reading.one_locale)
+            async with runner.company.join(partial(needs_to_be_alone, UUID(article_id))):
+                claim = await claim_translation(UUID(article_id))
+                if claim is None:
+                    return
+                delay_seconds = await attempt_translation(claim, runner, reading, turn)
         if delay_seconds is not None:
             await translate_article.send(article_id, delay_seconds=delay_seconds)

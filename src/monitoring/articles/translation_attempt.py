@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from datetime import timedelta
 
 from monitoring.articles.announcements import announce_translation
@@ -52,31 +52,23 @@ class TooMuchInEnglishError(PermanentEngineError):
 class SharedReading:
     """An article as the engine's threads read it: once for all the locales that are translated together.
 
-    So that an article's memory does not grow with the number of locales, those of one that is not small are
-    translated one after the other.
+    A locale is claimed, and the article read, while nobody else has `one_locale`. If the article is small,
+    others go on after that. Otherwise its memory would grow with the number of locales.
     """
 
     def __init__(self, runner: EngineRunner) -> None:
+        self.one_locale = asyncio.Lock()
         self._runner = runner
-        self._one_reader = asyncio.Lock()
-        self._one_locale = asyncio.Lock()
         self._revision: int | None = None
         self._source: SourceArticle | None = None
 
     async def read(self, article: Article) -> SourceArticle:
         """Read the article's revision, and note which segments it has."""
-        async with self._one_reader:
-            if self._source is None or self._revision != article.revision:
-                self._source = await self._read(article)
-                self._revision = article.revision
-            return self._source
-
-    @asynccontextmanager
-    async def to_translate(self, article: Article) -> AsyncIterator[SourceArticle]:
-        """Read the article, and wait for the locale's turn to translate it."""
-        source = await self.read(article)
-        async with nullcontext() if source.is_small else self._one_locale:
-            yield source
+        if self._source is None or self._revision != article.revision:
+            self._source = None  # two at once would take the memory of both
+            self._source = await self._read(article)
+            self._revision = article.revision
+        return self._source
 
     async def _read(self, article: Article) -> SourceArticle:
         source = await self._runner.read(article.payload)
@@ -85,14 +77,18 @@ class SharedReading:
 
 
 async def attempt_translation(
-    claim: TranslationClaim, runner: EngineRunner, reading: SharedReading
+    claim: TranslationClaim, runner: EngineRunner, reading: SharedReading, turn: AsyncExitStack
 ) -> float | None:
     """Translate and store, or note why not. Returns the seconds until the next attempt, if there is one.
 
+    `turn` is closed as soon as other locales may be translated at the same time.
     If the worker is stopped politely, the attempt is given back and does not count.
     """
     try:
-        async with claim.renewed(lease()), reading.to_translate(claim.article) as source:
+        async with claim.renewed(lease()):
+            source = await reading.read(claim.article)
+            if source.is_small:
+                await turn.aclose()
             translated = await _translate(claim, runner, source)
         await _store(claim, translated, runner)
     except asyncio.CancelledError:

@@ -12,8 +12,11 @@ import pytest
 
 from articles.translation.engines_of_tests import FunctionEngine, translate_article
 from monitoring.articles.translation.article import read_article
+from monitoring.articles.translation.memory_budget import MOST_BYTES, predict_bytes
+from monitoring.articles.translation.opaque import opaque_pattern
 
 SIZE = 62_500
+MEBIBYTE = 1024**2
 MEMORY_SIZE = 4_000
 KEPT_BY_OTHERS_BYTES = 200_000  # such as caches
 LIMIT_SECONDS = 2.5  # they take up to 0.5; quadratic time would be 15 seconds and more
@@ -90,6 +93,23 @@ MARKDOWN = {
     "emoji": "a :aa: ",
     "HTML blocks": "<p>a\n\n",
     "newlines": "\n",
+    "blanks before lines": " a\n",
+    "blanks behind lines": "a \n",
+    "headings of one letter": "# a\n",
+}
+WRITTEN_BY_PEOPLE = {
+    "a dense list": "- a\n",
+    "short paragraphs": "Yes, he said.\n\n",
+    "headings": "# A title\n\nSome words.\n\n",
+    "table rows": "| one | two | 3 |\n",
+    "links": "[a link](/page)\n",
+    "a list of links": "- [word](https://example.com/word) word\n",
+    "code blocks": "```\nfoo(bar)\n```\n\nwords:\n\n",
+    "code spans": "`a` and `b` are words. ",
+    "tasks": "- [ ] a word\n",
+    "a glossary": "**word** has this meaning\n\n",
+    "a poem": "some words of a line  \n",
+    "a changelog": "* mend `word` ([#12](https://example.com/12))\n",
 }
 
 
@@ -104,6 +124,13 @@ def count_calls(work: Callable[[], None]) -> int:
     profile = cProfile.Profile()
     profile.runcall(work)
     return sum(entry.callcount for entry in profile.getstats())
+
+
+@pytest.mark.embedded("nothing is kept anywhere: once is enough")
+@pytest.mark.parametrize("unit", WRITTEN_BY_PEOPLE.values(), ids=WRITTEN_BY_PEOPLE)
+def test_a_mebibyte_that_people_write_is_within_the_budget(unit: str) -> None:
+    text = (unit * (MEBIBYTE // len(unit) + 1))[:MEBIBYTE]
+    assert predict_bytes(text, is_markdown=True, opaque=opaque_pattern()) <= MOST_BYTES
 
 
 @pytest.mark.embedded("nothing is kept anywhere: once is enough")

@@ -58,8 +58,8 @@ class Atom(NamedTuple):  # made in a third of a frozen dataclass's time
     block: int = 0
 
 
-def assemble(atoms: Sequence[Atom]) -> Template:
-    """Make the template. Its verbatim text is the text of the atoms."""
+def assemble(atoms: Iterable[Atom]) -> Template:
+    """Make the template. Its verbatim text is the text of the atoms, of which few are kept at a time."""
     template: list[Piece] = []
     for stretch, end in _split_at_breaks(_close_opaque_elements(atoms)):
         template += _assemble_stretch(stretch)
@@ -110,28 +110,26 @@ def _only_words(atom: Atom) -> Template | None:
     return tuple(piece for piece in (before, segment, after) if piece)
 
 
-def _close_opaque_elements(atoms: Sequence[Atom]) -> Iterator[Atom]:
+def _close_opaque_elements(atoms: Iterable[Atom]) -> Iterator[Atom]:
     """Make one atom of each opaque element; one that is never closed reaches to the end.
 
     Only its start tag may have words, such as a title.
     """
-    position = 0
-    while position < len(atoms):
-        atom = atoms[position]
-        if not (atom.kind is Kind.OPEN and atom.is_opaque):
-            yield atom
-            position += 1
-            continue
-        end, depth = position + 1, 1
-        while end < len(atoms) and depth:
-            if atoms[end].name == atom.name:
-                depth += {Kind.OPEN: 1, Kind.CLOSE: -1}.get(atoms[end].kind, 0)
-            end += 1
-        element = atoms[position:end]
-        is_inline = atom.is_inline and not depth and all(part.kind is not Kind.BREAK for part in element)
-        content = "".join(verbatim(part.raw) for part in element[1:])
-        yield Atom(Kind.SOLID if is_inline else Kind.BREAK, (*atom.raw, content), block=atom.block)
-        position = end
+    remaining = iter(atoms)
+    for atom in remaining:
+        yield _opaque_element(atom, remaining) if atom.kind is Kind.OPEN and atom.is_opaque else atom
+
+
+def _opaque_element(start: Atom, remaining: Iterator[Atom]) -> Atom:
+    content: list[str] = []
+    is_inline, depth = start.is_inline, 1
+    while depth and (atom := next(remaining, None)):
+        if atom.name == start.name:
+            depth += {Kind.OPEN: 1, Kind.CLOSE: -1}.get(atom.kind, 0)
+        is_inline &= atom.kind is not Kind.BREAK
+        content.append(verbatim(atom.raw))
+    kind = Kind.SOLID if is_inline and not depth else Kind.BREAK
+    return Atom(kind, (*start.raw, "".join(content)), block=start.block)
 
 
 def _break_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:

@@ -33,7 +33,7 @@ TRANSLATED_ATTRIBUTES = frozenset(("alt", "aria-label", "placeholder", "title"))
 
 def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
     """Find the segments of an HTML document or fragment, however malformed."""
-    return assemble(list(html_atoms(source, brand_names)))
+    return assemble(html_atoms(source, brand_names))
 
 
 def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -> Iterator[Atom]:

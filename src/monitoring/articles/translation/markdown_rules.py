@@ -61,7 +61,7 @@ def ask_less(parser: MarkdownIt, beginnings: Mapping[str, str], note_markup: Not
 
 def parse_blocks(source: str, parser: MarkdownIt, environment: dict[str, Any]) -> list[Token]:
     """Parse the blocks of a source whose lines end with a line feed."""
-    state = _State(source, parser, environment, [])
+    state = _State(source, parser, environment)
     parser.block.tokenize(state, 0, state.lineMax)
     return state.tokens
 
@@ -90,8 +90,18 @@ class _Token(Token):
 
 
 class _State(StateBlock):
+    """A state whose tokens are shared where they are alike.
+
+    Of a megabyte of short lines there are a million tokens, most of which say only that a paragraph or an
+    item begins or ends. Only the last token is still written to. The `map` of a shared one means nothing.
+    """
+
     # What was asked of the lines behind `asked_at` tokens, as `lheading` and then `paragraph` do.
     asked_at = asked_until = last_inside = first_outside = -1
+
+    def __init__(self, source: str, parser: MarkdownIt, environment: dict[str, Any]) -> None:
+        super().__init__(source, parser, environment, [])
+        self._alike: dict[tuple[str, str, str, int], Token] = {}
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         token = _Token(ttype, tag, nesting)
@@ -101,8 +111,15 @@ class _State(StateBlock):
         token.level = self.level
         if nesting > 0:
             self.level += 1
+        if self.tokens:
+            self.tokens[-1] = self._shared(self.tokens[-1])
         self.tokens.append(token)
         return token
+
+    def _shared(self, token: Token) -> Token:
+        if not token.nesting or token.attrs or token.content:
+            return token
+        return self._alike.setdefault((token.type, token.tag, token.info, token.level), token)
 
 
 class _RulesAsOne(Ruler[Rule], Generic[Rule]):

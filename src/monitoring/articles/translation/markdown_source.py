@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from typing import Any
 
 from markdown_it.token import Token
@@ -26,7 +25,7 @@ def read_markdown(source: str, brand_names: tuple[str, ...] = ()) -> tuple[Templ
     """
     body = source[front_matter_length(source) :]
     scanner = _MarkdownScanner(body, brand_names)
-    template = assemble(list(scanner.atoms()))
+    template = assemble(scanner.atoms())
     front_matter = source[: front_matter_length(source)]
     return (front_matter, *template), SourceStructure(body, scanner.structure)
 
@@ -41,8 +40,7 @@ class _MarkdownScanner:
     def __init__(self, source: str, brand_names: tuple[str, ...]) -> None:
         self._source = source
         self._brand_names = brand_names
-        self._lines = _LINE.findall(source)
-        self._line_starts = [0, *accumulate(map(len, self._lines))]
+        self._line_starts = [0, *(line.end() for line in _LINE.finditer(source))]
         self._environment: dict[str, Any] = {}
         self.structure = Structure()
 
@@ -93,7 +91,7 @@ class _MarkdownScanner:
     ) -> tuple[int, int, list[Atom]]:
         if floor is None and (words := words_of_one_line(token.content, children, self._brand_names, block)):
             number = (token.map or (0, 0))[0]
-            line = self._lines[number].rstrip()
+            line = self._line(number)
             if line.endswith(token.content):
                 end = self._line_starts[number] + len(line)
                 return end - len(token.content), end, [words]
@@ -106,13 +104,16 @@ class _MarkdownScanner:
         is_whole = "".join(verbatim(atom.raw) for atom in atoms) == self._source[start:end]
         return start, end, atoms if is_whole else []
 
+    def _line(self, number: int) -> str:
+        return self._source[self._line_starts[number] : self._line_starts[number + 1]].rstrip()
+
     def _places(self, token: Token, floor: int | None) -> list[tuple[int, int]]:
         """Map the first character of each line to its place in the source; cells have a `floor`."""
         places: list[tuple[int, int]] = []
         position = 0
         for number, content_line in enumerate(token.content.split("\n"), start=(token.map or (0, 0))[0]):
             words = content_line.strip(" \t")
-            line = self._lines[number].rstrip()
+            line = self._line(number)
             line_start = self._line_starts[number]
             if floor is None and line.endswith(words.rstrip()):
                 column = len(line) - len(words.rstrip())

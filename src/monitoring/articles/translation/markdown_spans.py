@@ -81,7 +81,6 @@ class _PlacingState(StateInline):
     def pushPending(self) -> Token:  # noqa: N802 - markdown-it's name
         token = words(self.pending)
         token.level = self.pendingLevel
-        token.meta = {}
         self.tokens.append(token)
         self.pending = ""
         return token
@@ -96,6 +95,8 @@ def _note_places(state: StateInline, start: int, known_count: int) -> None:
     """Note where the new tokens stand, of markup that begins at `start`."""
     end = state.pos
     for token in reversed(state.tokens[known_count:]):
+        if not token.meta:
+            continue  # words before it
         if token.type == "text" and token.content and token.content[0] in "*_~":
             token.meta.setdefault("span", (end - len(token.content), end))  # a run of delimiters
             end -= len(token.content)

@@ -20,19 +20,20 @@ _LONGEST_SEARCHED_AT_ONCE = 4_000
 
 _TEXT_BYTES = 40  # of each character: the text is copied, and cut into lines and words
 _DOCUMENT_BYTES = 3_000  # of each text, however short
-_OPAQUE_BYTES = 1_500  # of what is never translated, and the words beside it
+_OPAQUE_BYTES = 1_000  # of what is never translated, and the words beside it
 _MARKDOWN_BYTES = {
-    **dict.fromkeys("\r\n", 1_600),  # a paragraph, or a hard break and the words behind it
-    **dict.fromkeys("-+>.)", 850),  # a list or a quotation in another one
-    **dict.fromkeys("*_~", 1_200),
-    "#": 850,
-    "`": 850,  # half of a code span
-    "\\": 1_100,
-    "&": 1_100,
+    **dict.fromkeys("\r\n", 650),  # a line of its own
+    **dict.fromkeys(("\n\n", "\r\r", "\n\r"), 150),  # a paragraph
+    **dict.fromkeys((" \n", " \r", "\n ", "\r ", "\n\t", "\r\t"), 600),  # a hard break
+    **dict.fromkeys("-+>.)#", 600),  # a list or a quotation in another one, a heading
+    **dict.fromkeys("*_~", 700),
+    "`": 620,  # half of a code span
+    "\\": 650,
+    "&": 700,
     "<": 2_000,
-    "[": 2_500,
-    "!": 1_500,
-    "|": 1_500,
+    "[": 1_500,
+    "!": 800,
+    "|": 800,
 }
 _HTML_BYTES = {**dict.fromkeys("\r\n", 700), "<": 1_400, "=": 700}
 
@@ -50,7 +51,7 @@ def predict_bytes(text: str, *, is_markdown: bool, opaque: re.Pattern[str] | Non
     `opaque` matches what is never translated. Plain text counts as HTML, since it may be read as such.
     """
     costs = _MARKDOWN_BYTES if is_markdown else _HTML_BYTES
-    of_markup = sum(text.count(character) * cost for character, cost in costs.items())
+    of_markup = sum(text.count(beginning) * cost for beginning, cost in costs.items())
     of_opaque = _OPAQUE_BYTES * (_count(opaque, text) if opaque else 0)
     return _DOCUMENT_BYTES + len(text) * _TEXT_BYTES + of_markup + of_opaque
 
