@@ -20,8 +20,8 @@ from monitoring.backends.repeating import repeat
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.settings import Settings
-from monitoring.web.answering import ServerStopped
 from monitoring.web.application import build_contract_app
+from monitoring.web.errors import ServerStopped
 from monitoring.web.replies import Reply, notes_of
 
 

@@ -112,7 +112,7 @@ def store(service: RunningService, article_id: str, locale: str, payload: Any, *
 
 
 def sentence(service: RunningService, name: str) -> str:
-    body: Any = service.app.contract.catalogue.reply(name).json_value()
+    body: Any = service.app.contract.catalogue.respond(name).body
     return str(body["error"])
 
 

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from monitoring.contract.document import Document, Node, load_document
-from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
+from monitoring.contract.problems import Problem
 from monitoring.web.application import (
     ContractApp,
     Readiness,
@@ -14,6 +14,7 @@ from monitoring.web.application import (
     build_contract_app,
     log_refusal,
 )
+from monitoring.web.errors import ProblemMiddleware
 from monitoring.web.security import SecurityHandler
 
 MAX_BODY_BYTES = 200_000
@@ -57,6 +58,11 @@ def build_bakery(document: Document | None = None, readiness: Readiness = always
 def build_closed_bakery(answer: ASGIApp) -> ContractApp:
     """Build a bakery that starts and stops like any other, and leaves its requests to somebody else."""
     bakery = build_bakery()
-    replies = ProblemReplies(bakery.document, bakery.catalogue, {}, log_refusal)
-    bakery.serve_http = ProblemAnswers(answer, replies=replies)
+    bakery.serve_http = ProblemMiddleware(
+        answer,
+        document=bakery.document,
+        catalogue=bakery.catalogue,
+        problem_names={},
+        note_refusal=log_refusal,
+    )
     return bakery

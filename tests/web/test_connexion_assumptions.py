@@ -57,7 +57,7 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
     assert names == [
         "LifespanMiddleware",
         "RequestTelemetry",
-        "ProblemAnswers",
+        "ProblemMiddleware",
         "StrictRouting",
         "Security",
         "Endpoints",

@@ -24,7 +24,7 @@ from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
-from monitoring.contract.bodies import FORM, receive_body, shorten_header
+from monitoring.contract.bodies import FORM, shorten_header
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
@@ -33,6 +33,7 @@ from monitoring.contract.urlencoding import parse_pairs
 from monitoring.members.models import Role, Session, User
 from monitoring.members.sessions import Standing, find_session
 from monitoring.settings import Settings
+from monitoring.web.bodies import receive_body
 
 Form = ImmutableMultiDict[str, str]
 

@@ -10,11 +10,12 @@ from starlette.types import Receive, Scope, Send
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Document, DocumentError
-from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
+from monitoring.contract.problems import Problem
 from monitoring.contract.skeleton import make_skeleton
 from monitoring.contract.validation import rules_of
 from monitoring.web.connexion_bridge import ConnexionApp, Lifespan
 from monitoring.web.endpoint import Endpoint, Handler
+from monitoring.web.errors import ProblemMiddleware
 from monitoring.web.replies import Reply
 from monitoring.web.routing import judge_encoded_path
 from monitoring.web.security import SecurityHandler
@@ -77,7 +78,6 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
     """
     _demand_handlers(document, security_map)
     catalogue = Catalogue(document)
-    replies = ProblemReplies(document, catalogue, problem_names or {}, note_refusal)
     validation = rules_of(document)
 
     def locate_handler(operation_id: str) -> str:
@@ -94,7 +94,13 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
         max_body_bytes,
         layers=[
             RequestTelemetry,
-            partial(ProblemAnswers, replies=replies),
+            partial(
+                ProblemMiddleware,
+                document=document,
+                catalogue=catalogue,
+                problem_names=problem_names or {},
+                note_refusal=note_refusal,
+            ),
         ],
         lifespan=lifespan,
         locate_handler=locate_handler,

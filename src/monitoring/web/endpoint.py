@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from monitoring.contract.bodies import RequestBody, receive_body
+from monitoring.contract.bodies import RequestBody
 from monitoring.contract.document import Document, DocumentError, Operation
 from monitoring.contract.parameters import Parameters
 from monitoring.contract.problems import Problem
 from monitoring.contract.responses import Responses
 from monitoring.contract.validation import BrokenPromise, Validation
+from monitoring.web.bodies import receive_body
 from monitoring.web.replies import Reply, notes_of, send_reply
 from monitoring.web.security import caller_of
 
@@ -71,9 +72,11 @@ class Endpoint:
         if self._precondition:
             await self._precondition(**_situation(scope, receive, self._precondition_wants))
         try:
-            arguments = self._absent | self._parameters.read(scope)
+            arguments = self._absent | self._parameters.read(
+                scope.get("path_params", {}), scope["query_string"], scope["headers"]
+            )
             if self._body.is_expected:
-                arguments["body"] = self._body.read(await receive_body(scope, receive), scope)
+                arguments["body"] = self._body.read(await receive_body(scope, receive), scope["headers"])
         except Problem as problem:
             raise problem.renamed(self._problem_names) from None
         for name in self._unwanted:
@@ -82,7 +85,8 @@ class Endpoint:
             arguments |= _situation(scope, receive, self._wanted)
         reply = await self._handler(**arguments)
         try:
-            self._responses.check(reply, notes_of(scope).headers)
+            header_names = {*notes_of(scope).headers, *reply.headers}
+            self._responses.check(reply.status, header_names, reply.media_type, reply.json_value)
         except BrokenPromise as broken:
             log.error("%s answered against the document: %s", self._operation_id, broken)  # noqa: TRY400
             raise Problem("internal_error") from None

@@ -39,6 +39,7 @@ from uvicorn.server import Server
 from monitoring.contract.catalogue import Catalogue
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
 from monitoring.web.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
+from monitoring.web.replies import Reply
 from monitoring.web.slow_clients import Watch
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ class WebServer(Server):
 
 def protocol_for(catalogue: Catalogue, limits: ConnectionLimits | None = None) -> type[ContractProtocol]:
     """Return the protocol class for `uvicorn.Config(http=...)` that answers with a catalogue's errors."""
-    reply = catalogue.reply("malformed_request")
+    response = catalogue.respond("malformed_request")
+    reply = Reply(response.body, response.status, response.headers)
     payload = reply.payload()
     fields = [
         *reply.raw_headers(payload),

@@ -190,7 +190,7 @@ async def _find_stored(visit: Visit, article: Article, translation: Translation)
     except StorageUnavailable:
         is_configured = visit.settings.blog_storage_url is not None
         name = "service_unavailable" if is_configured else "blog_storage_not_configured"
-        return _Stored(problem=visit.catalogue.reply(name).json_value()["error"])
+        return _Stored(problem=visit.catalogue.respond(name).body["error"])
 
 
 async def find_article_of(visit: Visit) -> Article:

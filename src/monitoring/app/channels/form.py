@@ -119,7 +119,7 @@ def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> 
 
 
 def _place(problem: Problem, catalogue: Catalogue, channel_type: str) -> tuple[str, str]:
-    sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
+    sentence = catalogue.respond(problem.name, problem.headers, problem.values).body["error"]
     path, _, words = sentence.partition(": ")
     name, _, _ = path.partition(".")
     if path.startswith("routing."):

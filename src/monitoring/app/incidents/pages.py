@@ -166,7 +166,7 @@ async def write_note(visit: Visit) -> Response:
         request = ("app", "write_note", str(incident.id), given)
         await act_once(visit.team.id, f"app-{form_id}", request, write)
     except Problem as problem:
-        reply = visit.catalogue.reply(problem.name, problem.headers, problem.values)
+        reply = visit.catalogue.respond(problem.name, problem.headers, problem.values)
         words, status = (
             reply.body["error"].removeprefix("text: "),
             visit.catalogue.templates[problem.name].status,

@@ -120,7 +120,7 @@ def place_problem(problem: Problem, catalogue: Catalogue, typed: Typed) -> Texts
 
 
 def _place(problem: Problem, catalogue: Catalogue, typed: Typed) -> tuple[str, str]:
-    sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
+    sentence = catalogue.respond(problem.name, problem.headers, problem.values).body["error"]
     path, _, words = sentence.partition(": ")
     name, _, entry = path.partition(".")
     if name not in LABELS:

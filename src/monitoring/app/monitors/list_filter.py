@@ -49,7 +49,7 @@ def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
     """Return what is wrong with a filter, by field."""
     placed: dict[str, str] = {}
     for each in (problem, *problem.others):
-        sentence = catalogue.reply(each.name, each.headers, each.values).body["error"]
+        sentence = catalogue.respond(each.name, each.headers, each.values).body["error"]
         field, _, words = sentence.partition(": ")
         placed.setdefault(field, capitalize(words))
     return placed
