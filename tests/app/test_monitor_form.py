@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
+from monitoring.app.form_fields import WHOLE_FORM
 from monitoring.app.monitors.form import (
-    WHOLE_FORM,
     complete_form,
     echo_form,
     patch_from,

@@ -220,14 +220,14 @@ class Visit:
         typed = [(name, text) for name, text in self._form.multi_items() if name != "csrf_token"]
         return urlencode([(name, text) for name, text in typed if "password" not in name])
 
-    def find_form_id(self) -> str | None:
+    def find_form_id(self) -> UUID | None:
         """Return the id in the address of a page with a form that makes something; None if it is none.
 
         It stands in the address so that whoever comes back finds the form that was sent, and not a fresh one
         that would make a second thing.
         """
         try:
-            return str(read_form_id(self.query.get("form", "")))
+            return read_form_id(self.query.get("form", ""))
         except Problem:
             return None
 
@@ -248,7 +248,7 @@ class Visit:
         What says that a form is wrong is kept for the browser's Back, and so is what says `is_kept=True`.
         """
         # A browser cannot come back to the answer of a form, but to a page.
-        place = context.pop("place", None) or (self._pages.locate(self.path) if self._is_form else None)
+        place = context.pop("place", None) or (self._pages.locate(self.path) if self.is_form else None)
         is_kept = context.pop("is_kept", status >= HTTPStatus.BAD_REQUEST)
         self.place_of_answer = place if is_kept and self.keeps_answers else None
         # A page that is followed in another tab would take the notice away from the page it is for.
@@ -287,7 +287,7 @@ class Visit:
         """Return the address of the app's page that led here; None if no other page did."""
         came_from = urlsplit(self.request.headers.get("referer", ""))
         is_ours = came_from.path.startswith(self._pages.locate("/"))
-        is_elsewhere = self._is_form or came_from.path != self._pages.locate(self.path)
+        is_elsewhere = self.is_form or came_from.path != self._pages.locate(self.path)
         if not is_ours or not is_elsewhere:
             return None
         return f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
@@ -298,7 +298,8 @@ class Visit:
         return self.request.headers.get("sec-fetch-site") == "same-origin"
 
     @property
-    def _is_form(self) -> bool:
+    def is_form(self) -> bool:
+        """Whether a form was sent."""
         return self.request.method == "POST"
 
     def locate(self, path: str, **query: str | int | None) -> str:
