@@ -54,8 +54,8 @@ def sentences_of(
     """
     placed: dict[str, str] = {}
     for each in (problem, *problem.others):
-        reply = catalogue.respond(each.name, each.headers, each.values)
-        field, words = place(each, reply.json_value()["error"])
+        response = catalogue.respond(each.name, each.headers, each.values)
+        field, words = place(each, response.body["error"])
         placed.setdefault(field, words)
     return placed
 
