@@ -16,8 +16,10 @@ import yaml
 sys.path.append(str(Path(__file__).parents[1]))  # where `alone` is
 
 from monitoring.cli.stopping import collect_seldom
-from monitoring.contract.document import Document, load_document
+from monitoring.contract.document import Document, Json, load_document
 from monitoring.web.application import ContractApp, build_contract_app
+from monitoring.web.endpoint import Act
+from monitoring.web.replies import Reply
 from monitoring.web.uvicorn_bridge import protocol_for
 
 SERVED = {"/api/monitors": "post", "/api/monitors/{monitor_id}": "get"}
@@ -53,8 +55,17 @@ def _keep_statuses(operation: Any, responses: dict[str, Any]) -> None:
 def build() -> ContractApp:
     """Build the application."""
     return build_contract_app(
-        read_document(), security_map={}, max_body_bytes=1_048_576, handlers_package="alone"
+        read_document(),
+        security_map={},
+        max_body_bytes=1_048_576,
+        idempotency=act_always,
+        handlers_package="alone",
     )
+
+
+async def act_always(_caller: object, _key: str | None, _request: tuple[Json, ...], act: Act) -> Reply:
+    """Act, because nothing is stored."""
+    return await act()
 
 
 def main() -> None:

@@ -15,6 +15,6 @@ async def get_monitor(monitor_id: str) -> Reply:  # noqa: ARG001 - reading the p
     return Reply(orjson.dumps(MONITOR), headers={"ETag": '"1"'})
 
 
-async def create_monitor(body: dict[str, Any], idempotency_key: str | None = None) -> Reply:  # noqa: ARG001
+async def create_monitor(body: dict[str, Any]) -> Reply:
     """Answer what was sent, as if it had been created."""
     return Reply(MONITOR | body, 201, {"ETag": '"1"', "Location": LOCATION})
