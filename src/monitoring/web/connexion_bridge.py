@@ -1,11 +1,13 @@
 """The only file that imports Connexion, which loads the document, routes, secures and builds the stack.
 
 Connexion's own validation answers some hostile requests with 500 (decision 1), so ours takes the place of
-its innermost part. Middleware, `RoutedMiddleware`, resolving and security handlers are documented. These
-names and habits of Connexion 3.3 are not, and tests/web/test_connexion_assumptions.py checks them one by one:
+its innermost part. That takes names and habits of Connexion 3.3 that it does not document, which
+tests/web/test_connexion_assumptions.py checks one by one:
 
 - `ConnexionMiddleware._build_middleware_stack` returns the outermost part and the list of all. `app` is that
   part, and `middleware_stack` says whether it was built. `__call__` puts itself into the scope as `app`.
+- `RoutedMiddleware`, `RoutedAPI`: for each operation of the document, `make_operation` returns what serves
+  it. A part passes on requests that were routed to none.
 - `RoutingMiddleware` has a `router` of Starlette's, which mounts one router for the document. It leaves what
   it found in `extensions` of the scope, under `ROUTING_CONTEXT`, and path parameters as Starlette does.
 - `SecurityOperation`: `verification_fn` is what `verify_security` of its factory makes of a function for each
