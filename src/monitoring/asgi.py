@@ -19,6 +19,7 @@ from monitoring.backends.readiness import SignsOfLife, open_signs_of_life
 from monitoring.backends.repeating import repeat
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
+from monitoring.idempotency.service import act_once_for_caller
 from monitoring.settings import Settings
 from monitoring.web.application import build_contract_app
 from monitoring.web.errors import ServerStopped
@@ -38,6 +39,7 @@ class MonitoringService:
             published_document(),
             security_map=SECURITY_HANDLERS,
             max_body_bytes=settings.max_body_bytes,
+            idempotency=act_once_for_caller,
             lifespan=self._open,
             problem_names=dict.fromkeys((BackendUnavailable, ServerStopped), "service_unavailable"),
             note_refusal=partial(note_refusal, "request"),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.document import Document, Node, load_document
 from monitoring.contract.problems import Problem
@@ -55,14 +55,19 @@ def build_bakery(document: Document | None = None, readiness: Readiness = always
     )
 
 
-def build_closed_bakery(answer: ASGIApp) -> ContractApp:
-    """Build a bakery that starts and stops like any other, and leaves its requests to somebody else."""
-    bakery = build_bakery()
-    bakery.serve_http = ProblemMiddleware(
-        answer,
-        document=bakery.document,
-        catalogue=bakery.catalogue,
-        problem_names={},
-        note_refusal=log_refusal,
-    )
-    return bakery
+class ClosedBakery:
+    """A bakery that starts and stops like any other, and leaves its requests to somebody else."""
+
+    def __init__(self, answer: ASGIApp) -> None:
+        self._bakery = build_bakery()
+        self.catalogue = self._bakery.catalogue
+        self._closed = ProblemMiddleware(
+            answer,
+            document=self._bakery.document,
+            catalogue=self.catalogue,
+            problem_names={},
+            note_refusal=log_refusal,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (self._closed if scope["type"] == "http" else self._bakery)(scope, receive, send)

@@ -31,9 +31,9 @@ class Parameters:
         self._absent = {item["name"]: item["x-absent"] for item in operation.parameters if "x-absent" in item}
 
     @property
-    def names(self) -> set[str]:
-        """The arguments that `read` can give."""
-        return {*self._path.schemas, *self._argument_names.values()}
+    def names(self) -> list[str]:
+        """The arguments that `read` can give: those of the path first, in the order of the document."""
+        return [*self._path.schemas, *self._argument_names.values()]
 
     def read(self, path: Mapping[str, str], query_string: bytes, headers: Headers) -> dict[str, Json]:
         """Read, cast, validate and fill in defaults; raises Problem."""
