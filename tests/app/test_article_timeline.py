@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
-from monitoring.app.articles.timeline import BURST, tell_article
+from monitoring.app.articles.timeline import BURST, build_article_timeline
 from monitoring.app.incidents.timeline import Entry, Tone
 from monitoring.articles.models import Happening, HistoryEntry
 
@@ -33,7 +33,7 @@ def test_what_is_alike_is_one_entry_until_something_else_happens() -> None:
         failed(4 * minute + BURST, "pt"),
         failed(5 * minute + BURST, "fr"),
     ]
-    assert tell_article(article, history, [], []) == [
+    assert build_article_timeline(article, history, [], []) == [
         Entry(NOW + 5 * minute + BURST, "Given up: French", "No words", tone=Tone.BAD),
         Entry(NOW + 4 * minute + BURST, "Given up: Portuguese, Spanish", "No words", tone=Tone.BAD),
         Entry(NOW + 3 * minute, "Revision 2 received from the publisher", ""),

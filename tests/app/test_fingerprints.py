@@ -119,7 +119,7 @@ async def mute(monitor: Monitor) -> None:
 
 
 TEAM, CHECKS, MONITOR, INCIDENT = Source.TEAM, Source.CHECKS, Source.MONITOR, Source.INCIDENT
-TOLD, CHANNELS, CHANNEL, WINDOWS = Source.TOLD, Source.CHANNELS, Source.CHANNEL, Source.WINDOWS
+TOLD, CHANNELS, CHANNEL, WINDOWS = Source.DELIVERIES, Source.CHANNELS, Source.CHANNEL, Source.WINDOWS
 
 
 async def test_what_is_sent_again_and_delivered_between_two_looks_moves_its_fingerprints() -> None:

@@ -14,7 +14,7 @@ from app.visitor import Visitor, read_text
 from history.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from monitoring.app.monitors import list_view
-from monitoring.app.monitors.summary import NAMED
+from monitoring.app.monitors.status_summary import NAMED
 from monitoring.audit.actors import Actor, key_holder
 from monitoring.incidents.models import Incident
 from monitoring.incidents.responding import acknowledge

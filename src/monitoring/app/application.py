@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from monitoring.app.account import pages as account
 from monitoring.app.articles import corrections
 from monitoring.app.articles import pages as articles
-from monitoring.app.audit import pages as audit
+from monitoring.app.audit import pages as audit_log
 from monitoring.app.channels import deliveries, email_readers
 from monitoring.app.channels import pages as channels
 from monitoring.app.errors import ErrorPages
@@ -68,7 +68,7 @@ SUBJECTS = (
     maintenance,
     members,
     account,
-    audit,
+    audit_log,
 )
 
 

@@ -42,7 +42,7 @@ class ErrorPages(ErrorMiddleware):
             note_refusal("request", error)
 
     async def reply(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with a page."""
+        """Send the page of an error."""
         answer = await self._write(scope["visit"], error)
         await answer(scope, receive, send)
 

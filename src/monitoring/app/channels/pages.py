@@ -14,12 +14,12 @@ from monitoring.app.channels.routing_form import (
     DELAYS,
     REMINDERS,
     describe_routing,
-    with_present,
+    include_present,
 )
 from monitoring.app.forms import EditForm, create_once
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
-from monitoring.app.monitors.choices import offer_monitors
+from monitoring.app.monitors.choices import list_monitor_choices
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Form, Visit
 from monitoring.audit.actions import Action
@@ -107,7 +107,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return visit.redirect(LIST, notice="channel_updated")
 
     async def explain(self, visit: Visit, problem: Problem, typed: ChannelForm) -> dict[str, str]:
-        """Return what is wrong by field, the address included, which nobody has judged yet: it comes last."""
+        """Return what is wrong by field. The address is judged last, so perhaps it was not judged yet."""
         errors = channel_form.place_problem(problem, visit.catalogue, typed.type)
         try:
             await demand_reachable({"url": "" if "url" in errors else typed.texts.get("url", "").strip()})
@@ -123,9 +123,9 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
             "hint": hint,
             "fields": channel_form.fields_of(typed.type),
             "events": EVENTS,
-            "offered": await offer_monitors(visit.team.id, typed.monitor_ids),
-            "delays": with_present(DELAYS, typed.texts.get("routing_delay_seconds", "")),
-            "reminders": with_present(REMINDERS, typed.texts.get("routing_reminder_interval_seconds", "")),
+            "offered": await list_monitor_choices(visit.team.id, typed.monitor_ids),
+            "delays": include_present(DELAYS, typed.texts.get("routing_delay_seconds", "")),
+            "reminders": include_present(REMINDERS, typed.texts.get("routing_reminder_interval_seconds", "")),
         }
 
     def query(self, _: Visit, typed: ChannelForm) -> dict[str, str]:
@@ -134,14 +134,14 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
 
 
 async def test_channel(visit: Visit) -> Response:
-    """Send a test, and show what came of it."""
+    """Send a test, and show its outcome."""
     channel = await _get_channel(visit)
     delivery = await _wait_for_attempt(await _queue_test(visit, channel))
     return visit.render("channels/tested.html", channel=channel, delivery=delivery)
 
 
 async def test_routes(visit: Visit) -> Response:
-    """Send a test to every channel that is told of a monitor, and show what came of each."""
+    """Send a test to every channel that gets notifications about a monitor, and show the outcomes."""
     monitor = await get_monitor(visit.team.id, visit.read_id("monitor_id"))
     told = await service.find_told_channels(visit.team.id, monitor.id)
     queued = [await _queue_test(visit, channel) for channel in told]

@@ -40,7 +40,7 @@ SCOPE_WORDS = {
         "Correct translations segment by segment, if whoever runs the service lets your team.",
     ),
 }
-"""What each scope allows, in words: a title and a sentence."""
+"""What each scope allows: a title and a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class KeyForms(CreateForm[KeyForm]):
         )
 
     async def context(self, _visit: Visit, _typed: KeyForm) -> dict[str, object]:
-        """Return the scopes in words."""
+        """Return the labels of the scopes."""
         return {"scope_words": SCOPE_WORDS}
 
     async def explain(self, _visit: Visit, problem: Problem, _typed: KeyForm) -> dict[str, str]:
@@ -144,7 +144,7 @@ class KeyForms(CreateForm[KeyForm]):
 
 
 async def ask_to_revoke(visit: Visit) -> Response:
-    """Ask before revoking a key. Say what revoking does and whether the key is still in use."""
+    """Ask before revoking a key. Show what revoking does and whether the key is still in use."""
     return await _render_revocation(visit, await find_key_of(visit, visit.path_params["client_id"]))
 
 

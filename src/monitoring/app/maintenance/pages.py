@@ -8,14 +8,14 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from monitoring.app.channels.routing_form import with_present
+from monitoring.app.channels.routing_form import include_present
 from monitoring.app.forms import EditForm, create_once
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
 from monitoring.app.maintenance import form as maintenance_form
 from monitoring.app.maintenance.form import Texts, Typed
 from monitoring.app.maintenance.labels import DURATIONS, LABELS, RULES, describe_recurrence
-from monitoring.app.monitors.choices import offer_monitors, read_ids
+from monitoring.app.monitors.choices import list_monitor_choices, read_ids
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Form, Visit
 from monitoring.app.zones import UTC_ZONE
@@ -88,9 +88,9 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         # What was typed, and not what it means: "until 14:00" is shorter when the form is sent again.
         request = ("create_maintenance_window", typed.texts, list(typed.monitor_ids))
         created = await create_once(visit, form_id, request, create)
-        begun_from = await _find_begun_from(visit)
+        origin_id = await _find_origin(visit)
         notice = "maintenance_created" if created.is_new else "maintenance_created_before"
-        return visit.redirect(f"/monitors/{begun_from}" if begun_from else LIST, notice=notice)
+        return visit.redirect(f"/monitors/{origin_id}" if origin_id else LIST, notice=notice)
 
     async def find(self, visit: Visit) -> MaintenanceWindow:
         """Return the window of the address."""
@@ -115,11 +115,11 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         rule = typed.texts["recurrence"]
         return {
             "labels": LABELS,
-            "offered": await offer_monitors(visit.team.id, typed.monitor_ids),
-            "durations": with_present(DURATIONS, typed.texts["duration_seconds"]),
+            "offered": await list_monitor_choices(visit.team.id, typed.monitor_ids),
+            "durations": include_present(DURATIONS, typed.texts["duration_seconds"]),
             "rules": [*RULES.items(), *([] if rule in RULES else [(rule, f"as {rule} says")])],
             "time_zones": maintenance_form.list_time_zones(),
-            "begun_from": await _find_begun_from(visit),
+            "origin_id": await _find_origin(visit),
         }
 
     def query(self, visit: Visit, _: Typed) -> dict[str, str]:
@@ -147,7 +147,7 @@ async def delete_window(visit: Visit) -> Response:
     return visit.redirect(LIST, notice="maintenance_deleted")
 
 
-async def _find_begun_from(visit: Visit) -> str | None:
+async def _find_origin(visit: Visit) -> str | None:
     """Return the id of the monitor on whose page the form was opened, if the team has it."""
     found = await name_monitors(visit.team.id, read_ids([visit.query.get("monitor", "")]))
     return next(map(str, found), None)

@@ -17,7 +17,7 @@ from monitoring.app.monitors.labels import ERRORS, LABELS, STATUSES, UNANSWERED
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
 from monitoring.app.monitors.response_chart import PHASES, draw_chart, draw_phases
 from monitoring.app.monitors.return_to import remember_list
-from monitoring.app.monitors.summary import name_takers
+from monitoring.app.monitors.status_summary import name_responders
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.history.close_up import measure_closely
@@ -126,7 +126,7 @@ async def show_monitor(visit: Visit) -> Response:
         phases=PHASES,
         checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
         incidents=incident_page.rows,
-        takers=await name_takers(visit.team.id, incident_page.rows),
+        responders=await name_responders(visit.team.id, incident_page.rows),
         answered=next((each for each in incident_page.rows if each.answer), None),
         told=await find_told_channels(visit.team.id, monitor.id),
         mute=await find_mute(monitor.id, now),
@@ -138,7 +138,7 @@ async def show_monitor(visit: Visit) -> Response:
 
 
 def _date_status(monitor: Monitor, incidents: Sequence[Incident]) -> datetime:
-    """Say since when the monitor has its status. It is down since the first failure, not since the last."""
+    """Return since when the monitor has its status. It is down since the first failure, not the last."""
     if monitor.status == Outcome.DOWN and incidents and not incidents[0].resolved_at:
         return incidents[0].started_at
     return monitor.status_changed_at

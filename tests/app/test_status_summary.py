@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitoring.app.monitors.summary import say
+from monitoring.app.monitors.status_summary import write_sentence
 
 NOTHING: tuple[int, list[str]] = (0, [])
 
@@ -26,4 +26,4 @@ NOTHING: tuple[int, list[str]] = (0, [])
 def test_counts_are_exact_and_a_few_are_named(
     opened: tuple[int, list[str]], degraded: tuple[int, list[str]], said: str
 ) -> None:
-    assert say(opened, degraded) == said
+    assert write_sentence(opened, degraded) == said

@@ -40,7 +40,7 @@ class TestAForm:
     def test_offers_every_monitor_by_name(
         self, member: Visitor, names: list[str], monkeypatch: pytest.MonkeyPatch, path: str
     ) -> None:
-        monkeypatch.setattr(offered_monitors, "MOST_OFFERED", len(names))
+        monkeypatch.setattr(offered_monitors, "MAX_OFFERED", len(names))
         monkeypatch.setattr(offered_monitors, "NEWEST_OFFERED", 1)
         page = member.open(path).text
         assert list_offered(page, FORMS[path]) == ["api", "Blog", "shop", "Zoo"]
@@ -49,7 +49,7 @@ class TestAForm:
     def test_offers_the_newest_of_too_many_and_says_so(
         self, member: Visitor, names: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(offered_monitors, "MOST_OFFERED", len(names) - 1)
+        monkeypatch.setattr(offered_monitors, "MAX_OFFERED", len(names) - 1)
         monkeypatch.setattr(offered_monitors, "NEWEST_OFFERED", 2)
         page = member.open("/settings/maintenance/new").text
         assert list_offered(page, "monitor_ids") == ["api", "Zoo"]
