@@ -9,10 +9,11 @@ from uuid import UUID
 from tortoise.expressions import Subquery
 from tortoise.queryset import QuerySet
 
-from monitoring.articles.intake import insert_translations
+from monitoring.articles.intake import make_translations
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.inserts import insert_together
 
 # As if the last message had been sent at the beginning of time: the next sweep finds the article.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -29,7 +30,7 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
     missing = [locale for locale in locales if locale not in known]
     if missing:
         connection = current_backends().database.context.db()
-        await insert_translations(connection, [article.id], missing, revision=article.revision, due_at=now)
+        await insert_together(connection, *make_translations(article, missing, now))
     count_behind = await rows.exclude(revision=article.revision).update(
         revision=article.revision,
         status=TranslationStatus.QUEUED,
