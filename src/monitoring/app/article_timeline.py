@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from monitoring.app.article_words import name_language
 from monitoring.app.incident_timeline import Entry, Tone, tell_delivery
-from monitoring.articles.models import Article, Happening, HistoryEntry
+from monitoring.articles.models import Article, HistoryEntry, HistoryEvent
 from monitoring.articles.withdrawal import PUBLISHER
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import COMMAND_LINE
@@ -67,11 +67,11 @@ def tell_article(
 
 
 def _tell_history(entry: HistoryEntry) -> _Deed:
-    if entry.event == Happening.TRANSLATED:
+    if entry.event == HistoryEvent.TRANSLATED:
         return _tell_translated(entry.happened_at, entry.locale or "", entry.revision)
-    if entry.event == Happening.FAILED:
+    if entry.event == HistoryEvent.FAILED:
         return _Deed(entry.happened_at, "Given up:", entry.reason or "", entry.locale or "", tone=Tone.BAD)
-    if entry.event == Happening.PUBLISHED:
+    if entry.event == HistoryEvent.PUBLISHED:
         return _Deed(entry.happened_at, "Published")
     return _Deed(entry.happened_at, f"Revision {entry.revision} received from the publisher")
 

@@ -23,7 +23,7 @@ from monitoring.articles.intake import (
     insert_article,
     make_article,
 )
-from monitoring.articles.models import Article, Happening, PublicationStatus, Translation
+from monitoring.articles.models import Article, HistoryEvent, PublicationStatus, Translation
 from monitoring.articles.queueing import queue_translations
 from monitoring.articles.rules import (
     KINDS,
@@ -67,12 +67,12 @@ log = logging.getLogger(__name__)
 
 
 class NothingToPublish(Exception):  # noqa: N818 - what the publisher sent
-    """Neither a submission nor what is kept of its article has a title or text."""
+    """Neither the submission nor the stored article has a title or text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """An article after a submission, and what the submission meant for it."""
+    """An article after a submission, and the effect that the submission had."""
 
     article: Article
     kind: SubmissionKind
@@ -192,7 +192,7 @@ async def _withdraw(submission: Submission, _: Collection[str], now: datetime) -
 
 
 async def _find_kept(submission: Submission) -> tuple[Article, Submission, SubmissionKind]:
-    """Lock the submission's article, complete the submission, and say what it means."""
+    """Lock the submission's article, complete the submission, and return both with its kind."""
     article = await Article.select_for_update().get(identity=submission.identity)
     log_article(article.id)
     submission = submission.completed_by(article.payload)
@@ -211,9 +211,9 @@ async def _revise(article: Article, submission: Submission, now: datetime) -> No
         article.revision += 1
         article.title = submission.payload["article"].get("title")
         article.content_hash = submission.content_hash
-        await note_revision(article, Happening.REVISED, now)
+        await note_revision(article, HistoryEvent.REVISED, now)
     if is_published_again:
-        await note_revision(article, Happening.PUBLISHED, now)
+        await note_revision(article, HistoryEvent.PUBLISHED, now)
 
 
 async def find_article(article_id: UUID) -> Article | None:

@@ -166,7 +166,7 @@ def _chosen_export() -> Export | None:
 
 
 def _is_page(path: str) -> bool:
-    """Say whether today's layout or another gives a file its name."""
+    """Return whether a file is named as a page, in the current layout or another."""
     layouts = (_JSON_PAGE, *(export.files for export in EXPORTS.values()))
     return any(files.fullmatch(_name_of(path)) for files in layouts)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from articles.translation.engines_of_tests import translate_article
-from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.deepl import DOCUMENTED, DeepL
+from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.terms import Terms
 from translation_servers import KEY, DeepLServer, Reply
 

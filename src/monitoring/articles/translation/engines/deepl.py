@@ -16,17 +16,17 @@ from typing import Any
 
 import httpx2
 
-from monitoring.articles.translation.codes import CODE
 from monitoring.articles.translation.engines.batches import BatchRefused, ask_in_batches
+from monitoring.articles.translation.engines.http_errors import judge_status, no_answer
 from monitoring.articles.translation.engines.locales import closest_code
-from monitoring.articles.translation.engines.pacing import Pace
 from monitoring.articles.translation.engines.protocol import (
     CHECK_TIMEOUT_SECONDS,
     BatchLimit,
     PermanentEngineError,
     TransientEngineError,
 )
-from monitoring.articles.translation.engines.refusals import judge_status, no_answer
+from monitoring.articles.translation.engines.throttle import Throttle
+from monitoring.articles.translation.inline_codes import CODE
 from monitoring.articles.translation.terms import NO_TERMS, Terms
 
 # A request may have 50 texts and 128 KiB. Everything but the texts takes less than 1 KiB.
@@ -84,14 +84,14 @@ class DeepL:
         glossaries: Mapping[str, str] | None = None,
         terms: Terms = NO_TERMS,
         timeout_seconds: float = 30,
-        pace: Pace | None = None,
+        throttle: Throttle | None = None,
     ) -> None:
         self._api_key = api_key
         self._formality = None if formality == "default" else formality
         self._glossaries = glossaries or {}
         self._terms = terms
         self._timeout_seconds = timeout_seconds
-        self._pace = pace or Pace()
+        self._throttle = throttle or Throttle()
         self._languages: Mapping[str, TargetLanguage] = DOCUMENTED
         self._client = httpx2.Client(
             base_url=url or _address_for(api_key),
@@ -145,7 +145,7 @@ class DeepL:
 
     def close(self) -> None:
         """Close the connections, and refuse turns to threads that wait for one."""
-        self._pace.close()
+        self._throttle.close()
         self._client.close()
 
     def _dictionaries(self, locales: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
@@ -203,7 +203,7 @@ class DeepL:
                     has_glossary="glossary" in language["features"],
                 )
                 for language in answer
-                if language["usable_as_target"] and language["lang"] != "pt"  # pt-PT or pt-BR, says DeepL
+                if language["usable_as_target"] and language["lang"] != "pt"  # it stands for either variant
             }
         except (KeyError, TypeError) as error:
             raise _unreadable_answer() from error
@@ -211,7 +211,7 @@ class DeepL:
     def _exchange(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 (it is JSON)
         """Send a request once. Raises `BatchRefused`, or an engine's error unless the answer is a success."""
         try:
-            with self._pace.turn():
+            with self._throttle.turn():
                 response = self._client.request(method, path, **request)
             answer = response.json()
         except httpx2.HTTPError as error:
