@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
-from monitoring.articles.backlog import measure_translations
 from monitoring.articles.engine_runner import open_engine
+from monitoring.articles.queueing import measure_translations
 from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.writing import SiteWriter
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep

@@ -22,15 +22,15 @@ from articles.desk import make_submission, translate
 from backends.recorded_statements import Statement, recorded_statements
 from monitoring.articles import queueing
 from monitoring.articles import service as articles
-from monitoring.articles.backlog import measure_translations
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.history import list_history
-from monitoring.articles.memory import recall_segments
 from monitoring.articles.models import Article, PublicationStatus, TranslationStatus
+from monitoring.articles.queueing import measure_translations
 from monitoring.articles.reading import ArticleFilter, demand_reader, list_articles
-from monitoring.articles.refusals import find_refusals
-from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.refused_segments import find_refusals
+from monitoring.articles.retranslation import TranslationFilter, retranslate
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, sweep
+from monitoring.articles.translation_memory import recall_segments
 from monitoring.articles.withdrawal import PUBLISHER, sweep_removals, withdraw_article
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.filters import EntryFilter
@@ -397,7 +397,7 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "measure incidents": measure_incidents,
     "retry what failed of an article": lambda: queueing.retry_failed(UUID(int=500)),
     "retry what failed": queueing.retry_failed,
-    "translate an article again": lambda: retranslate(Choice(UUID(int=700)), forgets_memory=True),
+    "translate an article again": lambda: retranslate(TranslationFilter(UUID(int=700)), forgets_memory=True),
     "unpublish an article": lambda: withdraw_article(UUID(int=600), PublicationStatus.UNPUBLISHED, PUBLISHER),
     "delete an article": lambda: withdraw_article(UUID(int=601), PublicationStatus.DELETED, PUBLISHER),
     "look for files to remove": sweep_removals,

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from monitoring.app.articles.labels import name_language
 from monitoring.app.zones import UTC_ZONE, current_zone
-from monitoring.articles.translation.codes import readable
+from monitoring.articles.translation.inline_codes import readable
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.durations import duration_in_words
 

@@ -101,12 +101,6 @@ def carry() -> Carrier:
     return _recorder.carry() if _recorder else {}
 
 
-def link(carrier: Carrier) -> None:
-    """Note that the span that runs here works for another one too."""
-    if _recorder:
-        _recorder.link(carrier)
-
-
 def current_trace_id() -> str | None:
     """Return the id of the trace that this happens in, as 32 hexadecimal digits."""
     return _recorder.trace_id() if _recorder else None

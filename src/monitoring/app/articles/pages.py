@@ -21,8 +21,8 @@ from monitoring.app.visits import Visit
 from monitoring.articles.history import list_history
 from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
 from monitoring.articles.queueing import retry_failed
-from monitoring.articles.refusals import count_refusals
-from monitoring.articles.retranslation import FINISHED, Choice, retranslate
+from monitoring.articles.refused_segments import count_refusals
+from monitoring.articles.retranslation import FINISHED, TranslationFilter, retranslate
 from monitoring.articles.service import find_article, list_articles
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
 from monitoring.articles.tasks import translate_article
@@ -122,8 +122,8 @@ async def retranslate_article(visit: Visit) -> Response:
     article, form = await find_article_of(visit), await visit.read_form()
     locale = form.get("locale") or None
     async with transaction():
-        choice = Choice(article.id, locale)
-        count = await retranslate(choice, forgets_memory=form.get("forgets_memory") == "on")
+        chosen = TranslationFilter(article.id, locale)
+        count = await retranslate(chosen, forgets_memory=form.get("forgets_memory") == "on")
         if count:
             subject = f"{article.slug}: {locale}" if locale else article.slug
             await record(visit.team.id, visit.actor, Action.ARTICLE_RETRANSLATED, subject, article.id)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from monitoring.app.articles.labels import name_language
 from monitoring.app.incidents.timeline import Entry, Tone, describe_notification
-from monitoring.articles.models import Article, Happening, HistoryEntry
+from monitoring.articles.models import Article, HistoryEntry, HistoryEvent
 from monitoring.articles.withdrawal import PUBLISHER
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import COMMAND_LINE
@@ -67,11 +67,11 @@ def build_article_timeline(
 
 
 def _describe_history(entry: HistoryEntry) -> _Event:
-    if entry.event == Happening.TRANSLATED:
+    if entry.event == HistoryEvent.TRANSLATED:
         return _describe_translation(entry.happened_at, entry.locale or "", entry.revision)
-    if entry.event == Happening.FAILED:
+    if entry.event == HistoryEvent.FAILED:
         return _Event(entry.happened_at, "Given up:", entry.reason or "", entry.locale or "", tone=Tone.BAD)
-    if entry.event == Happening.PUBLISHED:
+    if entry.event == HistoryEvent.PUBLISHED:
         return _Event(entry.happened_at, "Published")
     return _Event(entry.happened_at, f"Revision {entry.revision} received from the publisher")
 

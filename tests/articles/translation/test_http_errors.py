@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from monitoring.articles.translation.engines.refusals import judge_status
+from monitoring.articles.translation.engines.http_errors import judge_status
 
 
 class TestReason:

@@ -1,4 +1,4 @@
-"""Limits how fast a process asks an engine: how many requests at once, and how many in a window of time."""
+"""Limits the requests of a process to an engine: how many at once, and how many in a window of time."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from monitoring.articles.translation.engines.protocol import STOPPED, TransientEngineError
 
 
-class Window:
+class SlidingWindow:
     """Books a time for each request, so that every `window_seconds` contain at most `max_requests`."""
 
     def __init__(self, max_requests: int, window_seconds: float) -> None:
@@ -25,10 +25,10 @@ class Window:
         return booked
 
 
-class Pace:
-    """The turns of all threads that share an engine."""
+class Throttle:
+    """Limits the requests of all threads that share an engine."""
 
-    def __init__(self, concurrency: int = 4, window: Window | None = None) -> None:
+    def __init__(self, concurrency: int = 4, window: SlidingWindow | None = None) -> None:
         self._places = threading.BoundedSemaphore(concurrency)
         self._window = window
         self._booking = threading.Lock()

@@ -1,4 +1,4 @@
-"""Which segments a translation left in English, and what was wrong with the answers."""
+"""The segments that a translation left in English, and the faults of the answers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from uuid import UUID
 
 from tortoise.expressions import Subquery
 
-from monitoring.articles.memory import batches
 from monitoring.articles.models import RefusedSegment, Translation
 from monitoring.articles.translation.judgement import Fault
+from monitoring.articles.translation_memory import batches
 
 
 async def store_refusals(translation_id: UUID, refused: Mapping[str, str]) -> None:

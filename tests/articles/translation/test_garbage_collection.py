@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from monitoring.articles.translation.article import SourceArticle, read_article
-from monitoring.articles.translation.collector import collector_at_rest
+from monitoring.articles.translation.article import SourceArticle, collector_at_rest, read_article
 
 LONG = "- word\n" * 5_000
 FEW = 5  # once it is read, and while other threads work; without rest they would be 70 and more

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.articles.translation.codes import accepted, readable
+from monitoring.articles.translation.inline_codes import accepted, readable
 
 
 @pytest.mark.parametrize(

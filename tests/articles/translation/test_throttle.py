@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.articles.translation.engines import TransientEngineError
-from monitoring.articles.translation.engines.pacing import Pace, Window
+from monitoring.articles.translation.engines.protocol import TransientEngineError
+from monitoring.articles.translation.engines.throttle import SlidingWindow, Throttle
 
 
 class TestWindow:
@@ -23,14 +23,14 @@ class TestWindow:
         ],
     )
     def test_two_in_ten_seconds(self, asked: list[float], booked: list[float]) -> None:
-        window = Window(max_requests=2, window_seconds=10)
+        window = SlidingWindow(max_requests=2, window_seconds=10)
         assert [window.book(now) for now in asked] == booked
 
     @given(st.lists(st.integers(0, 5), max_size=50), st.integers(1, 5), st.integers(1, 20))
     def test_no_window_has_more_and_nobody_is_early(
         self, pauses: list[int], max_requests: int, window_seconds: int
     ) -> None:
-        window, now, booked = Window(max_requests, window_seconds), 0, []
+        window, now, booked = SlidingWindow(max_requests, window_seconds), 0, []
         for pause in pauses:
             now += pause
             booked.append(window.book(now))
@@ -41,11 +41,11 @@ class TestWindow:
 
 class TestPace:
     def test_no_more_threads_than_allowed_have_a_turn_at_once(self) -> None:
-        pace, counting, inside, most = Pace(concurrency=2), Lock(), 0, 0
+        throttle, counting, inside, most = Throttle(concurrency=2), Lock(), 0, 0
 
         def work(_: int) -> None:
             nonlocal inside, most
-            with pace.turn():
+            with throttle.turn():
                 with counting:
                     inside += 1
                     most = max(most, inside)
@@ -57,15 +57,15 @@ class TestPace:
         assert 1 <= most <= 2
 
     def test_who_waits_when_it_is_closed_is_sent_away(self) -> None:
-        pace = Pace(window=Window(max_requests=1, window_seconds=60))
-        with pace.turn(), ThreadPoolExecutor(1) as threads:
-            waiting = threads.submit(pace.turn().__enter__)
-            pace.close()
+        throttle = Throttle(window=SlidingWindow(max_requests=1, window_seconds=60))
+        with throttle.turn(), ThreadPoolExecutor(1) as threads:
+            waiting = threads.submit(throttle.turn().__enter__)
+            throttle.close()
             with pytest.raises(TransientEngineError, match="stopped before the engine was asked"):
                 waiting.result(timeout=30)
 
     def test_a_turn_that_fails_is_given_back(self) -> None:
-        pace = Pace(concurrency=1)
+        throttle = Throttle(concurrency=1)
         for _ in range(3):
-            with pytest.raises(ZeroDivisionError), pace.turn():
+            with pytest.raises(ZeroDivisionError), throttle.turn():
                 raise ZeroDivisionError

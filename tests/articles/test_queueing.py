@@ -9,11 +9,11 @@ import pytest
 
 from articles.desk import ObedientEngine, deliver, make_due, translate
 from metric_values import reading
-from monitoring.articles.backlog import measure_translations
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Article
+from monitoring.articles.queueing import measure_translations
 from monitoring.articles.tasks import translate_article
-from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
+from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import NamedTuple
 
-from monitoring.articles.translation.codes import has_words, normalise_spaces
+from monitoring.articles.translation.inline_codes import has_words, normalise_spaces
 from monitoring.articles.translation.segments import Piece, Segment, Template, verbatim
 
 _NO_CODES: Mapping[str, Template] = MappingProxyType({})

@@ -1,4 +1,4 @@
-"""What the judge knows of texts. The English side of a segment is read once for all locales and answers."""
+"""The properties of a source segment by which answers are judged, read once for all locales and answers."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import eq
 
-from monitoring.articles.translation.codes import plain_text
+from monitoring.articles.translation.inline_codes import plain_text
 from monitoring.articles.translation.opaque import opaque_pattern
 
 # Those of several articles, each of which is translated into all locales at about the same time.
@@ -35,7 +35,7 @@ _NUMBER_WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """What the judge asks of a segment, whatever the language of its answer."""
+    """The properties of a segment that its translations are compared with, in whatever language."""
 
     text: str  # without codes
     addresses: Counter[str]
@@ -102,7 +102,7 @@ def most_repetitions(words: Sequence[str], lengths: range) -> int:
 
 
 def says_all_again(text: str, fewest_letters: int = FEWEST_SAID_AGAIN) -> bool:
-    """Say whether a text is some words, and all of them again."""
+    """Return whether a text is some words twice in a row."""
     words = words_of(text.lower())
     half, rest = divmod(len(words), 2)
     said = words[:half]

@@ -48,7 +48,7 @@ async def forget_corrections(locale: str, segment_hashes: Sequence[str]) -> bool
 
 
 async def note_uses(article_id: UUID, segment_hashes: Sequence[str]) -> None:
-    """Note that the article has these segments, unless it has been deleted meanwhile."""
+    """Store that the article has these segments, unless it has been deleted meanwhile."""
     noted = await MemoryUse.filter(article_id=article_id).values_list("segment_hash", flat=True)
     missing = sorted(set(segment_hashes) - set(noted))
 
@@ -108,7 +108,7 @@ async def forget_article(article_id: UUID, locale: str | None = None) -> None:
 
 
 def batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    """Cut what concerns many rows into parts for one statement each."""
+    """Split many rows into batches of one statement each."""
     return (items[start : start + BATCH_SIZE] for start in range(0, len(items), BATCH_SIZE))
 
 
