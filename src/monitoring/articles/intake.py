@@ -6,13 +6,13 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import cache
 from typing import TypeAlias
 from uuid import UUID
 
 from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.exceptions import IntegrityError
 
+from monitoring.articles import queries
 from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.storage import (
     put_originals,
@@ -31,8 +31,6 @@ from monitoring.backends.errors import (
 from monitoring.backends.fields import uuid7_text
 from monitoring.backends.inserts import insert_together
 from monitoring.backends.rounds import Take
-from monitoring.backends.rowsets import nested_rowset, pack
-from monitoring.backends.statements import spell
 
 # What a round does with a submission: it makes an article, or says why it could not store one, or leaves it
 # to a transaction of its own (None).
@@ -116,18 +114,7 @@ async def find_taken_folders(
     folders = [folder for submission in submissions for folder in submission.folders()]
     if not identities:
         return {}
-    sql = _select_taken(len(identities), len(folders))
-    found = await connection.execute_query_dict(spell(connection, sql), [*identities, *folders])
-    return {row["identity"]: row["slug"] for row in found}
-
-
-@cache
-def _select_taken(identities: int, folders: int) -> str:
-    numbers = [f"${number + 1}" for number in range(identities + folders)]
-    return (
-        f"SELECT identity, slug FROM articles WHERE identity IN ({', '.join(numbers[:identities])})"  # noqa: S608 - numbers of our own
-        f" OR slug IN ({', '.join(numbers[identities:])})"
-    )
+    return await queries.find_taken(connection, identities, folders)
 
 
 def make_article(submission: Submission, taken_folders: Collection[str], now: datetime) -> Article:
@@ -179,10 +166,5 @@ async def insert_translations(
     due_at: datetime,
 ) -> None:
     """Queue locales that have no row yet. Raises `IntegrityError` if one of them has."""
-    given = nested_rowset(connection, {"article_id": "uuid", "locale": "text", "id": "uuid"}, "$3")
-    sql = (
-        "INSERT INTO translations (id, article_id, locale, revision, due_at, status, attempts)"  # noqa: S608
-        f" SELECT given.id, given.article_id, given.locale, $1, $2, 'queued', 0 FROM {given}"
-    )
     ids = {str(article_id): {locale: uuid7_text() for locale in locales} for article_id in article_ids}
-    await connection.execute_query_dict(spell(connection, sql), [revision, due_at, pack(connection, ids)])
+    await queries.insert_translations(connection, ids, revision=revision, due_at=due_at)
