@@ -373,7 +373,7 @@ IN_THE_CODE = [
         "A page begins with what the last one ended with",
         (
             Seam(
-                "monitors.reading.list_monitors",
+                "monitors.queries.list_monitors",
                 lying(
                     answered=lambda page: replace(
                         page,
@@ -389,7 +389,7 @@ IN_THE_CODE = [
         "A filter filters nothing",
         (
             Seam(
-                "monitors.reading.list_monitors",
+                "monitors.queries.list_monitors",
                 lying(asked=lambda given: {"wanted": replace(given["wanted"], paused=None)}),
             ),
         ),

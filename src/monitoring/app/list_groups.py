@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from monitoring.monitors.reading import Outline
+from monitoring.monitors.queries import Outline
 
 # So that the page of a team with thousands of monitors stays small. A link leads to the rest of a group.
 MAX_GROUPS = 28
