@@ -345,7 +345,7 @@ IN_THE_CODE = [
         "A page begins with what the last one ended with",
         (
             Seam(
-                "monitors.reading.list_monitors",
+                "monitors.queries.list_monitors",
                 lying(
                     answered=lambda page: replace(
                         page,
@@ -360,7 +360,7 @@ IN_THE_CODE = [
         "A filter filters nothing",
         (
             Seam(
-                "monitors.reading.list_monitors",
+                "monitors.queries.list_monitors",
                 lying(asked=lambda given: {"wanted": replace(given["wanted"], paused=None)}),
             ),
         ),

@@ -14,7 +14,7 @@ import pytest
 import chosen_backends
 from articles.desk import read_page
 from cast import Player
-from monitoring.articles import reading
+from monitoring.articles import queries
 from monitoring.articles.models import Article, Translation
 from monitoring.articles.submissions import identify_article
 from monitoring.backends.current import current_backends
@@ -345,7 +345,7 @@ class TestListArticles:
         assert other not in list_paths(site, tag=odd)
         assert list_paths(site, tag=tag.upper()) == list_paths(site, tag=tag[:-1]) == []
 
-    @pytest.mark.parametrize("few_changes", [0, reading.FEW_CHANGES])
+    @pytest.mark.parametrize("few_changes", [0, queries.FEW_CHANGES])
     def test_finds_what_changed_since_a_time(
         self,
         publisher: httpx.Client,
@@ -354,7 +354,7 @@ class TestListArticles:
         monkeypatch: pytest.MonkeyPatch,
         few_changes: int,
     ) -> None:
-        monkeypatch.setattr(reading, "FEW_CHANGES", few_changes)
+        monkeypatch.setattr(queries, "FEW_CHANGES", few_changes)
         identity = str(uuid4())
         path = submit(publisher, identity, title="Shoes", tags=[tag])
         translated_at = last_change(site, path)

@@ -17,7 +17,8 @@ from monitoring.articles.corrections import (
 )
 from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.publishers import read_submissions
-from monitoring.articles.reading import ArticleFilter, demand_reader
+from monitoring.articles.queries import ArticleFilter
+from monitoring.articles.reading import demand_reader
 from monitoring.articles.representations import (
     represent_accepted,
     represent_article,

@@ -10,10 +10,10 @@ from uuid import UUID
 from tortoise.expressions import Subquery
 
 from monitoring.articles.models import Article, MemoryUse, PublicationStatus, TranslationMemory
+from monitoring.articles.queries import hold_forgetting
 from monitoring.articles.translation.article import read_article
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.statements import is_postgres
 
 # In place of an engine: what people have corrected.
 PEOPLE = "people"
@@ -21,7 +21,6 @@ PEOPLE = "people"
 # Databases limit the values of one statement to about 32,000, and others need their turn in between.
 BATCH_SIZE = 1000
 
-_FORGETTING_LOCK = 7_023_417_067
 
 Item = TypeVar("Item")
 Row = TypeVar("Row", MemoryUse, TranslationMemory)
@@ -77,9 +76,7 @@ async def forget_segments(article: Article) -> None:
 
     Deletions wait for each other: of two at once that share a segment, each would keep it for the other.
     """
-    connection = current_backends().database.context.db()
-    if is_postgres(connection):  # SQLite lets nobody else write
-        await connection.execute_query(f"SELECT pg_advisory_xact_lock({_FORGETTING_LOCK})")
+    await hold_forgetting(current_backends().database.context.db())
     uses = MemoryUse.filter(article_id=article.id)
     segment_hashes = await uses.values_list("segment_hash", flat=True) or await _read_hashes(article)
     await uses.delete()

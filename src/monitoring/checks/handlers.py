@@ -15,6 +15,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.checks.requests import request_check
 from monitoring.history.cursors import decode_moment
+from monitoring.history.queries import list_results
 from monitoring.history.ranges import WindowName, read_limits, read_range
 from monitoring.history.representations import (
     represent_page,
@@ -23,7 +24,6 @@ from monitoring.history.representations import (
     represent_uptime,
 )
 from monitoring.history.response_times import measure_response_times
-from monitoring.history.results import list_results
 from monitoring.history.uptime import measure_uptime
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.recording import record_act

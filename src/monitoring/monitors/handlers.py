@@ -8,9 +8,9 @@ from uuid import UUID
 from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
-from monitoring.monitors import muting, reading, service
+from monitoring.monitors import muting, queries, service
 from monitoring.monitors.entity_tags import entity_tag
-from monitoring.monitors.reading import MonitorFilter, MonitorRow, row_of
+from monitoring.monitors.queries import MonitorFilter, MonitorRow, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
 from monitoring.notifications.muting import find_mute
 from monitoring.web.replies import Reply
@@ -29,7 +29,7 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
     """Answer a page of the team's monitors."""
     wanted = MonitorFilter(status=status, tags=(tag,) if tag else (), paused=paused, search=search)
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_page(await reading.list_monitors(caller.team_id, wanted, limit, after_id)))
+    return Reply(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
 
 
 async def create_monitor(body: Json, caller: Caller) -> Reply:
@@ -40,7 +40,7 @@ async def create_monitor(body: Json, caller: Caller) -> Reply:
 
 async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
     """Answer one monitor."""
-    return _reply(await reading.read_monitor(caller.team_id, UUID(monitor_id)))
+    return _reply(await queries.read_monitor(caller.team_id, UUID(monitor_id)))
 
 
 async def update_monitor(monitor_id: str, body: Json, caller: Caller, if_match: str | None = None) -> Reply:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from monitoring.app.formatting import write_duration, write_percent, write_utc_day
-from monitoring.history.latest import Glimpse
+from monitoring.history.models import Glimpse
 from monitoring.history.timeline import Durations, Window
 from monitoring.monitors.health import Outcome, State
 

@@ -21,9 +21,10 @@ from monitoring.app.monitors.status_summary import name_responders
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.history.close_up import measure_closely
+from monitoring.history.models import CheckResult
+from monitoring.history.queries import list_results
 from monitoring.history.ranges import Range, WindowName
 from monitoring.history.response_times import measure_response_times
-from monitoring.history.results import CheckResult, list_results
 from monitoring.history.uptime import measure_uptime
 from monitoring.incidents.models import Incident
 from monitoring.incidents.service import list_incidents

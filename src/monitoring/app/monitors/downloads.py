@@ -12,10 +12,10 @@ from monitoring.app.monitors.detail_page import period_of
 from monitoring.app.rendering import PAGE_HEADERS
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
-from monitoring.history.phases import Phases
+from monitoring.history.queries import COLUMNS, list_results
 from monitoring.history.ranges import Range
 from monitoring.history.response_times import measure_response_times
-from monitoring.history.results import COLUMNS, list_results
+from monitoring.history.tallies import Phases
 from monitoring.monitors import service
 
 ROWS_AT_ONCE = 1000

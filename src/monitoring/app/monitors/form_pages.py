@@ -125,7 +125,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
 async def _try(visit: Visit, given: Mapping[str, Json], monitor: Monitor | None = None) -> Finding:
     """Check what is typed, within the limit of checks that people and keys of the team ask for."""
     await count_request(visit.request, visit.settings.rate_limit_check_now, str(visit.team.id))
-    from monitoring.checks.trying import try_configuration  # noqa: PLC0415 - a client for every protocol
+    from monitoring.checks.prober import try_configuration  # noqa: PLC0415 - a client for every protocol
 
     return await try_configuration(given, monitor)
 

@@ -12,7 +12,7 @@ from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check
-from monitoring.monitors.reading import MonitorFilter
+from monitoring.monitors.queries import MonitorFilter
 
 _NAMES = ("status", "tag", "search")
 

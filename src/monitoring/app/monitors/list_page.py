@@ -23,10 +23,10 @@ from monitoring.app.monitors.status_summary import StatusSummary, name_responder
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.contract.problems import Problem
-from monitoring.history.latest import list_latest
-from monitoring.history.uptimes import measure_ratios
+from monitoring.history.queries import list_latest
+from monitoring.history.uptime import measure_ratios
 from monitoring.monitors.deleting import Deletion, list_deletions
-from monitoring.monitors.reading import (
+from monitoring.monitors.queries import (
     MonitorFilter,
     MonitorOrder,
     MonitorRow,

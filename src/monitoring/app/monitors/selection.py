@@ -21,7 +21,7 @@ from monitoring.monitors.deleting import UNDO_MINUTES, schedule_deletion, undo_d
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.muting import mute_monitors, unmute_monitors
 from monitoring.monitors.pausing import set_paused
-from monitoring.monitors.reading import outline_monitors
+from monitoring.monitors.queries import outline_monitors
 
 Change = Callable[[Monitor], Mapping[str, Json]]
 

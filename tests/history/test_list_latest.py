@@ -9,7 +9,8 @@ import pytest
 from tortoise.log import db_client_logger
 
 from history.diary import DAY, NOON, make_result, write_down
-from monitoring.history.latest import MAX_MONITORS, Glimpse, list_latest
+from monitoring.history.models import Glimpse
+from monitoring.history.queries import MAX_MONITORS, list_latest
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 
