@@ -9,8 +9,9 @@ from functools import partial
 
 from starlette.types import Receive, Scope, Send
 
-from monitoring.app.application import App, is_page
+from monitoring.app.application import App
 from monitoring.app.live.changes import LOOK_INTERVAL_SECONDS
+from monitoring.app.rendering import ROOT
 from monitoring.auth.security import SECURITY_HANDLERS
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.errors import BackendUnavailable
@@ -55,7 +56,7 @@ class MonitoringService:
         if self.is_stopping():  # the client's next request goes elsewhere (RFC 9112 §9.6)
             notes_of(scope).headers["Connection"] = "close"
         with self.backends.activate():
-            await (self.pages if is_page(scope) else self.contract)(scope, receive, send)
+            await (self.pages if _is_page(scope) else self.contract)(scope, receive, send)
 
     @asynccontextmanager
     async def _open(self, _: object) -> AsyncIterator[None]:
@@ -96,3 +97,8 @@ class MonitoringService:
         if verdicts["database"] == "away":
             raise Problem("service_unavailable")
         return Reply({"status": "ready", **verdicts})
+
+
+def _is_page(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path == ROOT or path.startswith(f"{ROOT}/")

@@ -109,11 +109,5 @@ class App:
         return found
 
 
-def is_page(scope: Scope) -> bool:
-    """Return whether a request is for the app."""
-    path: str = scope["path"]
-    return path == ROOT or path.startswith(f"{ROOT}/")
-
-
 async def _show_first_page(visit: Visit) -> Response:
     return visit.redirect("/monitors")

@@ -138,7 +138,8 @@ class StrictRouting(RoutingMiddleware):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Judge an encoded path, then route."""
-        self._judge_encoded_path(scope["raw_path"])
+        if b"%" in scope["raw_path"]:
+            self._judge_encoded_path(scope["raw_path"])
         scope.setdefault("extensions", {})  # Connexion copies the scope: layers outside read the result here
         await super().__call__(scope, receive, send)
 
