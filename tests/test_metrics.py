@@ -264,9 +264,9 @@ class TestThePort:
 
 CHILD = """
 import sys
-from monitoring.metrics import OPEN_INCIDENTS, TRANSLATIONS, forget, record_answer
+from monitoring.metrics import OPEN_INCIDENTS, TRANSLATIONS, forget, record_reply
 for _ in range(int(sys.argv[1])):
-    record_answer("get_monitor", 200, 0.003)
+    record_reply("get_monitor", 200, 0.003)
 TRANSLATIONS.labels("es", "queued").set(int(sys.argv[2]))
 OPEN_INCIDENTS.set(int(sys.argv[2]))
 if sys.argv[3] == "forgetful":

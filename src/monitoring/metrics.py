@@ -238,7 +238,7 @@ def record_age(gauge: Gauge, since: datetime | None, now: datetime) -> None:
     gauge.set(max(0.0, (now - since).total_seconds()) if since else 0.0)
 
 
-def record_answer(operation: str, status: int, duration_seconds: float) -> None:
+def record_reply(operation: str, status: int, duration_seconds: float) -> None:
     """Count an answer."""
     answers, seconds = _answers_of(operation, status)
     answers.inc()

@@ -49,6 +49,12 @@ class TestADocumentStopsTheStart:
                 lambda root: root["paths"]["/shelves/{shelf_number}"]["get"].update(parameters=[]),
                 "given no shelf_number",
             ),
+            (
+                lambda root: bake(root).update(
+                    parameters=[{"name": "Idempotency-Key", "in": "header", "schema": {"type": "string"}}]
+                ),
+                "nothing makes bake_loaf act once",
+            ),
         ],
     )
     def test_and_says_why(self, change: Callable[[Root], object], reason: str) -> None:

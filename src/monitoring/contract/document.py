@@ -94,7 +94,8 @@ class Document:
                         definition=definition,
                         parameters=self._parameters(path_item, definition),
                         responses={
-                            status: self.follow(answer) for status, answer in definition["responses"].items()
+                            status: self.follow(response)
+                            for status, response in definition["responses"].items()
                         },
                     )
 

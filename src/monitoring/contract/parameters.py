@@ -52,7 +52,7 @@ class Parameters:
         return {names[name]: value for name, value in values.items() if name in names}
 
     def _read_path(self, path: Mapping[str, str]) -> dict[str, Json]:
-        """Read the path. An id that cannot be one is an id nobody has: `x-absent` names that answer."""
+        """Read the path. An id that cannot be one is an id nobody has: `x-absent` names that error."""
         try:
             return self._path.read(path.items())
         except Problem as problem:

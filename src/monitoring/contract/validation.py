@@ -16,7 +16,7 @@ Check = Callable[[Json], None]
 
 
 class BrokenPromise(Exception):  # noqa: N818 - named after what it means for the caller
-    """An answer of ours that the document does not allow."""
+    """A response of ours that the document does not allow."""
 
 
 class Rule:

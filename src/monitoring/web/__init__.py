@@ -1,4 +1,4 @@
-"""HTTP: how requests come in and answers go out, by what the contract says."""
+"""HTTP: how requests come in and replies go out, by what the contract says."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""What a handler returns, and what is noted about the answer on its way."""
+"""What a handler returns, and what is noted about the reply on its way."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from monitoring.contract.document import Json
 NO_CONTENT = 204
 NOT_MODIFIED = 304
 
-# The headers of an answer that shows a secret.
+# The headers of a reply that shows a secret.
 NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -76,10 +76,10 @@ async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
 
 @dataclass(slots=True)
 class ReplyNotes:
-    """What is noted about the answer to a request, on its way.
+    """What is noted about the reply to a request, on its way.
 
-    `headers` are on whatever answer follows, be it a reply or a problem. Names are spelt as in the document,
-    and the last value of a name wins. `status` is 0 until the answer begins. The answer is held back for
+    `headers` are on whatever follows, be it a reply or a problem. Names are spelt as in the document,
+    and the last value of a name wins. `status` is 0 until the reply begins. The reply is held back for
     `held_seconds` because the caller wished it, which is no slowness.
     """
 

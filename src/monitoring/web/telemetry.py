@@ -12,7 +12,7 @@ from time import perf_counter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from monitoring.logs import log_request
-from monitoring.metrics import NO_OPERATION, record_answer
+from monitoring.metrics import NO_OPERATION, record_reply
 from monitoring.web.connexion_bridge import operation_id_of
 from monitoring.web.replies import notes_of, raw_headers_of
 
@@ -73,7 +73,7 @@ def _sane_request_id(scope: Scope) -> str | None:
 
 
 def _note(scope: Scope, operation: str, status: int, duration_seconds: float) -> None:
-    record_answer(operation, status, duration_seconds)
+    record_reply(operation, status, duration_seconds)
     if access_log.isEnabledFor(logging.INFO):
         fields = {
             "method": scope["method"],

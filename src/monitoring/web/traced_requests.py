@@ -40,9 +40,9 @@ class TracedRequests:
             try:
                 await self._app(scope, receive, send)
             finally:
-                self._note_answer(scope, method, recorded)
+                self._note_reply(scope, method, recorded)
 
-    def _note_answer(self, scope: Scope, method: str, recorded: Span) -> None:
+    def _note_reply(self, scope: Scope, method: str, recorded: Span) -> None:
         if route := self._routes.get(operation_id_of(scope)) or getattr(scope.get("route"), "path", None):
             recorded.rename(f"{method} {route}")
             recorded.note("http.route", route)

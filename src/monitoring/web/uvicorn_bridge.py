@@ -8,11 +8,11 @@ checks one by one:
 - `HttpToolsProtocol`: `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`;
   httptools calls `data_received` and `on_...`. `on_headers_complete` keeps the request as `cycle`, unless
   `_should_upgrade` says yes; if another one is being answered, it waits in `pipeline`. `_start_asgi_task`
-  begins to answer one. `on_response_complete` is called after each answer. `_unset_keepalive_if_required`
+  begins to answer one. `on_response_complete` is called after each reply. `_unset_keepalive_if_required`
   ends the timer that closes an idle connection. Headers that come later are appended to `headers`.
   `connection_lost` marks only `cycle` as `disconnected`, which is the request that came last.
 - `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` it
-  closes the connection after the answer.
+  closes the connection after the reply.
 - `Server`: `serve` enters `capture_signals`, awaits `startup`, which sets `started` and `servers`, and calls
   `on_tick` ten times a second until it returns true. Then it closes `servers`.
 """
@@ -37,7 +37,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import Server
 
 from monitoring.contract.catalogue import Catalogue
-from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
+from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_reply
 from monitoring.web.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace, SlowClients
 from monitoring.web.replies import Reply
 
@@ -167,7 +167,7 @@ class ContractProtocol(HttpToolsProtocol):
     first_piece_bytes = 0
     bytes_beside_body = 0  # since the request began or, later, since anything of its body came
     waits_since = 0.0
-    unread_bytes = 0  # of answers, when we last looked
+    unread_bytes = 0  # of replies, when we last looked
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Keep the connection, if there are not too many, and watch how fast the client is."""
@@ -205,12 +205,12 @@ class ContractProtocol(HttpToolsProtocol):
             data = self._parse(data)
 
     def resume_writing(self) -> None:
-        """Go on with an answer: the client has read most of what was there."""
+        """Go on with a reply: the client has read most of what was there."""
         super().resume_writing()
         self.reading.restart(self.loop.time())
 
     def on_message_begin(self) -> None:
-        """Begin a request. Raises HttpParserError if too many wait for their answers."""
+        """Begin a request. Raises HttpParserError if too many wait for their replies."""
         if len(self.pipeline) >= MAX_PIPELINED:
             raise httptools.HttpParserError("too many requests at once")
         super().on_message_begin()
@@ -302,18 +302,17 @@ class ContractProtocol(HttpToolsProtocol):
         self.is_ending = True
         if self.transport.is_closing():
             return
-        if (
-            self._is_answering()
-        ):  # what was asked before gets its answers, and the connection ends without ours
+        if self._is_answering():
+            # What was asked before gets its replies, and the connection ends without ours.
             self.cycle.keep_alive = False
             return
-        record_answer(NO_OPERATION, HTTPStatus.BAD_REQUEST, 0.0)
+        record_reply(NO_OPERATION, HTTPStatus.BAD_REQUEST, 0.0)
         request_id = uuid.uuid4().hex.encode()
         self.transport.write(self.malformed_request.replace(b"{request_id}", request_id))
         self.transport.close()
 
     def _is_answering(self) -> bool:
-        """Say whether requests that arrived whole still wait for their answers."""
+        """Say whether requests that arrived whole still wait for their replies."""
         return self.cycle is not None and not (self.cycle.response_complete or self.cycle.more_body)
 
     def _is_too_slow(self, now: float) -> bool:
