@@ -35,7 +35,7 @@ TRIED_STATUSES = MENDED_STATUSES | {429}
 
 
 async def show_new_monitor(visit: Visit) -> Response:
-    """Ask what to watch. Every field but the URL shows its default."""
+    """Ask what to check_state. Every field but the URL shows its default."""
     if form_id := visit.find_form_id():
         return _render_new(visit, monitor_form.write_new_form(), form_id)
     return visit.redirect("/monitors/new", form=str(uuid4()))
