@@ -29,9 +29,9 @@ from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import revoke_key
 from monitoring.incidents.models import Incident
+from monitoring.monitors.check_state import begin_checks
 from monitoring.monitors.maintenance import service as maintenance_service
 from monitoring.monitors.service import create_monitor
-from monitoring.monitors.watch import begin_watch
 from monitoring.notifications import deliveries
 from monitoring.notifications import service as notification_service
 from monitoring.notifications.deliveries import queue_test
@@ -226,7 +226,7 @@ async def create_the_documents_things(team_id: UUID) -> None:
     """Make one thing of each kind with the id of the document's examples, so that most requests find it."""
     monitor = (await create_monitor(team_id, ADDRESS)).clone(pk=UUID(EXAMPLE_IDS["monitor_id"]))
     await monitor.save(force_create=True)
-    for row in begin_watch(monitor, monitor.created_at):
+    for row in begin_checks(monitor, monitor.created_at):
         await row.save()
     window = await maintenance_service.create_window(team_id, {"duration_seconds": 3600})
     await window.clone(pk=UUID(EXAMPLE_IDS["window_id"])).save(force_create=True)

@@ -155,7 +155,7 @@ IN_THE_CODE = [
     ),
     Lie(
         "A revoked token goes on working",
-        (Seam("auth.revocations.revoke_token", always(answer=None)),),
+        (Seam("auth.service.revoke_token", always(answer=None)),),
         f"{TOKENS}::TestToken::test_is_refused_once_its_client_revokes_it[RS256]",
     ),
     Lie(

@@ -12,7 +12,7 @@ from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.writing import SiteWriter
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep
 from monitoring.articles.withdrawal import sweep_removals, withdraw_again
-from monitoring.auth.upkeep import delete_expired_revocations
+from monitoring.auth.queries import delete_expired_revocations
 from monitoring.backends.assembly import Backends
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable

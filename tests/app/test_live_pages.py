@@ -20,7 +20,7 @@ from monitoring.members.models import Role, Session, User
 from monitoring.members.sessions import Standing, end_sessions
 from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.service import create_window
-from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.monitors.models import CheckState, Monitor, StateChange
 from monitoring.monitors.service import create_monitor, delete_monitor
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.muting import store_mutes
@@ -75,7 +75,7 @@ async def live_for_two_days(monitor_id: UUID, hours_down: int) -> None:
     await StateChange.filter(monitor_id=monitor_id).delete()
     for hours, state in ((48, State.UP), (hours_down, State.DOWN)):
         await StateChange.create(monitor_id=monitor_id, changed_at=now - hours * HOUR, state=state)
-    await Watch.filter(monitor_id=monitor_id).update(seen_until=now + HOUR)
+    await CheckState.filter(monitor_id=monitor_id).update(seen_until=now + HOUR)
     await Monitor.filter(id=monitor_id).update(created_at=now - 48 * HOUR, status_changed_at=now)
 
 

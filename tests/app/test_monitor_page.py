@@ -17,7 +17,7 @@ from monitoring.app.sentences import NOTICES
 from monitoring.audit.service import list_entries
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.deleting import UNDO_TIME, carry_out_deletions
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 from monitors.conversations import create, path_of, read
 from notifications.conversations import register
 from running_service import running_service
@@ -133,7 +133,9 @@ class TestThePage:
             await break_down(row)
             await resolve(row)
             await break_down(row)
-            await Watch.filter(monitor_id=row.id).update(last_error="unexpected_status", last_checked_at=now)
+            await CheckState.filter(monitor_id=row.id).update(
+                last_error="unexpected_status", last_checked_at=now
+            )
 
         service.run(live())
         page = owner.open(_page_of(monitor))
@@ -236,7 +238,7 @@ class TestTheButtons:
 
         async def put_off() -> None:
             later = datetime.now(UTC) + 5 * MINUTE
-            await Watch.filter(monitor_id=monitor["id"]).update(due_at=later, next_check_at=later)
+            await CheckState.filter(monitor_id=monitor["id"]).update(due_at=later, next_check_at=later)
 
         service.run(put_off())
         sent = _press(member, monitor, "check")

@@ -261,7 +261,7 @@ class TestMuting:
 
 
 async def _row_of(monitor: dict[str, Any]) -> Monitor:
-    return await Monitor.get(id=monitor["id"]).select_related("watch")
+    return await Monitor.get(id=monitor["id"]).select_related("check_state")
 
 
 async def _muted_at(monitor: dict[str, Any], moment: datetime) -> bool:

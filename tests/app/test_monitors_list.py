@@ -20,7 +20,7 @@ from monitoring.incidents.models import Incident
 from monitoring.incidents.responding import acknowledge
 from monitoring.members.models import Role, User
 from monitoring.monitors.maintenance.models import MaintenanceSpan
-from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.monitors.models import CheckState, Monitor, StateChange
 from monitoring.monitors.queries import MonitorOrder
 from monitoring.notifications.muting import store_mutes
 from monitors.conversations import create
@@ -39,7 +39,7 @@ HOUR = timedelta(hours=1)
 
 def _row_of(service: RunningService, monitor: dict[str, Any]) -> Monitor:
     async def get() -> Monitor:
-        return await Monitor.get(id=monitor["id"]).select_related("watch")
+        return await Monitor.get(id=monitor["id"]).select_related("check_state")
 
     return service.run(get())
 
@@ -58,11 +58,11 @@ def _rows(page: Response) -> str:
 
 async def _settle(monitor: dict[str, Any], status: str, response_time_ms: int | None = None) -> None:
     await Monitor.filter(id=monitor["id"]).update(status=status)
-    await Watch.filter(monitor_id=monitor["id"]).update(last_response_time_ms=response_time_ms)
+    await CheckState.filter(monitor_id=monitor["id"]).update(last_response_time_ms=response_time_ms)
 
 
 async def _check(monitor: dict[str, Any], checked_at: datetime) -> None:
-    await Watch.filter(monitor_id=monitor["id"]).update(last_checked_at=checked_at)
+    await CheckState.filter(monitor_id=monitor["id"]).update(last_checked_at=checked_at)
 
 
 async def _live(monitor: dict[str, Any], hours_down: int | None) -> None:
@@ -74,7 +74,7 @@ async def _live(monitor: dict[str, Any], hours_down: int | None) -> None:
     down_at = now - hours_down * HOUR + MINUTE
     await StateChange.create(monitor_id=monitor["id"], changed_at=down_at, state="down")
     await StateChange.filter(monitor_id=monitor["id"], state="pending").delete()
-    await Watch.filter(monitor_id=monitor["id"]).update(seen_until=now + HOUR)
+    await CheckState.filter(monitor_id=monitor["id"]).update(seen_until=now + HOUR)
     await Monitor.filter(id=monitor["id"]).update(created_at=now - 48 * HOUR)
 
 

@@ -12,10 +12,10 @@ from authlib.integrations.httpx_client import OAuth2Client
 
 from cast import Player, form_team
 from monitoring.auth.models import ApiKey, RevokedToken, Team
+from monitoring.auth.queries import delete_expired_revocations
 from monitoring.auth.service import revoke_key
 from monitoring.auth.signing_keys import Algorithm, generate_signing_key
 from monitoring.auth.tokens import LIFETIME_SECONDS, sign_token
-from monitoring.auth.upkeep import delete_expired_revocations
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
 if TYPE_CHECKING:

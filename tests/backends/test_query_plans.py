@@ -38,8 +38,8 @@ from monitoring.audit.filters import EntryFilter
 from monitoring.audit.service import list_entries, list_entries_about
 from monitoring.auth import service as auth
 from monitoring.auth.callers import Caller
+from monitoring.auth.queries import delete_expired_revocations
 from monitoring.auth.tokens import TokenClaims
-from monitoring.auth.upkeep import delete_expired_revocations
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.checks import claims as checks
 from monitoring.checks.upkeep import measure_incidents, measure_lateness
@@ -62,8 +62,8 @@ from monitoring.monitors.maintenance import service as maintenance
 from monitoring.monitors.maintenance.keeping import keep_maintenance
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.muting import mute_monitors
-from monitoring.monitors.pausing import set_paused
 from monitoring.monitors.queries import MonitorFilter, MonitorOrder
+from monitoring.monitors.service import set_paused
 from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.deliveries import list_deliveries, list_told

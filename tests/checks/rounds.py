@@ -14,7 +14,7 @@ from monitoring.checks.storing import Checked
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import default_configuration
 from monitoring.monitors.health import Outcome
-from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.monitors.models import CheckState, Monitor, StateChange
 from monitoring.outbound.stopwatch import Timings
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ async def make_due(
         Monitor(team_id=team_id, status="pending", search_text="", **ages, **whole) for _ in range(count)
     ]
     await Monitor.bulk_create(monitors)
-    await Watch.bulk_create(
-        [Watch(monitor_id=monitor.id, due_at=since, next_check_at=since) for monitor in monitors]
+    await CheckState.bulk_create(
+        [CheckState(monitor_id=monitor.id, due_at=since, next_check_at=since) for monitor in monitors]
     )
     await StateChange.bulk_create(
         [StateChange(monitor_id=monitor.id, changed_at=since, state="pending") for monitor in monitors]

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from cast import Player, form_team
-from monitoring.monitors.models import Watch
+from monitoring.monitors.models import CheckState
 from monitors.conversations import create, is_problem, path_of, read
 from running_service import running_service
 
@@ -27,13 +27,13 @@ def _check_now(player: httpx.Client, monitor: dict[str, Any], **headers: str) ->
     return player.post(f"{path_of(monitor)}/check", headers=headers)
 
 
-def _watch(service: RunningService, monitor: dict[str, Any], **changes: Any) -> Watch:
-    """Let the checker have changed a watch, and return what it is."""
+def _watch(service: RunningService, monitor: dict[str, Any], **changes: Any) -> CheckState:
+    """Let the checker have changed a check_state, and return what it is."""
 
-    async def change() -> Watch:
-        watch = await Watch.get(monitor_id=UUID(monitor["id"]))
-        await watch.update_from_dict(changes).save()
-        return watch
+    async def change() -> CheckState:
+        check_state = await CheckState.get(monitor_id=UUID(monitor["id"]))
+        await check_state.update_from_dict(changes).save()
+        return check_state
 
     return service.run(change())
 
@@ -62,8 +62,8 @@ class TestCheckMonitorNow:
         assert answer.json()["requested_at"] == read(alice, monitor)["next_check_at"]
         assert answer.headers["Location"] == f"{path_of(monitor)}/checks"
         assert alice.get(answer.headers["Location"]).json() == {"checks": [], "next_cursor": None}
-        watch = _watch(service, monitor)
-        assert watch.due_at == watch.next_check_at == _as_of(read(alice, monitor))
+        check_state = _watch(service, monitor)
+        assert check_state.due_at == check_state.next_check_at == _as_of(read(alice, monitor))
 
     def test_leaves_a_check_that_is_being_made_to_its_checker(
         self, service: RunningService, alice: Player
@@ -72,8 +72,8 @@ class TestCheckMonitorNow:
         lease = datetime.now(UTC) + LATER
         _watch(service, monitor, due_at=lease, claim=claim)
         assert _check_now(alice, monitor).status_code == 202
-        watch = _watch(service, monitor)
-        assert (watch.due_at, watch.claim) == (lease, claim)
+        check_state = _watch(service, monitor)
+        assert (check_state.due_at, check_state.claim) == (lease, claim)
 
     def test_puts_nothing_off_that_is_due(self, service: RunningService, alice: Player) -> None:
         monitor = create(alice)

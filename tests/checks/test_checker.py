@@ -16,15 +16,15 @@ import chosen_backends
 from checks.rounds import DOWN, SECOND, claim_one, found, make_due
 from checks.watched_site import WatchedSite, watched_site
 from monitoring.backends.errors import BackendUnavailable, TransactionConflict
-from monitoring.checks import gathering as gathering_module
+from monitoring.checks import result_buffer as result_buffer_module
 from monitoring.checks import storing
 from monitoring.checks.checker import KEPT_CONNECTIONS, run_checker
 from monitoring.checks.claims import claim_due
-from monitoring.checks.gathering import Gathering
 from monitoring.checks.load import MAX_BUSY_RATIO, TRICKLE, Load
+from monitoring.checks.result_buffer import ResultBuffer
 from monitoring.history.queries import list_results
 from monitoring.incidents.models import Incident
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 from real_servers import running_postgres
 from temporary_backends import temporary_backends
 
@@ -83,7 +83,7 @@ async def wait_until_checked(*monitors: Monitor) -> None:
     ids = [monitor.id for monitor in monitors]
 
     async def are_checked() -> bool:
-        unchecked = Watch.filter(monitor_id__in=ids, last_checked_at=None)
+        unchecked = CheckState.filter(monitor_id__in=ids, last_checked_at=None)
         return not await unchecked.exists()
 
     await until(are_checked)
@@ -124,7 +124,7 @@ class TestOutcomes:
             async with run_checker(backends):
                 await wait_until_checked(monitor)
                 assert (await Monitor.get(id=monitor.id)).status == "validating"
-                await Watch.all().update(due_at=LONG_AGO)  # ten seconds later
+                await CheckState.all().update(due_at=LONG_AGO)  # ten seconds later
                 await until(lambda: Incident.filter(monitor_id=monitor.id, resolved_at=None).exists())
             first, second = reversed(await results_of(monitor))
             [incident] = await Incident.all()
@@ -154,9 +154,9 @@ class TestOutcomes:
         async with at_work(tmp_path) as backends:
             [monitor] = await make(url=site.url("/status/200"))
             ahead = datetime.now(UTC) + timedelta(minutes=1)
-            await Watch.all().update(last_checked_at=ahead)
+            await CheckState.all().update(last_checked_at=ahead)
             async with run_checker(backends):
-                await until(lambda: Watch.filter(settled="up").exists())
+                await until(lambda: CheckState.filter(settled="up").exists())
             [result] = await results_of(monitor)
             assert ahead < result.checked_at < ahead + SECOND
 
@@ -203,9 +203,9 @@ class TestBounds:
             async with run_checker(backends):
                 await site.wait_until_held(4)
                 await until(lambda: _are_given_back(2))
-                assert await Watch.filter(claim__isnull=False).count() == 8
+                assert await CheckState.filter(claim__isnull=False).count() == 8
                 site.let_go()
-                await Watch.filter(claim=None, last_checked_at=None).update(due_at=LONG_AGO)
+                await CheckState.filter(claim=None, last_checked_at=None).update(due_at=LONG_AGO)
                 await until(lambda: _are_checked(10))
             assert site.most_held_count == 4
 
@@ -223,7 +223,7 @@ class TestBounds:
                 await until(lambda: _are_given_back(120 - 40 - 60))
                 monitors = await make(10, url=healthy.url("/status/200"))
                 await wait_until_checked(*monitors)
-                again = Watch.filter(monitor_id__in=[each.id for each in monitors])
+                again = CheckState.filter(monitor_id__in=[each.id for each in monitors])
                 await again.update(due_at=LONG_AGO, last_checked_at=None)
                 await wait_until_checked(*monitors)
                 assert healthy.asked["/status/200"] == 20
@@ -237,11 +237,11 @@ class TestBounds:
             async with run_checker(backends):
                 await until(lambda: _are_given_back(1))
                 for soonest_seconds in (10, 20, 40):
-                    await Watch.filter(claim=None).update(due_at=LONG_AGO)
+                    await CheckState.filter(claim=None).update(due_at=LONG_AGO)
                     await until(lambda: _are_given_back(1))
-                    [watch] = await Watch.filter(claim=None)
-                    assert watch.due_at
-                    assert watch.due_at > datetime.now(UTC) + (soonest_seconds - 5) * SECOND
+                    [check_state] = await CheckState.filter(claim=None)
+                    assert check_state.due_at
+                    assert check_state.due_at > datetime.now(UTC) + (soonest_seconds - 5) * SECOND
                 site.let_go()
 
     async def test_a_monitor_whose_check_runs_is_not_checked_again_beside_it(
@@ -251,7 +251,7 @@ class TestBounds:
             await make(url=site.url("/hold"))
             async with run_checker(backends):
                 await site.wait_until_held(1)
-                await Watch.all().update(due_at=LONG_AGO, claim=None)  # as if its lease had ended
+                await CheckState.all().update(due_at=LONG_AGO, claim=None)  # as if its lease had ended
                 await until(lambda: _are_given_back(1))
                 assert site.asked["/hold"] == 1
                 site.let_go()
@@ -282,7 +282,7 @@ class TestBounds:
             await make(url=site.url("/status/200"))
             async with run_checker(backends):
                 pass
-            assert await Watch.filter(claim=None).count() == 1
+            assert await CheckState.filter(claim=None).count() == 1
             assert not site.asked
 
 
@@ -330,7 +330,7 @@ class TestStopping:
                 await site.wait_until_held(1)
                 asyncio.get_running_loop().call_later(0.1, site.let_go)
             assert [each.outcome for each in await results_of(monitor)] == ["up"]
-            assert (await Watch.get(monitor_id=monitor.id)).claim is None
+            assert (await CheckState.get(monitor_id=monitor.id)).claim is None
 
     async def test_gives_back_what_takes_too_long_and_what_waits_for_others_to_check_at_once(
         self, site: WatchedSite, tmp_path: Path
@@ -341,7 +341,7 @@ class TestStopping:
             async with run_checker(backends):
                 await site.wait_until_held(2)
                 await until(lambda: _are_claimed(4))
-            assert await Watch.filter(claim=None).count() == 4
+            assert await CheckState.filter(claim=None).count() == 4
             assert len(await claim_due(datetime.now(UTC), 10)) == 4
 
     async def test_gives_back_what_waits_before_it_lets_others_finish(
@@ -352,7 +352,7 @@ class TestStopping:
 
             async def let_go_once_the_rest_is_free() -> None:
                 try:
-                    await until(lambda: Watch.filter(claim=None, due_at__lte=datetime.now(UTC)).count())
+                    await until(lambda: CheckState.filter(claim=None, due_at__lte=datetime.now(UTC)).count())
                     assert await _are_claimed(2)
                 finally:
                     site.let_go()
@@ -362,7 +362,7 @@ class TestStopping:
                 await until(lambda: _are_claimed(4))
                 freed = asyncio.create_task(let_go_once_the_rest_is_free())
             await freed
-            assert await Watch.filter(last_checked_at=None).count() == 2
+            assert await CheckState.filter(last_checked_at=None).count() == 2
 
     async def test_left_by_an_exception_waits_for_nobody(self, site: WatchedSite, tmp_path: Path) -> None:
         async with at_work(tmp_path, shutdown_timeout_seconds=600) as backends:
@@ -378,7 +378,7 @@ class TestGathering:
     async def test_a_result_that_cannot_be_stored_takes_no_other_along(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_log: pytest.LogCaptureFixture
     ) -> None:
-        monkeypatch.setattr(gathering_module, "MAX_STORED_AT_ONCE", 16)
+        monkeypatch.setattr(result_buffer_module, "MAX_STORED_AT_ONCE", 16)
         async with at_work(tmp_path):
             monitors = await make(40)
             strange = monitors[7]
@@ -388,18 +388,18 @@ class TestGathering:
                     raise ValueError("strange")
                 return await storing.store(outcomes, now)
 
-            monkeypatch.setattr(gathering_module, "store", store)
-            gathering = Gathering(lambda: datetime.now(UTC))
+            monkeypatch.setattr(result_buffer_module, "store", store)
+            buffer = ResultBuffer(lambda: datetime.now(UTC))
             for checked in found(await claim_due(LONG_AGO, 100), DOWN, LONG_AGO):
-                gathering.add(checked)
-            await gathering.store_all()
-            assert await Watch.filter(last_checked_at=LONG_AGO).count() == 39
-            assert (await Watch.get(monitor_id=strange.id)).claim is not None
+                buffer.add(checked)
+            await buffer.store_all()
+            assert await CheckState.filter(last_checked_at=LONG_AGO).count() == 39
+            assert (await CheckState.get(monitor_id=strange.id)).claim is not None
         assert own_log.messages == ["A result cannot be stored; its monitor is checked again"]
 
     async def test_storing_nothing_is_no_transaction(self, tmp_path: Path) -> None:
         async with at_work(tmp_path):
-            assert await Gathering(lambda: LONG_AGO).store_all() == []
+            assert await ResultBuffer(lambda: LONG_AGO).store_all() == []
 
     async def test_a_conflict_is_tried_again_at_once(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -413,12 +413,12 @@ class TestGathering:
                 raise TransactionConflict("deadlock detected")
             return await really_store(outcomes, now)
 
-        monkeypatch.setattr(gathering_module, "store", store)
+        monkeypatch.setattr(result_buffer_module, "store", store)
         async with at_work(tmp_path):
             await make()
-            gathering = Gathering(lambda: datetime.now(UTC))
-            gathering.add(*found([await claim_one(LONG_AGO)], DOWN, LONG_AGO))
-            assert len(await gathering.store_all()) == 1
+            buffer = ResultBuffer(lambda: datetime.now(UTC))
+            buffer.add(*found([await claim_one(LONG_AGO)], DOWN, LONG_AGO))
+            assert len(await buffer.store_all()) == 1
         assert attempts == [1, 1, 1]
 
 
@@ -444,12 +444,12 @@ class TestLoad:
 
 
 async def _are_given_back(count: int) -> bool:
-    later = Watch.filter(claim=None, last_checked_at=None, due_at__gt=datetime.now(UTC))
+    later = CheckState.filter(claim=None, last_checked_at=None, due_at__gt=datetime.now(UTC))
     return await later.count() >= count
 
 
 async def _are_checked(count: int) -> bool:
-    return await Watch.filter(last_checked_at__isnull=False).count() >= count
+    return await CheckState.filter(last_checked_at__isnull=False).count() >= count
 
 
 def _told_of_outages(own_log: pytest.LogCaptureFixture) -> list[str]:
@@ -461,7 +461,7 @@ async def _has_told(own_log: pytest.LogCaptureFixture, count: int) -> bool:
 
 
 async def _are_claimed(count: int) -> bool:
-    return await Watch.filter(claim__isnull=False).count() >= count
+    return await CheckState.filter(claim__isnull=False).count() >= count
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from monitoring.backends.encryption import MASK
 from monitoring.checks.claims import LEASE_MARGIN, claim_due, give_back
 from monitoring.checks.probes.http import Expectation, HttpProbe
 from monitoring.monitors.health import Health, Outcome, State
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 from monitoring.monitors.service import create_monitor, delete_monitor, update_monitor
 from monitoring.outbound.dialer import open_dialer
 from monitoring.outbound.exchanges import OutboundRequest
@@ -87,7 +87,7 @@ class TestClaimDue:
             recovery_threshold=4,
         )
         checked_at, seen_until = NOON - MINUTE, NOON + HOUR + timedelta(microseconds=1)
-        await Watch.filter(monitor_id=monitor.id).update(
+        await CheckState.filter(monitor_id=monitor.id).update(
             settled="up", streak=2, streak_started_at=checked_at, seen_until=seen_until, last_checked_at=NOON
         )
         claimed = await claim_one(NOON + SECOND)
@@ -177,7 +177,7 @@ class TestLease:
     async def test_leaves_the_plan_of_the_next_check_as_it_was(self) -> None:
         [monitor] = await make_due()
         await claim_one(NOON + HOUR)
-        assert (await Watch.get(monitor_id=monitor.id)).next_check_at == NOON
+        assert (await CheckState.get(monitor_id=monitor.id)).next_check_at == NOON
 
     async def test_ends_and_then_the_monitor_is_somebody_elses(self) -> None:
         await make_due()
@@ -209,15 +209,15 @@ class TestGiveBack:
         lost = await claim_one()
         held = await claim_one(lost.lease_ends_at)
         await give_back([lost], NOON)
-        watch = await Watch.get(monitor_id=held.monitor_id)
-        assert (watch.claim, watch.due_at) == (held.claim, held.lease_ends_at)
+        check_state = await CheckState.get(monitor_id=held.monitor_id)
+        assert (check_state.claim, check_state.due_at) == (held.claim, held.lease_ends_at)
 
     async def test_does_not_wake_what_was_paused_meanwhile(self) -> None:
         [monitor] = await make_due()
         claimed = await claim_one()
         await update_monitor(monitor.team_id, monitor.id, {"paused": True})
         await give_back([claimed], NOON)
-        assert (await Watch.get(monitor_id=monitor.id)).due_at is None
+        assert (await CheckState.get(monitor_id=monitor.id)).due_at is None
 
     async def test_of_nothing_does_nothing(self) -> None:
         await give_back([], NOON)

@@ -35,7 +35,7 @@ from monitoring.history.uptime import measure_uptime
 from monitoring.idempotency.models import IdempotencyKey
 from monitoring.incidents.models import Incident
 from monitoring.monitors.health import GRACE
-from monitoring.monitors.models import Monitor, PendingDeletion, Watch
+from monitoring.monitors.models import CheckState, Monitor, PendingDeletion
 from monitoring.monitors.service import update_monitor
 from monitoring.worker import run_worker
 
@@ -51,7 +51,7 @@ AHEAD = [pytest.param(ahead, id=str(ahead)) for ahead in (HOUR, 24 * HOUR, 3650 
 
 async def check(finding: Finding, now: datetime) -> None:
     """Check the only monitor, planned by the clock of `now`."""
-    await Watch.all().update(due_at=now, next_check_at=now)
+    await CheckState.all().update(due_at=now, next_check_at=now)
     await store(found([await claim_one(now)], finding, now), now)
 
 
@@ -71,12 +71,12 @@ class TestAppointments:
         [monitor] = await make_due(interval_seconds=60)
         farthest = NOON + INTERVAL + GRACE
         for due_at, is_claimed in ((farthest, False), (farthest + SECOND, True)):
-            await Watch.all().update(due_at=due_at, next_check_at=due_at)
+            await CheckState.all().update(due_at=due_at, next_check_at=due_at)
             assert ids_of(await claim_misdated(NOON, 2)) == [monitor.id] * is_claimed
 
     async def test_of_monitors_that_are_seldom_checked_are_believed_for_longer(self) -> None:
         await make_due(interval_seconds=86_400)
-        await Watch.all().update(due_at=NOON + 23 * HOUR, next_check_at=NOON + 23 * HOUR)
+        await CheckState.all().update(due_at=NOON + 23 * HOUR, next_check_at=NOON + 23 * HOUR)
         assert await claim_misdated(NOON, 2) == []
 
     async def test_of_paused_monitors_are_none(self) -> None:
@@ -88,19 +88,19 @@ class TestAppointments:
         await make_due(interval_seconds=60)
         await check(UP, NOON + 24 * HOUR)
         await check_misdated(UP, NOON)
-        watch = await Watch.get()
-        assert watch.due_at
-        assert NOON < watch.due_at <= NOON + INTERVAL
-        assert watch.next_check_at == watch.due_at
+        check_state = await CheckState.get()
+        assert check_state.due_at
+        assert NOON < check_state.due_at <= NOON + INTERVAL
+        assert check_state.next_check_at == check_state.due_at
         assert await claim_misdated(NOON, 2) == []
 
     async def test_that_a_client_asked_for_are_kept_though_the_clock_was_ahead(self) -> None:
         await make_due(interval_seconds=60)
         await check(UP, NOON + 24 * HOUR)
         claimed = await claim_misdated(NOON, 2)
-        await Watch.all().update(next_check_at=NOON + SECOND)  # while the check is under way
+        await CheckState.all().update(next_check_at=NOON + SECOND)  # while the check is under way
         await store(found(claimed, UP, NOON), NOON)
-        assert (await Watch.get()).due_at == NOON + SECOND
+        assert (await CheckState.get()).due_at == NOON + SECOND
 
     async def test_begin_new_monitors_that_such_a_clock_has_created(self) -> None:
         [monitor] = await make_due(since=NOON + HOUR, failure_threshold=1)
@@ -116,7 +116,7 @@ class TestWhatCounts:
         await check(UP, NOON + ahead)
         back = NOON + 30 * SECOND
         await check_misdated(DOWN, back)
-        told = await Monitor.get(id=monitor.id).select_related("watch")
+        told = await Monitor.get(id=monitor.id).select_related("check_state")
         assert (told.status, told.status_changed_at) == ("down", back)
         _, durations = (await measure_uptime(told, Range(NOON, back + MINUTE))).whole
         assert durations.unknown_seconds == pytest.approx(30, abs=0.001)
@@ -153,7 +153,7 @@ async def test_hours_that_were_rolled_up_too_early_are_rolled_up_again() -> None
 async def test_nothing_is_deleted_for_its_age_by_a_clock_that_has_just_jumped(backends: Backends) -> None:
     [monitor] = await make_due()
     await Monitor.all().update(status="up")
-    await Watch.all().update(seen_until=NOON)
+    await CheckState.all().update(seen_until=NOON)
     doomed = PendingDeletion(
         monitor_id=monitor.id, team_id=monitor.team_id, deletion_id=uuid4(), delete_at=NOON
     )
@@ -193,7 +193,7 @@ async def test_a_checker_whose_clock_is_set_back_checks_at_once_and_goes_on(back
             ahead = timedelta()
             set_back_at = datetime.now(UTC)
             await clock.read()
-            while not await Watch.filter(last_checked_at__lt=set_back_at + HOUR).exists():  # noqa: ASYNC110
+            while not await CheckState.filter(last_checked_at__lt=set_back_at + HOUR).exists():  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         [*_, unknown, up] = await read_states(monitor)
         assert (unknown[1], up[1]) == ("unknown", "up")

@@ -19,7 +19,7 @@ from monitoring.checks.claims import claim_due
 from monitoring.checks.interruptions import Interrupted, announce_interruptions
 from monitoring.checks.storing import store
 from monitoring.incidents.models import Incident
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.muting import store_mutes
 from monitoring.notifications.service import create_channel
@@ -47,8 +47,8 @@ async def make_team(*channels: dict[str, Any]) -> tuple[UUID, list[NotificationC
 async def check(monitors: Sequence[Monitor], finding: Finding, now: datetime) -> None:
     """Check these monitors, all at once."""
     ids = [monitor.id for monitor in monitors]
-    await Watch.all().update(due_at=None)
-    await Watch.filter(monitor_id__in=ids).update(due_at=now, next_check_at=now)
+    await CheckState.all().update(due_at=None)
+    await CheckState.filter(monitor_id__in=ids).update(due_at=now, next_check_at=now)
     await store(found(await claim_due(now, len(ids)), finding, now), now)
 
 
@@ -153,7 +153,7 @@ async def test_nobody_hears_of_monitors_that_are_all_muted() -> None:
 async def test_a_failure_in_maintenance_is_no_interruption_and_neither_is_blindness_in_it() -> None:
     team_id, [channel] = await make_team(CHAT)
     [monitor] = await make_due(team_id=team_id)
-    await Watch.all().update(maintenance_from=NOON - HOUR, maintenance_until=NOON + HOUR)
+    await CheckState.all().update(maintenance_from=NOON - HOUR, maintenance_until=NOON + HOUR)
     for number, finding in enumerate([UNKNOWN, UP, DOWN, UNKNOWN]):
         await check([monitor], finding, NOON + number * MINUTE)
     assert await list_told(channel) == []

@@ -24,12 +24,12 @@ from monitoring.history.ranges import Range
 from monitoring.history.uptime import measure_uptime
 from monitoring.incidents.models import Incident
 from monitoring.monitors import rules
+from monitoring.monitors.check_state import restart_checks
 from monitoring.monitors.configuration import default_configuration
 from monitoring.monitors.maintenance.covering import due_at_of
 from monitoring.monitors.maintenance.keeping import keep_maintenance
 from monitoring.monitors.maintenance.models import MaintenanceWindow
-from monitoring.monitors.models import Monitor, StateChange, Watch
-from monitoring.monitors.watch import restart_watches
+from monitoring.monitors.models import CheckState, Monitor, StateChange
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.service import create_channel
 from temporary_backends import make_settings, temporary_backends
@@ -116,7 +116,7 @@ class StepByStep(Checker):
         while self._running:
             await asyncio.wait(self._running)
             self._call_line()
-        return await self._gathering.store_all()
+        return await self._results.store_all()
 
 
 class World:
@@ -167,7 +167,7 @@ class World:
                 for each in await self.checker.check_once():
                     outcome = str(each.finding.outcome).replace("degraded", "up")
                     self.scripts[each.claimed.monitor_id].checks.append(Check(each.checked_at, outcome))
-            is_settling = await Watch.filter(streak__gt=0).exists()
+            is_settling = await CheckState.filter(streak__gt=0).exists()
             self.now = min(next_round, self.now + 10 * SECOND) if is_settling else next_round
             if self.now == next_round:
                 next_round += ROUND
@@ -182,9 +182,9 @@ class World:
     async def rest_or_go_on(self, monitor_id: UUID, moment: datetime, *, paused: bool) -> None:
         """Do what updating a monitor does, on this clock."""
         async with transaction():
-            monitor = await Monitor.get(id=monitor_id).select_related("watch")
+            monitor = await Monitor.get(id=monitor_id).select_related("check_state")
             monitor.paused, monitor.status = paused, rules.status_after(monitor.status, paused=paused)
-            await restart_watches([monitor], moment)
+            await restart_checks([monitor], moment)
             await monitor.save(update_fields=["paused", "status"])
 
 
@@ -228,8 +228,8 @@ async def make_monitors(world: World) -> list[Monitor]:
         script.maintenance = [times for tag in tags for times in TIMES[tag]]
         monitors.append(monitor)
     await Monitor.bulk_create(monitors)
-    await Watch.bulk_create(
-        [Watch(monitor_id=each.id, due_at=BEGINNING, next_check_at=BEGINNING) for each in monitors]
+    await CheckState.bulk_create(
+        [CheckState(monitor_id=each.id, due_at=BEGINNING, next_check_at=BEGINNING) for each in monitors]
     )
     await StateChange.bulk_create(
         [StateChange(monitor_id=each.id, changed_at=BEGINNING, state="pending") for each in monitors]
@@ -298,7 +298,7 @@ async def test_after_a_month_of_outages_uptime_and_incidents_are_the_truth(tmp_p
                 stretches_of(script, world.last_round + SECOND),  # its checks included
                 script.maintenance,
             )
-            stored = await Monitor.get(id=monitor.id).select_related("watch")
+            stored = await Monitor.get(id=monitor.id).select_related("check_state")
             told = await Incident.filter(monitor_id=monitor.id).order_by("started_at")
             assert [(each.started_at, each.resolved_at) for each in told] == [
                 (each.started_at, each.resolved_at) for each in month.incidents

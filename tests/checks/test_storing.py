@@ -31,10 +31,10 @@ from monitoring.checks.slots import RECHECK, next_slot
 from monitoring.checks.storing import store
 from monitoring.history.queries import list_results
 from monitoring.incidents.models import Incident
+from monitoring.monitors.check_state import check_changed
 from monitoring.monitors.health import GRACE, Outcome
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 from monitoring.monitors.service import delete_monitor, update_monitor
-from monitoring.monitors.watch import check_changed
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.service import create_channel
 from monitoring.outbound.stopwatch import Timings
@@ -53,7 +53,7 @@ INTERVAL = 300
 
 async def check(finding: Finding, now: datetime = NOON) -> None:
     """Check the only monitor, which has become due."""
-    await Watch.all().update(due_at=now, next_check_at=now)
+    await CheckState.all().update(due_at=now, next_check_at=now)
     await store(found([await claim_one(now)], finding, now), now)
 
 
@@ -64,8 +64,8 @@ async def check_every_minute(findings: Sequence[Finding]) -> list[datetime]:
     return moments
 
 
-async def read_watch(monitor: Monitor) -> Watch:
-    return await Watch.get(monitor_id=monitor.id)
+async def read_watch(monitor: Monitor) -> CheckState:
+    return await CheckState.get(monitor_id=monitor.id)
 
 
 async def read_status(monitor: Monitor) -> tuple[str, datetime]:
@@ -89,8 +89,12 @@ class TestResult:
     async def test_is_shown_by_the_monitor_too(self) -> None:
         [monitor] = await make_due()
         await check(DEGRADED)
-        watch = await read_watch(monitor)
-        assert (watch.last_checked_at, watch.last_response_time_ms, watch.last_error) == (NOON, 96, "slow")
+        check_state = await read_watch(monitor)
+        assert (check_state.last_checked_at, check_state.last_response_time_ms, check_state.last_error) == (
+            NOON,
+            96,
+            "slow",
+        )
         await check(UP, NOON + MINUTE)
         assert (await read_watch(monitor)).last_error is None
 
@@ -119,9 +123,9 @@ class TestWhatIsKept:
         await check(DOWN, NOON + MINUTE)
         assert (await read_watch(monitor)).certificate_expires_at == earlier
         await check(UP._replace(certificate_expires_at=later), NOON + 2 * MINUTE)
-        watch = await read_watch(monitor)
-        assert watch.certificate_expires_at == later
-        await check_changed(watch, NOON + 3 * MINUTE)
+        check_state = await read_watch(monitor)
+        assert check_state.certificate_expires_at == later
+        await check_changed(check_state, NOON + 3 * MINUTE)
         assert (await read_watch(monitor)).certificate_expires_at is None
 
 
@@ -129,25 +133,27 @@ class TestNextCheck:
     async def test_is_on_the_monitors_grid_and_the_monitor_is_free(self) -> None:
         [monitor] = await make_due(interval_seconds=INTERVAL)
         await store(found([await claim_one()], UP, NOON + SECOND), NOON + 20 * SECOND)
-        watch = await read_watch(monitor)
-        assert watch.claim is None
-        assert watch.due_at == watch.next_check_at == next_slot(monitor.id, INTERVAL, NOON + SECOND)
-        assert watch.seen_until == NOON + SECOND + timedelta(seconds=INTERVAL) + GRACE
+        check_state = await read_watch(monitor)
+        assert check_state.claim is None
+        assert (
+            check_state.due_at == check_state.next_check_at == next_slot(monitor.id, INTERVAL, NOON + SECOND)
+        )
+        assert check_state.seen_until == NOON + SECOND + timedelta(seconds=INTERVAL) + GRACE
 
     async def test_is_at_once_when_a_client_asked_for_it_while_this_one_was_made(self) -> None:
         [monitor] = await make_due(interval_seconds=86_400)
         claimed = await claim_one()
         await request_check(monitor.id, NOON + SECOND)
         await store(found([claimed], UP, NOON), NOON + 2 * SECOND)
-        watch = await read_watch(monitor)
-        assert watch.due_at == watch.next_check_at == NOON + SECOND
+        check_state = await read_watch(monitor)
+        assert check_state.due_at == check_state.next_check_at == NOON + SECOND
 
     async def test_of_a_failure_that_is_not_confirmed_is_soon(self) -> None:
         [monitor] = await make_due(interval_seconds=86_400)
         await store(found([await claim_one()], DOWN, NOON), NOON + 20 * SECOND)
-        watch = await read_watch(monitor)
+        check_state = await read_watch(monitor)
         slot = next_slot(monitor.id, 86_400, NOON)
-        assert watch.due_at == watch.next_check_at == min(NOON + 20 * SECOND + RECHECK, slot)
+        assert check_state.due_at == check_state.next_check_at == min(NOON + 20 * SECOND + RECHECK, slot)
 
     async def test_is_due_then_and_not_before(self) -> None:
         [monitor] = await make_due()
@@ -163,8 +169,8 @@ class TestLostClaim:
         lost = await claim_one()
         held = await claim_one(lost.lease_ends_at)
         assert await store(found([lost], DOWN), NOON) == []
-        watch = await read_watch(monitor)
-        assert (watch.claim, watch.last_checked_at) == (held.claim, None)
+        check_state = await read_watch(monitor)
+        assert (check_state.claim, check_state.last_checked_at) == (held.claim, None)
         assert await list_results(monitor.id, limit=10) == []
 
     async def test_takes_no_other_result_along(self) -> None:
@@ -220,7 +226,7 @@ class TestTransitions:
         [monitor] = await make_due()
         await check(UP)
         await Monitor.all().update(status="untouched")
-        await Watch.all().update(due_at=NOON + MINUTE)
+        await CheckState.all().update(due_at=NOON + MINUTE)
         [claimed] = await claim_due(NOON + MINUTE, 10)
         as_before = found([claimed._replace(status="up")], UP, NOON + MINUTE)
         await store(as_before, NOON + MINUTE)
@@ -300,7 +306,7 @@ class TestTransitions:
 
 class TestIncidents:
     async def test_one_that_is_open_already_goes_on_and_is_told_to_nobody_again(self) -> None:
-        """After a restore, a watch may know less than the incidents."""
+        """After a restore, a check state may know less than the incidents."""
         [monitor] = await make_due(failure_threshold=1, recovery_threshold=1)
         await create_channel(monitor.team_id, {"type": "webhook", "url": "https://hooks.example.com/"})
         await open_incident(
@@ -329,7 +335,7 @@ class TestIncidents:
             for _ in range(2):
                 await create_channel(team_id, {"type": "webhook", "url": "https://hooks.example.com/"})
         for finding, event in ((DOWN, "incident.opened"), (UP, "incident.resolved")):
-            await Watch.all().update(due_at=NOON, next_check_at=NOON)
+            await CheckState.all().update(due_at=NOON, next_check_at=NOON)
             await store(found(await claim_due(NOON, 100), finding), NOON)
             told = await NotificationDelivery.filter(event=event).select_related("channel")
             assert sorted(_told(each) for each in told) == sorted(
@@ -346,12 +352,12 @@ class TestIncidents:
                 monitors[0].team_id, {"type": "webhook", "url": "https://hooks.example.com/"}
             )
             counts.append([await self._count_statements(finding, own_log) for finding in (DOWN, UP)])
-            await Watch.all().update(due_at=None)
+            await CheckState.all().update(due_at=None)
         assert counts == [[5, 6], [5, 6]]
 
     async def _count_statements(self, finding: Finding, own_log: pytest.LogCaptureFixture) -> int:
         """Store what every monitor's check found that is not at rest, and count what incidents took."""
-        await Watch.filter(due_at__isnull=False).update(due_at=NOON, next_check_at=NOON)
+        await CheckState.filter(due_at__isnull=False).update(due_at=NOON, next_check_at=NOON)
         outcomes = found(await claim_due(NOON, 100), finding)
         own_log.clear()
         with own_log.at_level(logging.DEBUG, "tortoise.db_client"):

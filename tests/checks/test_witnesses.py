@@ -1,4 +1,4 @@
-"""A checker without REFERENCE_URLS finds out if its own network is dead, or what it watches."""
+"""A checker without REFERENCE_URLS finds out if its own network is dead, or what it check_states."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 from checks.rounds import make_due
 from checks.watched_site import WatchedSite, watched_site
 from monitoring.auth.service import create_team
-from monitoring.checks import sight, witnesses
+from monitoring.checks import connectivity, witnesses
 from monitoring.checks.checker import run_checker
 from monitoring.checks.prober import BLIND
 from monitoring.checks.witnesses import FEWEST_DOMAINS, domain_of
 from monitoring.history.queries import list_results
 from monitoring.incidents.models import Incident
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.service import create_channel
 from outbound.name_server import NameServer, name_server
@@ -56,15 +56,15 @@ class Watched:
             timeout_seconds=1,
             failure_threshold=1,
         )
-        await Watch.filter(monitor_id=monitor.id).update(settled=settled)
+        await CheckState.filter(monitor_id=monitor.id).update(settled=settled)
         return monitor
 
     async def check(self, monitors: Iterable[Monitor]) -> list[str]:
         """Have these monitors checked once, all at the same time, and return their statuses."""
         ids = [monitor.id for monitor in monitors]
-        await Watch.filter(monitor_id__in=ids).update(last_checked_at=None, due_at=LONG_AGO)
+        await CheckState.filter(monitor_id__in=ids).update(last_checked_at=None, due_at=LONG_AGO)
         async with asyncio.timeout(60):
-            while await Watch.filter(monitor_id__in=ids, last_checked_at=None).exists():  # noqa: ASYNC110 - a row has no event
+            while await CheckState.filter(monitor_id__in=ids, last_checked_at=None).exists():  # noqa: ASYNC110 - a row has no event
                 await asyncio.sleep(0.02)
         return [(await Monitor.get(id=each)).status for each in ids]
 
@@ -72,7 +72,7 @@ class Watched:
 @pytest.fixture(autouse=True)
 def quick_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witnesses, "ANSWER_SECONDS", 0.5)
-    monkeypatch.setattr(sight, "HOLDING_SECONDS", 0.2)
+    monkeypatch.setattr(connectivity, "HOLDING_SECONDS", 0.2)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ async def open_watched(folder: Path) -> AsyncIterator[Watched]:
 async def test_as_many_unrelated_domains_as_count_that_vanish_together_are_our_own_blindness(
     watched: Watched, own_log: pytest.LogCaptureFixture
 ) -> None:
-    own_log.set_level(logging.INFO, "monitoring.checks.sight")
+    own_log.set_level(logging.INFO, "monitoring.checks.connectivity")
     monitors = [await watched.make(host) for host in UNRELATED]
     assert len(monitors) == FEWEST_DOMAINS
     async with run_checker(watched.backends):

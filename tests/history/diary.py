@@ -14,7 +14,7 @@ from monitoring.history.models import CheckResult
 from monitoring.history.queries import insert_results
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import default_configuration
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -36,8 +36,8 @@ async def make_monitors(count: int = 1) -> list[Monitor]:
         monitor = await Monitor.create(
             team_id=team.id, status="pending", search_text="", **ages, **configuration
         )
-        await Watch.create(monitor_id=monitor.id)
-    return await Monitor.filter(team_id=team.id).order_by("id").select_related("watch")
+        await CheckState.create(monitor_id=monitor.id)
+    return await Monitor.filter(team_id=team.id).order_by("id").select_related("check_state")
 
 
 def make_result(

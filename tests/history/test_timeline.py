@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.history.timeline import Durations, Timeline, Window, divide, measure
-from monitoring.monitors.health import State, StateChange
+from monitoring.monitors.health import State, Transition
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -21,8 +21,8 @@ def at(seconds: float) -> datetime:
     return START + seconds * SECOND
 
 
-def history(*changes: tuple[float, State]) -> list[StateChange]:
-    return [StateChange(at(seconds), state) for seconds, state in changes]
+def history(*changes: tuple[float, State]) -> list[Transition]:
+    return [Transition(at(seconds), state) for seconds, state in changes]
 
 
 def microseconds(durations: Durations) -> dict[State, int]:
@@ -43,7 +43,7 @@ def total(durations: Durations) -> int:
 STATES = [state for state in State if state is not State.MAINTENANCE]
 
 offsets = st.timedeltas(timedelta(0), timedelta(days=400))
-histories = st.lists(st.builds(StateChange, offsets.map(START.__add__), st.sampled_from(STATES))).map(
+histories = st.lists(st.builds(Transition, offsets.map(START.__add__), st.sampled_from(STATES))).map(
     lambda changes: sorted(changes, key=lambda change: change.changed_at)
 )
 seen_untils = st.none() | offsets.map(START.__add__)
@@ -145,7 +145,7 @@ class TestMeasure:
 
     @given(histories, cuts, seen_untils)
     def test_of_the_parts_sums_up_to_the_whole(
-        self, changes: list[StateChange], cut_at: list[datetime], seen_until: datetime | None
+        self, changes: list[Transition], cut_at: list[datetime], seen_until: datetime | None
     ) -> None:
         parts = [
             microseconds(durations) for durations in measure(changes, list(pairwise(cut_at)), seen_until)
@@ -158,7 +158,7 @@ class TestMeasure:
     @given(histories, cuts, seen_untils, st.sets(st.integers(1, 50)))
     def test_does_not_depend_on_the_portions_in_which_a_history_is_told(
         self,
-        changes: list[StateChange],
+        changes: list[Transition],
         cut_at: list[datetime],
         seen_until: datetime | None,
         portions_end: set[int],
@@ -174,7 +174,7 @@ class TestMeasure:
     @given(histories, offsets, offsets, seen_untils)
     def test_leaves_out_and_doubles_nothing_since_the_first_change(
         self,
-        changes: list[StateChange],
+        changes: list[Transition],
         offset: timedelta,
         length: timedelta,
         seen_until: datetime | None,
@@ -186,7 +186,7 @@ class TestMeasure:
 
     @given(histories, cuts, seen_untils)
     def test_has_an_uptime_from_0_to_1(
-        self, changes: list[StateChange], cut_at: list[datetime], seen_until: datetime | None
+        self, changes: list[Transition], cut_at: list[datetime], seen_until: datetime | None
     ) -> None:
         for durations in measure(changes, list(pairwise(cut_at)), seen_until):
             ratio = durations.uptime_ratio

@@ -41,7 +41,7 @@ async def _live(seen_until: datetime | None, *others: Monitor) -> Monitor:
         await StateChange.create(monitor_id=monitor.id, changed_at=moment, state=state)
     for other in others:
         await StateChange.create(monitor_id=other.id, changed_at=NOON, state="down")
-    monitor.watch.seen_until = seen_until
+    monitor.check_state.seen_until = seen_until
     return monitor
 
 
@@ -115,7 +115,7 @@ class TestUptime:
 
     async def test_of_a_server_that_flaps_for_weeks_is_exact_and_takes_little_memory(self) -> None:
         [monitor] = await make_monitors()
-        monitor.watch.seen_until = NOON + DAY * 30
+        monitor.check_state.seen_until = NOON + DAY * 30
         step, count = timedelta(seconds=29, microseconds=976_543), 10 * reading.PORTION
         await StateChange.bulk_create(
             [

@@ -12,7 +12,7 @@ from monitoring.history.ranges import Range
 from monitoring.history.uptime import measure_ratios, measure_uptime
 from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.models import MaintenanceSpan
-from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.monitors.models import CheckState, Monitor, StateChange
 from monitors.conversations import create
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def monitors(service: RunningService, alice: Player) -> dict[str, Monitor]:
                 status=State.MAINTENANCE if is_covered else state, status_changed_at=END - hours * HOUR
             )
             seen_until = None if seen is None else END - seen * HOUR
-            await Watch.filter(monitor_id=made[name]).update(seen_until=seen_until)
-        return {name: await Monitor.get(id=id_).select_related("watch") for name, id_ in made.items()}
+            await CheckState.filter(monitor_id=made[name]).update(seen_until=seen_until)
+        return {name: await Monitor.get(id=id_).select_related("check_state") for name, id_ in made.items()}
 
     return service.run(live())
 

@@ -20,7 +20,7 @@ from monitoring.monitors.health import (
     Observation,
     Outcome,
     State,
-    StateChange,
+    Transition,
     observe,
     status_of,
 )
@@ -42,7 +42,7 @@ class Watched:
     recovery_threshold: int
     health: Health = field(default_factory=lambda: Health(State.PENDING))
     observations: list[Observation] = field(default_factory=list)
-    history: list[StateChange] = field(default_factory=lambda: [StateChange(CREATED_AT, State.PENDING)])
+    history: list[Transition] = field(default_factory=lambda: [Transition(CREATED_AT, State.PENDING)])
     incidents: list[list[datetime]] = field(default_factory=list)
 
     @property
@@ -222,13 +222,13 @@ class TestTime:
 
     def test_with_a_threshold_of_one_needs_no_return_to_what_was_before_blindness(self) -> None:
         watched = watch(timed("U?D"), failure_threshold=1)
-        assert watched.observations[-1].changes == (StateChange(CREATED_AT + 3 * MINUTE, State.DOWN),)
+        assert watched.observations[-1].changes == (Transition(CREATED_AT + 3 * MINUTE, State.DOWN),)
 
     def test_of_a_gap_is_told_together_with_its_end(self) -> None:
         watched = watch(timed("U_U"))
         assert watched.observations[-1].changes == (
-            StateChange(CREATED_AT + 4 * MINUTE, State.UNKNOWN),
-            StateChange(CREATED_AT + 62 * MINUTE, State.UP),
+            Transition(CREATED_AT + 4 * MINUTE, State.UNKNOWN),
+            Transition(CREATED_AT + 62 * MINUTE, State.UP),
         )
 
     def test_between_checks_is_no_gap_up_to_an_interval_and_the_grace(self) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 import orjson
 import pytest
 
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 from monitoring.monitors.queries import row_of
 from monitoring.monitors.representations import represent_monitor
 from monitoring.monitors.service import get_monitor
@@ -75,7 +75,7 @@ class TestPages:
         }
 
         async def move(monitor_id: str) -> None:
-            await Watch.filter(monitor_id=monitor_id).update(next_check_at=checked_at, **seen)
+            await CheckState.filter(monitor_id=monitor_id).update(next_check_at=checked_at, **seen)
             await Monitor.filter(id=monitor_id).update(status_changed_at=checked_at, status="degraded")
 
         async def represent(monitor_id: UUID) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def mute(player: Player, monitor: dict[str, Any], **fields: Any) -> dict[str, An
 
 
 async def break_down(monitor: dict[str, Any]) -> Monitor:
-    now, row = datetime.now(UTC), await Monitor.get(id=monitor["id"]).select_related("watch")
+    now, row = datetime.now(UTC), await Monitor.get(id=monitor["id"]).select_related("check_state")
     await open_incident(row, started_at=now, confirmed_at=now, error="timeout", error_message="Silence")
     return row
 

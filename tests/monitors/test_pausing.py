@@ -11,9 +11,8 @@ from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.models import AuditEntry
 from monitoring.auth.service import create_team
 from monitoring.incidents.models import Incident
-from monitoring.monitors.models import Monitor, StateChange, Watch
-from monitoring.monitors.pausing import set_paused
-from monitoring.monitors.service import create_monitor, update_monitor
+from monitoring.monitors.models import CheckState, Monitor, StateChange
+from monitoring.monitors.service import create_monitor, set_paused, update_monitor
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -40,9 +39,9 @@ async def _make(team: Team) -> list[Monitor]:
     _, down, under_way, unseen, maintained, ahead = (each.id for each in made)
     await Monitor.filter(id=down).update(status="down")
     await break_down(made[1])
-    await Watch.filter(monitor_id=under_way).update(claim=uuid4(), due_at=now + HOUR)
-    await Watch.filter(monitor_id=unseen).update(settled="up", seen_until=now - HOUR)
-    await Watch.filter(monitor_id=maintained).update(
+    await CheckState.filter(monitor_id=under_way).update(claim=uuid4(), due_at=now + HOUR)
+    await CheckState.filter(monitor_id=unseen).update(settled="up", seen_until=now - HOUR)
+    await CheckState.filter(monitor_id=maintained).update(
         maintenance_from=now - HOUR, maintenance_until=now + HOUR
     )
     await StateChange.create(monitor_id=ahead, changed_at=now + HOUR, state="up")
@@ -53,16 +52,21 @@ async def _look_at(monitors: list[Monitor]) -> list[dict[str, Any]]:
     """Return what pausing changes, without the moments of this minute."""
     seen = []
     for each in monitors:
-        monitor = await Monitor.get(id=each.id).select_related("watch")
+        monitor = await Monitor.get(id=each.id).select_related("check_state")
         incident = await Incident.get_or_none(monitor_id=each.id)
         entries = await AuditEntry.filter(subject_id=str(each.id)).order_by("id")
         seen.append(
             {
                 "monitor": (monitor.paused, monitor.status, monitor.version),
                 "is_ahead": monitor.status_changed_at > datetime.now(UTC),
-                "watch": (monitor.watch.settled, monitor.watch.due_at is None, bool(monitor.watch.claim)),
+                "checks": (
+                    monitor.check_state.settled,
+                    monitor.check_state.due_at is None,
+                    bool(monitor.check_state.claim),
+                ),
                 "waits": bool(
-                    monitor.watch.next_check_at and monitor.watch.next_check_at > datetime.now(UTC)
+                    monitor.check_state.next_check_at
+                    and monitor.check_state.next_check_at > datetime.now(UTC)
                 ),
                 "states": [
                     change.state

@@ -66,7 +66,7 @@ async def test_a_write_done_once_and_an_audited_one_do_not_wait_for_each_other(
                 await service.update_monitor(team.id, monitor.id, {"paused": True})
                 audited_holds_the_watch.set()
                 await other_holds_the_team.wait()
-                await asyncio.sleep(0.1)  # by now the other waits for the watch
+                await asyncio.sleep(0.1)  # by now the other waits for the check state
                 await record(team.id, COMMAND_LINE, Action.MONITOR_PAUSED, monitor.name, monitor.id)
 
         async def rename() -> Reply:

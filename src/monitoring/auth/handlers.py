@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from starlette.requests import Request
 
-from monitoring.auth import revocations
+from monitoring.auth import service
 from monitoring.auth.client_authentication import ClientCredentials, read_client_credentials
 from monitoring.auth.limits import client_network, count_request
 from monitoring.auth.models import ApiKey
@@ -17,9 +17,8 @@ from monitoring.auth.representations import (
     represent_metadata,
     represent_token,
 )
-from monitoring.auth.revocations import AnotherClientsTokenError, find_active_token
 from monitoring.auth.scopes import narrow_scopes
-from monitoring.auth.service import authenticate_key
+from monitoring.auth.service import AnotherClientsTokenError, authenticate_key, find_active_token
 from monitoring.auth.signing_keys import read_signing_keys
 from monitoring.auth.tokens import sign_token
 from monitoring.backends.current import current_backends
@@ -67,7 +66,7 @@ async def revoke_token(body: dict[str, str], request: Request) -> Reply:
     """Revoke a token of the caller's own (RFC 7009)."""
     key = await _demand_key(await _count_client(request, body))
     try:
-        await revocations.revoke_token(key, body["token"])
+        await service.revoke_token(key, body["token"])
     except AnotherClientsTokenError:
         raise Problem("oauth_another_clients_token") from None
     return Reply.empty(200, NO_STORE)

@@ -1,12 +1,17 @@
-"""What this room asks the database with every request, each in one statement."""
+"""What this room asks the database in one statement each: with every request, and by the clock."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
+from monitoring.auth.models import RevokedToken
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import spell
+
+# The clocks of two machines may differ. One must not delete a row that the other still needs.
+KEPT_AFTER_EXPIRY = timedelta(hours=1)
 
 _READ_LIVING_KEY = """
     SELECT team_id, name, scopes, last_used_at,
@@ -35,3 +40,8 @@ async def read_living_sha256(client_id: str, otherwise: str) -> str:
     [row] = await connection.execute_query_dict(sql, [client_id, otherwise])
     sha256: str = row["secret_sha256"]
     return sha256
+
+
+async def delete_expired_revocations(now: datetime) -> None:
+    """Delete the rows of revoked tokens that have expired."""
+    await RevokedToken.filter(expires_at__lte=now - KEPT_AFTER_EXPIRY).delete()

@@ -1,9 +1,12 @@
-"""Teams and keys: every function is one transaction or one statement."""
+"""Teams, keys and tokens: every function is one transaction or one statement.
+
+A token can be revoked before it expires (RFC 7009), and a client may ask whether it is active (RFC 7662).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -21,14 +24,19 @@ from monitoring.auth.credentials import (
     is_client_id,
     is_same_secret,
 )
-from monitoring.auth.models import ApiKey, Team
+from monitoring.auth.models import ApiKey, RevokedToken, Team
 from monitoring.auth.queries import read_living_key, read_living_sha256
-from monitoring.auth.tokens import InvalidTokenError, TokenClaims
+from monitoring.auth.tokens import InvalidTokenError, TokenClaims, verify_token
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id, read_moment, uuid7
 
 # "Last used" is exact to the hour, which saves a write with every request.
 LAST_USED_GRAIN = timedelta(hours=1)
+
+
+class AnotherClientsTokenError(Exception):
+    """The client that revokes a token is not the one that got it."""
 
 
 class KeyExistsError(Exception):
@@ -166,3 +174,33 @@ async def find_living_key(claims: TokenClaims) -> LivingKey | None:
         await ApiKey.filter(client_id=claims.client_id).update(last_used_at=now)
     scopes = frozenset(orjson.loads(row["scopes"]))
     return LivingKey(claims.client_id, read_id(row["team_id"]), scopes, row["name"])
+
+
+async def revoke_token(client: ApiKey, token: str) -> None:
+    """Revoke a token: every process refuses it from the very next request on. Twice is once.
+
+    Does nothing if the token is not valid anyway. Raises `AnotherClientsTokenError`.
+    """
+    backends = current_backends()
+    try:
+        claims = verify_token(backends.settings, token)
+    except InvalidTokenError:
+        return
+    if claims.client_id != client.client_id:
+        raise AnotherClientsTokenError
+    ends_at = datetime.fromtimestamp(claims.expires_at_seconds, UTC)
+    await RevokedToken.bulk_create(
+        [RevokedToken(token_id=claims.token_id, expires_at=ends_at)], ignore_conflicts=True
+    )
+
+
+async def find_active_token(team_id: UUID, token: str) -> TokenClaims | None:
+    """Return the claims of a team's token, with the scopes it has now, or None if it would be refused."""
+    try:
+        claims = verify_token(current_backends().settings, token)
+        key = await find_living_key(claims)
+    except InvalidTokenError:
+        return None
+    if key is None or key.team_id != team_id:
+        return None
+    return replace(claims, scopes=claims.scopes & key.scopes)

@@ -1,4 +1,11 @@
-"""The message queue: Dramatiq over Redis, or inside this process when there is none."""
+"""The message queue: Dramatiq over Redis, or inside this process when there is none.
+
+Of Dramatiq 2 this takes for granted what is not documented, and tests/backends/test_queue.py goes through it:
+
+- A `Worker` has its `consumers` and `workers`, threads that `stop`, and `queue_prefetch` until it starts.
+- A broker's `middleware` is a list. `StubBroker.queues` are those of Python.
+- The `client` of a `RedisBroker` keeps a queue's messages in the hash `<namespace>:<queue>.msgs`.
+"""
 
 from __future__ import annotations
 

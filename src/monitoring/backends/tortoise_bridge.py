@@ -1,7 +1,9 @@
-"""The names of Tortoise 1.1 that it does not document, but for its clients (`database_clients/`).
+"""The names of Tortoise 1.1 that it does not document.
 
 tests/backends/test_tortoise_assumptions.py checks each of them:
 
+- `_connection` of a client for SQLite is aiosqlite's. What is refined of the one for asyncpg is listed in
+  `database_clients/asyncpg.py`.
 - `Model._meta` has `db_table`, `fields_map`, and in `fields_db_projection` the columns that are stored.
 - `Model._saved_in_db` says whether `save` inserts or updates.
 - `tortoise.context._current_context` is the context variable from which models learn their database.

@@ -16,11 +16,11 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import Outage, note_delay
 from monitoring.checks.claims import Claimed, claim_due, claim_misdated, give_back
-from monitoring.checks.gathering import Gathering
-from monitoring.checks.lanes import POSTPONEMENT_JITTER, Lanes, Postponements, Turn
+from monitoring.checks.fair_queue import POSTPONEMENT_JITTER, FairQueue, Postponements, Turn
 from monitoring.checks.load import Load
 from monitoring.checks.prober import open_prober
 from monitoring.checks.probes.protocol import Finding
+from monitoring.checks.result_buffer import ResultBuffer
 from monitoring.checks.storing import Checked
 from monitoring.metrics import CHECKS_IN_FLIGHT, record_check
 from monitoring.monitors.health import GRACE
@@ -71,7 +71,7 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
             await backends.clock.read()  # before anything is claimed by it
             at_once = _affordable(settings.checks_at_once, prober.max_connections)
             checker = Checker(settings, prober.probe, backends.clock.now, at_once)
-            checker.start(prober.sight.look_for_the_end())
+            checker.start(prober.connectivity.look_for_the_end())
             finishing_seconds = 0.0
             try:
                 yield
@@ -96,13 +96,13 @@ class Checker:
         self._probe = probe
         self._now = now
         self._exhaustion = Outage("This machine has no sockets left: checks come late")
-        self._lanes = Lanes(
+        self._queue = FairQueue(
             at_once or settings.checks_at_once, settings.checks_per_team, settings.checks_per_host
         )
         self._postponements = Postponements()
         self._without_turn: list[Claimed] = []
         self._load = Load()
-        self._gathering = Gathering(now)
+        self._results = ResultBuffer(now)
         self._running: dict[asyncio.Task[None], Claimed] = {}
         self._loops: list[asyncio.Task[None]] = []
         self._pause_seconds = TICK_SECONDS
@@ -116,7 +116,7 @@ class Checker:
         loops = (
             self._claim_on_and_on(),
             self._call_on_and_on(),
-            self._gathering.store_on_and_on(),
+            self._results.store_on_and_on(),
             self._load.measure(),
             *others,
         )
@@ -143,7 +143,7 @@ class Checker:
             with suppress(BackendUnavailable, TimeoutError):  # if this fails, the leases run out
                 async with asyncio.timeout(LAST_WORDS_SECONDS):
                     await give_back(unfinished, self._now())  # what was given back before is skipped
-                    await self._gathering.store_all()
+                    await self._results.store_all()
 
     async def _claim_on_and_on(self) -> None:
         while not self._stopping.is_set():
@@ -173,7 +173,7 @@ class Checker:
         if not clock.is_known:
             return
         self._call_line()
-        room = self._load.admit(min(self._lanes.free, self._gathering.free))
+        room = self._load.admit(min(self._queue.free, self._results.free))
         if room > 0:
             claimed = await self._claim_misdated(room) or await claim_due(self._now(), room)
             self._call_line()  # those that waited go first
@@ -196,25 +196,25 @@ class Checker:
 
     async def _postpone(self) -> None:
         without_turn, self._without_turn = self._without_turn, []
-        for seconds, claimed in self._postponements.postpone(without_turn, self._lanes.is_quick).items():
+        for seconds, claimed in self._postponements.postpone(without_turn, self._queue.is_quick).items():
             jittered = seconds * random.uniform(1, POSTPONEMENT_JITTER)  # noqa: S311 - so that they do not come back together
             await give_back(claimed, self._now() + timedelta(seconds=jittered))
 
     def _take(self, claimed: Claimed) -> bool:
         """Begin a check or put it in line; return False if it was refused."""
-        turn = self._lanes.take(claimed) if self._is_covered(claimed) else Turn.NEVER
+        turn = self._queue.take(claimed) if self._is_covered(claimed) else Turn.NEVER
         if turn is Turn.NOW:
             self._begin(claimed)
         return turn is not Turn.NEVER
 
     def _call_line(self) -> None:
-        self._without_turn += self._lanes.send_away(lambda each: not self._is_covered(each))
-        for claimed in self._lanes.call():
+        self._without_turn += self._queue.send_away(lambda each: not self._is_covered(each))
+        for claimed in self._queue.call():
             self._begin(claimed)
 
     def _dismiss_line(self) -> list[Claimed]:
         without_turn, self._without_turn = self._without_turn, []
-        return [*without_turn, *self._lanes.send_away(lambda _: True)]
+        return [*without_turn, *self._queue.send_away(lambda _: True)]
 
     def _begin(self, claimed: Claimed) -> None:
         self._postponements.forget(claimed)
@@ -236,8 +236,8 @@ class Checker:
         else:
             self._exhaustion.end()
         finally:
-            self._lanes.leave(claimed, time.perf_counter() - began_at)
-            if self._lanes.has_line:
+            self._queue.leave(claimed, time.perf_counter() - began_at)
+            if self._queue.has_line:
                 self._has_room.set()
 
     def _note(self, claimed: Claimed, found: Finding, checked_at: datetime, duration_seconds: float) -> None:
@@ -247,7 +247,7 @@ class Checker:
         if last_checked_at and last_checked_at <= checked_at + GRACE:
             checked_at = max(checked_at, last_checked_at + _MICROSECOND)
         record_check(found.outcome, delay_seconds, duration_seconds)
-        self._gathering.add(Checked(claimed, checked_at, found))
+        self._results.add(Checked(claimed, checked_at, found))
 
     def _is_covered(self, claimed: Claimed) -> bool:
         """Say whether the lease lasts long enough for a check that begins now."""

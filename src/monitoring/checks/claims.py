@@ -113,9 +113,9 @@ async def _claim(now: datetime, limit: int, *, is_misdated: bool = False) -> lis
 
 
 def _read_claimed(row: tuple[Any, ...], claim: UUID) -> Claimed:
-    *of_watch, status = row[: -len(SETTINGS)]
-    due_at, next_check_at, last_checked_at, begins_at, ends_at = of_watch[:5]
-    settled, *others = of_watch[-len(Health._fields) :]
+    *of_check_state, status = row[: -len(SETTINGS)]
+    due_at, next_check_at, last_checked_at, begins_at, ends_at = of_check_state[:5]
+    settled, *others = of_check_state[-len(Health._fields) :]
     return Claimed(
         claim,
         due_at,
@@ -123,7 +123,7 @@ def _read_claimed(row: tuple[Any, ...], claim: UUID) -> Claimed:
         last_checked_at,
         begins_at,
         ends_at,
-        Warnings(*of_watch[5 : -len(Health._fields)]),
+        Warnings(*of_check_state[5 : -len(Health._fields)]),
         Health(_STATES[settled], *others),
         status,
         *_recall_settings(row[-len(SETTINGS) :]),

@@ -12,9 +12,9 @@ import orjson
 
 from monitoring.backends.current import current_backends
 from monitoring.checks.claims import Claimed
+from monitoring.checks.connectivity import Connectivity, is_about_the_network
 from monitoring.checks.probes.protocol import Finding, Probe
 from monitoring.checks.probes.registry import COLUMNS, read_probe
-from monitoring.checks.sight import Sight, is_about_the_network
 from monitoring.checks.witnesses import Witnesses
 from monitoring.contract.document import Json
 from monitoring.monitors import rules
@@ -38,17 +38,17 @@ async def open_prober(settings: Settings) -> AsyncIterator[Prober]:
     """Open a prober by the settings. When the block ends, checks that are under way are cancelled."""
     async with open_configured_dialer(settings) as dialer:
         witnesses = Witnesses(dialer, partial(Resolver, settings.dns_servers))
-        sight = Sight(HttpClient(dialer).send, settings.reference_urls, witnesses=witnesses)
-        yield Prober(dialer, sight, witnesses)
+        connectivity = Connectivity(HttpClient(dialer).send, settings.reference_urls, witnesses=witnesses)
+        yield Prober(dialer, connectivity, witnesses)
 
 
 class Prober:
     """Checks monitors of every kind."""
 
-    def __init__(self, dialer: Dialer, sight: Sight, witnesses: Witnesses) -> None:
+    def __init__(self, dialer: Dialer, connectivity: Connectivity, witnesses: Witnesses) -> None:
         self._dialer = dialer
         self._witnesses = witnesses
-        self.sight = sight
+        self.connectivity = connectivity
 
     @property
     def max_connections(self) -> int:
@@ -68,7 +68,7 @@ class Prober:
         began_at = time.monotonic()
         finding = await probe.ask(self._dialer)
         if finding.error and is_about_the_network(finding.error):
-            return BLIND if await self.sight.is_blind(began_at, is_news=not is_down) else finding
+            return BLIND if await self.connectivity.is_blind(began_at, is_news=not is_down) else finding
         return finding
 
 

@@ -18,7 +18,7 @@ from monitoring.checks.probes import registry
 from monitoring.monitors.health import GRACE, Health
 from monitoring.monitors.warnings import Warnings
 
-_OF_WATCH = (
+_OF_CHECK_STATE = (
     *("due_at", "next_check_at", "last_checked_at", "maintenance_from", "maintenance_until"),
     *Warnings._fields,
     *Health._fields,
@@ -47,7 +47,7 @@ _CLAIM_ON_POSTGRES = f"""
         next_check_at = least(next_check_at, $1)
     FROM monitors
     WHERE watches.id = ANY(ARRAY(SELECT id FROM due)) AND monitors.id = watches.monitor_id
-    RETURNING {", ".join(f"watches.{name}" for name in _OF_WATCH)},
+    RETURNING {", ".join(f"watches.{name}" for name in _OF_CHECK_STATE)},
               {", ".join(f"monitors.{name}" for name in _OF_MONITOR)}
 """  # noqa: S608 - names of our own
 _DUE_ON_POSTGRES = """
@@ -66,7 +66,7 @@ _CLAIM_ON_SQLITE = f"""
         SELECT timeout_seconds + $4 FROM monitors WHERE id = monitor_id
     ) || ' seconds'), '.000000', ''), next_check_at = min(next_check_at, $1)
     WHERE monitor_id IN ({{due}})
-    RETURNING {", ".join(_OF_WATCH)}, (
+    RETURNING {", ".join(_OF_CHECK_STATE)}, (
         SELECT json_array({", ".join(_OF_MONITOR)}) FROM monitors WHERE id = monitor_id
     ) AS monitor
 """  # noqa: S608 - names of our own
@@ -80,7 +80,7 @@ _MISDATED_ON_SQLITE = f"""
 async def claim(
     claim_id: UUID, now: datetime, limit: int, margin: timedelta, *, is_misdated: bool = False
 ) -> list[tuple[Any, ...]]:
-    """Claim up to `limit` monitors that are due, and return columns of each: `_OF_WATCH`, then `_OF_MONITOR`.
+    """Claim up to `limit` monitors that are due, and return `_OF_CHECK_STATE` and `_OF_MONITOR` of each.
 
     `is_misdated` claims those whose appointment lies further ahead than their interval allows. A lease is
     `margin` longer than the check's timeout.
@@ -100,9 +100,9 @@ async def claim(
 
 def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
     """Convert a row to what PostgreSQL returns: here, moments and ids are text and flags are numbers."""
-    *watch, of_monitor = row
-    *moments, days, is_told, warning_streak, settled, is_degraded, is_blind = watch[:-3]
-    streak, streak_started_at, seen_until = watch[-3:]
+    *of_check_state, of_monitor = row
+    *moments, days, is_told, warning_streak, settled, is_degraded, is_blind = of_check_state[:-3]
+    streak, streak_started_at, seen_until = of_check_state[-3:]
     status, monitor_id, team_id, *others = orjson.loads(of_monitor)
     return (
         *map(read_moment, moments),
@@ -127,7 +127,7 @@ async def give_back(rows: Sequence[Mapping[str, Any]]) -> None:
     )
 
 
-_WATCH = {
+_CHECK_STATE = {
     "monitor_id": "uuid",
     "claim": "uuid",
     "next_check_at": "timestamptz",
@@ -155,18 +155,18 @@ _KEPT = ("monitor_id", "claim", "next_check_at", "certificate_expires_at")
 _CERTIFICATE = (
     "certificate_expires_at = coalesce(given.certificate_expires_at, watches.certificate_expires_at)"
 )
-_SET = ", ".join([_CERTIFICATE, *(f"{name} = given.{name}" for name in _WATCH if name not in _KEPT)])
+_SET = ", ".join([_CERTIFICATE, *(f"{name} = given.{name}" for name in _CHECK_STATE if name not in _KEPT)])
 _STATE_CHANGE = {"id": "uuid", "monitor_id": "uuid", "changed_at": "timestamptz", "state": "text"}
 _STATUS = {"monitor_id": "uuid", "status": "text", "changed_at": "timestamptz"}
 
 
-async def update_watches(connection: BaseDBAsyncClient, rows: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Free the watches whose claims still hold, write to them, and return the ids of their monitors."""
+async def update_check_states(connection: BaseDBAsyncClient, rows: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Write to the check states whose claims still hold, which end, and return the ids of their monitors."""
     updated = await connection.execute_query_dict(
         spell(
             connection,
             f"UPDATE watches SET claim = NULL, due_at = {_NEXT_CHECK_AT},"  # noqa: S608 - names of our own
-            f" next_check_at = {_NEXT_CHECK_AT}, {_SET} FROM {rowset(connection, _WATCH)}"
+            f" next_check_at = {_NEXT_CHECK_AT}, {_SET} FROM {rowset(connection, _CHECK_STATE)}"
             " WHERE watches.monitor_id = given.monitor_id AND watches.claim = given.claim"
             " RETURNING watches.monitor_id",
         ),

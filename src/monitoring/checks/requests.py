@@ -7,7 +7,7 @@ from uuid import UUID
 
 from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
-from monitoring.monitors.models import Watch
+from monitoring.monitors.models import CheckState
 
 
 async def request_check(monitor_id: UUID, now: datetime) -> None:
@@ -16,12 +16,12 @@ async def request_check(monitor_id: UUID, now: datetime) -> None:
     Raises Problem if the monitor is paused, or was deleted meanwhile.
     """
     async with transaction():
-        watch = await Watch.select_for_update().get_or_none(monitor_id=monitor_id)
-        if watch is None:
+        check_state = await CheckState.select_for_update().get_or_none(monitor_id=monitor_id)
+        if check_state is None:
             raise Problem("monitor_not_found")
-        if watch.due_at is None:
+        if check_state.due_at is None:
             raise Problem("monitor_paused")
-        watch.next_check_at = now  # storing a check that is under way does not change it
-        if watch.claim is None:
-            watch.due_at = min(watch.due_at, now)
-        await watch.save(update_fields=["due_at", "next_check_at"])
+        check_state.next_check_at = now  # storing a check that is under way does not change it
+        if check_state.claim is None:
+            check_state.due_at = min(check_state.due_at, now)
+        await check_state.save(update_fields=["due_at", "next_check_at"])

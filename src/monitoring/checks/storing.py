@@ -1,4 +1,4 @@
-"""Stores what many checks found, in one transaction: watches, results, and what changes because of them."""
+"""Stores what many checks found, in one transaction: check states, results, and what follows from them."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
     weighed = {each.claimed.monitor_id: _weigh(await _rewind(each), now) for each in outcomes}
     delivery_ids: list[UUID] = []
     async with transaction() as connection:
-        # The watches first, as everywhere: their locks keep others from pausing or deleting the monitors.
-        held = [weighed[monitor_id] for monitor_id in await _update_watches(connection, weighed)]
+        # Check states are locked first, as everywhere, so that nobody pauses or deletes the monitors.
+        held = [weighed[monitor_id] for monitor_id in await _update_check_states(connection, weighed)]
         if held:
             await insert_results(connection, [each.result for each in held])
             await _forget_future([each.checked for each in held])
@@ -122,14 +122,14 @@ def _weigh_warnings(checked: Checked) -> Warnings:
     )
 
 
-async def _update_watches(connection: BaseDBAsyncClient, weighed: Mapping[UUID, _Weighed]) -> list[UUID]:
-    """Free the watches whose claims still hold, and return the ids of their monitors."""
-    rows = [_watch_of(weighed[monitor_id]) for monitor_id in sorted(weighed)]
-    held = await queries.update_watches(connection, rows)
+async def _update_check_states(connection: BaseDBAsyncClient, weighed: Mapping[UUID, _Weighed]) -> list[UUID]:
+    """Free the check states whose claims still hold, and return the ids of their monitors."""
+    rows = [_check_state_of(weighed[monitor_id]) for monitor_id in sorted(weighed)]
+    held = await queries.update_check_states(connection, rows)
     return [monitor_id for monitor_id in sorted(weighed) if str(monitor_id) in held]
 
 
-def _watch_of(weighed: _Weighed) -> dict[str, Any]:
+def _check_state_of(weighed: _Weighed) -> dict[str, Any]:
     health, result = weighed.observation.health, weighed.result
     return {
         "monitor_id": weighed.monitor_id,

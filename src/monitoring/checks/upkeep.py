@@ -13,7 +13,7 @@ from monitoring.history.rollups import roll_up
 from monitoring.incidents.models import Incident
 from monitoring.metrics import CHECKS_OVERDUE_SECONDS, MONITORS, OPEN_INCIDENTS, record_age
 from monitoring.monitors.health import GRACE, STATUSES
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 
 # Storing makes a partition that is missing, but then every process that stores has to wait for it.
 DAYS_AHEAD = timedelta(days=3)
@@ -33,20 +33,20 @@ async def tell_unwatched(now: datetime) -> int:
 
     Their time counts as unknown in any case. The next check gives them another status.
     """
-    overdue = Watch.filter(due_at__lt=now - GRACE, seen_until__lt=now).exclude(
+    overdue = CheckState.filter(due_at__lt=now - GRACE, seen_until__lt=now).exclude(
         monitor__status__in=("unknown", "maintenance")
     )
     count = 0
     while True:
         async with transaction():
             locked = overdue.select_for_update(skip_locked=True, of=("watches",)).order_by("due_at")
-            watches = await locked.limit(MONITORS_AT_ONCE).only("monitor_id", "seen_until")
-            for watch in watches:
-                await Monitor.filter(id=watch.monitor_id).update(
-                    status="unknown", status_changed_at=watch.seen_until
+            check_states = await locked.limit(MONITORS_AT_ONCE).only("monitor_id", "seen_until")
+            for check_state in check_states:
+                await Monitor.filter(id=check_state.monitor_id).update(
+                    status="unknown", status_changed_at=check_state.seen_until
                 )
-        count += len(watches)
-        if len(watches) < MONITORS_AT_ONCE:
+        count += len(check_states)
+        if len(check_states) < MONITORS_AT_ONCE:
             return count
 
 
@@ -59,7 +59,7 @@ async def measure_checks() -> None:
 
 async def measure_lateness() -> None:
     """Find the check that has been due for the longest time."""
-    [(due_since,)] = await Watch.annotate(due_since=Min("due_at")).values_list("due_since")
+    [(due_since,)] = await CheckState.annotate(due_since=Min("due_at")).values_list("due_since")
     record_age(CHECKS_OVERDUE_SECONDS, due_since, current_backends().clock.now())
 
 

@@ -20,7 +20,7 @@ from monitoring.backends.statements import is_postgres, spell, spell_values
 from monitoring.history.models import CheckResult, Glimpse
 from monitoring.history.tallies import Phases, Summary, Tally, read_sums
 from monitoring.history.timeline import Window
-from monitoring.monitors.health import Outcome, State, StateChange
+from monitoring.monitors.health import Outcome, State, Transition
 
 COLUMNS = CheckResult._fields
 
@@ -259,12 +259,12 @@ async def list_spans(
 
 async def list_changes(
     monitor_ids: Collection[UUID], start: datetime, end: datetime
-) -> dict[UUID, tuple[list[StateChange], datetime | None]]:
+) -> dict[UUID, tuple[list[Transition], datetime | None]]:
     """Return the state changes of monitors in a range, and until when each was seen. Some have no changes."""
-    found: dict[UUID, tuple[list[StateChange], datetime | None]] = {}
+    found: dict[UUID, tuple[list[Transition], datetime | None]] = {}
     for id_, changed_at, state, seen_until in await _ask(_CHANGES, monitor_ids, start, end):
         changes, _ = found.setdefault(read_id(id_), ([], read_moment(seen_until)))
-        changes.append(StateChange(read_moment(changed_at), State(state)))
+        changes.append(Transition(read_moment(changed_at), State(state)))
     return found
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Literal
 
-from monitoring.monitors.health import State, StateChange
+from monitoring.monitors.health import State, Transition
 
 Window = tuple[datetime, datetime]
 
@@ -55,7 +55,7 @@ class Timeline:
         self._since = 0
         self._state: State | None = None
 
-    def go_on(self, changes: Iterable[StateChange]) -> None:
+    def go_on(self, changes: Iterable[Transition]) -> None:
         """Take the changes that follow, in order. If several have the same moment, the last one counts."""
         for changed_at, state in changes:
             moment = _in_microseconds(changed_at)
@@ -115,7 +115,7 @@ class _Spans:
 
 
 def measure(
-    changes: Iterable[StateChange],
+    changes: Iterable[Transition],
     windows: Sequence[Window],
     seen_until: datetime | None,
     maintenance: Sequence[Window] = (),

@@ -12,10 +12,9 @@ from tortoise.queryset import QuerySet
 from monitoring.history.queries import find_up_throughout, list_changes, list_spans
 from monitoring.history.ranges import Range
 from monitoring.history.timeline import Durations, Timeline, Window, divide, measure
-from monitoring.monitors.health import State, StateChange
+from monitoring.monitors.health import State, Transition
 from monitoring.monitors.maintenance.reading import read_spans
-from monitoring.monitors.models import Monitor
-from monitoring.monitors.models import StateChange as StateChangeRow
+from monitoring.monitors.models import Monitor, StateChange
 
 # How many changes are read at once. A server that breaks and heals all the time makes a million in a year.
 PORTION = 2000
@@ -33,7 +32,7 @@ class Uptime:
 
 
 async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
-    """Measure a monitor, its watch loaded, in a range that ends now at the latest.
+    """Measure a monitor, its check state loaded, in a range that ends now at the latest.
 
     It reads the changes within the range and the one before it, however many checks there were, and holds no
     more than one portion of them in memory, and the spans of maintenance.
@@ -43,7 +42,7 @@ async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
     timeline = Timeline(windows, await read_spans(monitor.id, *whole))
     async for portion in _read_portions(monitor.id, *whole):
         timeline.go_on(portion)
-    total, each = timeline.end(monitor.watch.seen_until)
+    total, each = timeline.end(monitor.check_state.seen_until)
     return Uptime((whole, total), list(zip(windows, each, strict=True)) if asked.window else [])
 
 
@@ -66,7 +65,7 @@ async def measure_ratios(
 
 
 def _measure_ratio(
-    history: Sequence[StateChange], window: Window, seen_until: datetime | None, spans: Sequence[Window]
+    history: Sequence[Transition], window: Window, seen_until: datetime | None, spans: Sequence[Window]
 ) -> float | None:
     *earlier, last = history
     lasts = seen_until is None or seen_until > max(last.changed_at, window[0])
@@ -77,10 +76,8 @@ def _measure_ratio(
     return _RATIOS[states.pop()] if states else None
 
 
-async def _read_portions(
-    monitor_id: UUID, start: datetime, end: datetime
-) -> AsyncIterator[list[StateChange]]:
-    changes = StateChangeRow.filter(monitor_id=monitor_id)
+async def _read_portions(monitor_id: UUID, start: datetime, end: datetime) -> AsyncIterator[list[Transition]]:
+    changes = StateChange.filter(monitor_id=monitor_id)
     yield await _read(changes.filter(changed_at__lte=start).order_by("-changed_at").limit(1))
     after: datetime | None = start
     while after:
@@ -90,8 +87,8 @@ async def _read_portions(
         after = portion[-1].changed_at if len(portion) == PORTION else None
 
 
-async def _read(rows: QuerySet[StateChangeRow]) -> list[StateChange]:
+async def _read(rows: QuerySet[StateChange]) -> list[Transition]:
     return [
-        StateChange(changed_at, State(state))
+        Transition(changed_at, State(state))
         for changed_at, state in await rows.values_list("changed_at", "state")
     ]

@@ -35,7 +35,7 @@ class State(StrEnum):
 STATUSES = (*map(str, State), "degraded", "validating")
 
 
-class StateChange(NamedTuple):
+class Transition(NamedTuple):
     """From `changed_at` on, time is counted as `state`."""
 
     changed_at: datetime
@@ -65,7 +65,7 @@ class Observation(NamedTuple):
     """
 
     health: Health
-    changes: tuple[StateChange, ...]
+    changes: tuple[Transition, ...]
     opened_at: datetime | None
     resolved_at: datetime | None
 
@@ -93,9 +93,9 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
 
     changes = []
     if before.is_blind and not health.is_blind and health.seen_until:
-        changes.append(StateChange(health.seen_until, State.UNKNOWN))
+        changes.append(Transition(health.seen_until, State.UNKNOWN))
     if _counted_as(after) != _counted_as(before):
-        changes.append(StateChange(since, _counted_as(after)))
+        changes.append(Transition(since, _counted_as(after)))
     was_down, is_down = health.settled == State.DOWN, after.settled == State.DOWN
     return Observation(
         health=after,

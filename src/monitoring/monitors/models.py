@@ -50,27 +50,28 @@ class Monitor(Model):
     # means that an earlier release stored the headers, and left credentials among them.
     encrypted_headers = fields.TextField(null=True)
 
-    watch: Watch
-    _watch: Watch
+    check_state: CheckState
+    _check_state: CheckState
 
     class Meta:
         table = "monitors"
         indexes = (("team_id", "id"),)
 
-    def remember(self, watch: Watch) -> None:
-        """Attach the watch, as `select_related` does, to save a query."""
-        self._watch = watch
+    def remember(self, check_state: CheckState) -> None:
+        """Attach the check_state, as `select_related` does, to save a query."""
+        self._check_state = check_state
 
 
-class Watch(Model):
+class CheckState(Model):
     """What checks move: when a monitor is checked next, by whom, and what was last seen.
 
-    A narrow row beside the wide one, so that a check that changes nothing writes little.
+    A narrow row beside the wide one, so that a check that changes nothing writes little. The table keeps the
+    name that the release before asks for, which may run beside this one.
     """
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     monitor: fields.OneToOneRelation[Monitor] = fields.OneToOneField(
-        "monitoring.Monitor", related_name="watch"
+        "monitoring.Monitor", related_name="check_state"
     )
     monitor_id: UUID
 

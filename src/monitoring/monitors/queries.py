@@ -22,13 +22,13 @@ from monitoring.backends.rowsets import pack_ids
 from monitoring.backends.statements import is_postgres, spell, spell_values
 from monitoring.contract.configurations import field_names
 from monitoring.contract.problems import Problem
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import Mute
 
 # A monitor's columns, those of its watch that clients see, and its mute, all by name.
 MonitorRow: TypeAlias = "Mapping[str, Any]"
 
-_OF_WATCH = ("last_checked_at", "next_check_at", "last_response_time_ms", "last_error")
+_OF_CHECK_STATE = ("last_checked_at", "next_check_at", "last_response_time_ms", "last_error")
 _OF_MUTE = ("muted_until", "muted_by")
 
 _ORDER = "monitors.team_id DESC, monitors.id DESC"
@@ -177,7 +177,7 @@ def row_of(monitor: Monitor, mute: Mute | None) -> MonitorRow:
     """Return what reading a monitor would return, from a monitor that was just stored."""
     return {
         **{name: getattr(monitor, name) for name in _columns_of_monitors()},
-        **{name: getattr(monitor.watch, name) for name in _OF_WATCH},
+        **{name: getattr(monitor.check_state, name) for name in _OF_CHECK_STATE},
         "is_muted": mute is not None,
         **{name: getattr(mute, name, None) for name in _OF_MUTE},
     }
@@ -217,7 +217,7 @@ async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
     """Read monitors that are chosen before anything is joined, so that a page joins no more than its rows."""
     columns = [
         *(f"monitors.{name}" for name in _columns_of_monitors()),
-        *(f"watches.{name}" for name in _OF_WATCH),
+        *(f"watches.{name}" for name in _OF_CHECK_STATE),
         "mutes.id IS NOT NULL AS is_muted",
         *(f"mutes.{name}" for name in _OF_MUTE),
     ]
@@ -232,7 +232,7 @@ async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
     return [
         {
             **read_columns(Monitor, _columns_of_monitors(), row),
-            **read_columns(Watch, _OF_WATCH, row),
+            **read_columns(CheckState, _OF_CHECK_STATE, row),
             "is_muted": bool(row["is_muted"]),
             **read_columns(Mute, _OF_MUTE, row),
         }

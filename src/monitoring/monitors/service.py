@@ -5,6 +5,7 @@ The audit log has an act if its function is told who did it (`by`).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from uuid import UUID
@@ -13,6 +14,7 @@ from tortoise.expressions import F
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
+from monitoring.audit.service import record_many
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -22,6 +24,7 @@ from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
 from monitoring.monitors import rules
+from monitoring.monitors.check_state import begin_checks, check_changed, restart_checks
 from monitoring.monitors.configuration import (
     Configuration,
     default_configuration,
@@ -31,9 +34,8 @@ from monitoring.monitors.configuration import (
 from monitoring.monitors.entity_tags import is_current
 from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 from monitoring.monitors.recording import entries_of, record_act, record_change
-from monitoring.monitors.watch import begin_watch, check_changed, restart_watches
 
 
 async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None) -> Monitor:
@@ -56,7 +58,7 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
             team = await Team.get(id=team_id)
             raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
         entries = entries_of(monitor, Action.MONITOR_CREATED, by)
-        await insert_together(connection, monitor, *begin_watch(monitor, now), *entries)
+        await insert_together(connection, monitor, *begin_checks(monitor, now), *entries)
         await cover_monitor(monitor, datetime.now(UTC), since=now)
     return monitor
 
@@ -75,7 +77,7 @@ async def name_newest_monitors(team_id: UUID, limit: int) -> dict[UUID, str]:
 
 async def get_monitor(team_id: UUID, monitor_id: UUID) -> Monitor:
     """Return a monitor of the team. Raises Problem if it has none with this id."""
-    monitor = await Monitor.get_or_none(id=monitor_id, team_id=team_id).select_related("watch")
+    monitor = await Monitor.get_or_none(id=monitor_id, team_id=team_id).select_related("check_state")
     if monitor is None:
         raise Problem("monitor_not_found")
     return monitor
@@ -91,7 +93,7 @@ async def update_monitor(
 ) -> Monitor:
     """Apply a merge patch. One that changes nothing leaves the version and `updated_at` as they are."""
     async with transaction():
-        if "tags" in patch:  # before the watch, as whoever brings windows into effect
+        if "tags" in patch:  # before the check_state, as whoever brings windows into effect
             await Team.select_for_update(no_key=True).get(id=team_id)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         before = sent_configuration_of(monitor)
@@ -119,13 +121,13 @@ async def delete_monitor(
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:
     """Hold a monitor's rows until the transaction ends, provided it is what `If-Match` expects.
 
-    The watch comes first, in the order in which storing checks locks, so that the two never deadlock.
+    The check state comes first, in the order in which storing checks locks, so that the two never deadlock.
     """
-    watch = await Watch.select_for_update().get_or_none(monitor_id=monitor_id)
+    check_state = await CheckState.select_for_update().get_or_none(monitor_id=monitor_id)
     monitor = await Monitor.select_for_update().get_or_none(id=monitor_id, team_id=team_id)
-    if watch is None or monitor is None:
+    if check_state is None or monitor is None:
         raise Problem("monitor_not_found")
-    monitor.remember(watch)
+    monitor.remember(check_state)
     if not is_current(if_match, monitor.version):
         raise Problem("monitor_changed")
     return monitor
@@ -139,10 +141,10 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
     monitor.version += 1
     if monitor.paused != before["paused"]:
         monitor.status = rules.status_after(monitor.status, paused=monitor.paused)
-        monitor.status_changed_at = (await restart_watches([monitor], now))[monitor.id]
+        monitor.status_changed_at = (await restart_checks([monitor], now))[monitor.id]
     elif rules.is_checked_otherwise(before, after):
-        await check_changed(monitor.watch, now)
-    if not monitor.paused and is_covered(monitor.watch, now):  # a resumed one, too
+        await check_changed(monitor.check_state, now)
+    if not monitor.paused and is_covered(monitor.check_state, now):  # a resumed one, too
         monitor.status = State.MAINTENANCE
     await monitor.save()
     if monitor.tags != before["tags"]:
@@ -152,3 +154,41 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
 def _search_text(configuration: Configuration) -> str:
     """Return name and URL with their case folded. Databases fold only ASCII, or as their locale says."""
     return f"{configuration['name']}\n{configuration['url']}".casefold()
+
+
+async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool, by: Actor) -> None:
+    """Pause or resume monitors of the team, each as if its own `paused` was changed. Some are so already."""
+    async with transaction():
+        changed = await _lock_monitors(team_id, monitor_ids, paused=not paused)
+        now = datetime.now(UTC)
+        for monitor in changed:
+            monitor.paused = paused
+        since = await restart_checks(changed, now)
+        alike: dict[tuple[str, datetime], list[UUID]] = defaultdict(list)
+        for monitor in changed:
+            status = rules.status_after(monitor.status, paused=paused)
+            if not paused and is_covered(monitor.check_state, now):
+                status = State.MAINTENANCE
+            alike[status, since[monitor.id]].append(monitor.id)
+        for (status, changed_at), ids in alike.items():
+            await Monitor.filter(id__in=ids).update(
+                paused=paused,
+                status=status,
+                status_changed_at=changed_at,
+                updated_at=now,
+                version=F("version") + 1,
+            )
+        action = Action.MONITOR_PAUSED if paused else Action.MONITOR_RESUMED
+        await record_many(team_id, by, action, {monitor.id: monitor.name for monitor in changed})
+
+
+async def _lock_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool) -> list[Monitor]:
+    """Hold those of the monitors that are paused, or are not, with their check states, which come first."""
+    ids = list(await name_monitors(team_id, monitor_ids))
+    check_states = CheckState.filter(monitor_id__in=ids).order_by("monitor_id").select_for_update()
+    by_monitor = {check_state.monitor_id: check_state for check_state in await check_states}
+    monitors = Monitor.filter(id__in=list(by_monitor), paused=paused).order_by("id").select_for_update()
+    found = list(await monitors)
+    for monitor in found:
+        monitor.remember(by_monitor[monitor.id])
+    return found

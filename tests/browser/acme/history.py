@@ -22,12 +22,12 @@ from monitoring.monitors.health import (
     Health,
     Observation,
     State,
+    Transition,
     observe,
     outcome_in_maintenance,
     status_of,
 )
-from monitoring.monitors.health import StateChange as Change
-from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.monitors.models import CheckState, Monitor, StateChange
 from monitoring.outbound.exchanges import Exchange
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ async def write_history(  # noqa: PLR0913 - the parts of a story
         )
         monitor.status, monitor.created_at = status, now - age
         await monitor.save(update_fields=["status", "status_changed_at", "created_at"])
-        await Watch.filter(monitor_id=monitor.id).update(
+        await CheckState.filter(monitor_id=monitor.id).update(
             last_checked_at=results[-1].checked_at,
             last_response_time_ms=results[-1].response_time_ms,
             last_error=results[-1].error,
@@ -174,7 +174,7 @@ def _find_earlier_turns(
             confirmed_at = begun_at + timedelta(seconds=monitor.interval_seconds)
             exchange = answer(begun_at, now, 0, [trouble], chance)
             result = _result_of(monitor, confirmed_at, judge(exchange, _expectation_of(monitor), begun_at))
-            down, up = Change(begun_at, State.DOWN), Change(ended_at, State.UP)
+            down, up = Transition(begun_at, State.DOWN), Transition(ended_at, State.UP)
             yield Turn(begun_at, monitor, Observation(Health(State.DOWN), (down,), begun_at, None), result)
             yield Turn(ended_at, monitor, Observation(Health(State.UP), (up,), None, ended_at), result)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceWindow
 from monitoring.monitors.maintenance.service import create_window, end_window
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -54,6 +54,6 @@ async def make_maintenance(team: Team, monitors: dict[str, UUID], now: datetime)
     await MaintenanceWindow.filter(id=active.id).update(**times)
     blog, ends_at = monitors["maintenance"], begun + HOUR
     await MaintenanceSpan.filter(monitor_id=blog, ends_at__gt=now).update(starts_at=begun, ends_at=ends_at)
-    await Watch.filter(monitor_id=blog).update(maintenance_from=begun, maintenance_until=ends_at)
+    await CheckState.filter(monitor_id=blog).update(maintenance_from=begun, maintenance_until=ends_at)
     await Monitor.filter(id=blog).update(status_changed_at=begun)
     return {"active": active.id, "weekly": weekly.id, "over": over.id}

@@ -11,11 +11,11 @@ import pytest
 
 from checks.rounds import NOON, SECOND, claim_one, make_due
 from checks.watched_site import WatchedSite, watched_site
-from monitoring.checks.gathering import Gathering
-from monitoring.checks.lanes import Lanes, Turn
+from monitoring.checks.fair_queue import FairQueue, Turn
 from monitoring.checks.prober import open_prober
 from monitoring.checks.probes import registry
 from monitoring.checks.probes.protocol import Finding
+from monitoring.checks.result_buffer import ResultBuffer
 from monitoring.checks.storing import Checked
 from monitoring.history.queries import list_results
 from monitoring.incidents.models import Incident
@@ -92,12 +92,12 @@ class TestAnotherKind:
         async with temporary_backends(folder, allowed_networks="127.0.0.0/8") as backends:
             [monitor] = await make_due(url=url, failure_threshold=1)
             claimed = await claim_one()
-            assert Lanes(1, 1, 1).take(claimed) is Turn.NOW
+            assert FairQueue(1, 1, 1).take(claimed) is Turn.NOW
             async with open_prober(backends.settings) as prober:
                 finding = await prober.probe(claimed)
-            gathering = Gathering(lambda: NOON + SECOND)
-            gathering.add(Checked(claimed, NOON, finding))
-            await gathering.store_all()
+            buffer = ResultBuffer(lambda: NOON + SECOND)
+            buffer.add(Checked(claimed, NOON, finding))
+            await buffer.store_all()
             [result] = await list_results(monitor.id, limit=10)
             incidents = await Incident.filter(monitor_id=monitor.id)
             assert [each.error for each in incidents] == ([result.error] if result.error else [])

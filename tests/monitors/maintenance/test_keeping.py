@@ -20,7 +20,7 @@ from monitoring.monitors.maintenance.covering import LOOK_AHEAD, due_at_of
 from monitoring.monitors.maintenance.keeping import RETENTION, delete_ended_windows, keep_maintenance
 from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceWindow
 from monitoring.monitors.maintenance.service import create_window, delete_window, end_window, update_window
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 from monitoring.monitors.service import update_monitor
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ async def make_seldom_checked(since: datetime = NOON) -> Monitor:
 
 
 async def check(finding: Finding, now: datetime) -> None:
-    await Watch.all().update(due_at=now, next_check_at=now)
+    await CheckState.all().update(due_at=now, next_check_at=now)
     await store(found([await claim_one(now)], finding, now), now)
 
 
@@ -119,9 +119,9 @@ class TestKeeping:
         [monitor] = await make_due()
         await plan(monitor, NOON)
         await keep_maintenance(NOON)
-        before = await Watch.get(monitor_id=monitor.id)
+        before = await CheckState.get(monitor_id=monitor.id)
         await keep_maintenance(NOON + SECOND)
-        after = await Watch.get(monitor_id=monitor.id)
+        after = await CheckState.get(monitor_id=monitor.id)
         assert (after.maintenance_from, after.maintenance_until) == (NOON, NOON + HOUR)
         assert (after.claim, after.due_at) == (before.claim, before.due_at)
         assert await spans() == [(NOON, NOON + HOUR)]
@@ -221,9 +221,9 @@ class TestTheEndOfMaintenance:
         await keep_maintenance(NOON)
         await check(DOWN, NOON + MINUTE)
         await check(UP, NOON + 2 * MINUTE)
-        planned_at = (await Watch.get()).due_at
+        planned_at = (await CheckState.get()).due_at
         await keep_maintenance(NOON + HOUR)
-        assert (await Watch.get()).due_at == planned_at
+        assert (await CheckState.get()).due_at == planned_at
 
     async def test_may_come_later_and_then_the_check_does_too(self) -> None:
         monitor = await make_seldom_checked()
@@ -233,7 +233,7 @@ class TestTheEndOfMaintenance:
         await plan(monitor, NOON + 30 * MINUTE)  # follows the first without a gap
         await keep_maintenance(NOON + 30 * MINUTE)
         await store(found(await claim_due(NOON + HOUR, 2), DOWN, NOON + HOUR), NOON + HOUR)
-        assert (await Watch.get()).due_at == NOON + 90 * MINUTE
+        assert (await CheckState.get()).due_at == NOON + 90 * MINUTE
 
     async def test_while_the_service_was_off_is_when_it_comes_back(self) -> None:
         monitor = await make_seldom_checked()
@@ -247,10 +247,10 @@ class TestTheEndOfMaintenance:
         await plan(monitor, NOON)
         await keep_maintenance(NOON)
         await check(DOWN, NOON + MINUTE)
-        await Watch.all().update(due_at=NOON + 20 * HOUR, next_check_at=NOON + 20 * HOUR)
+        await CheckState.all().update(due_at=NOON + 20 * HOUR, next_check_at=NOON + 20 * HOUR)
         await keep_maintenance(NOON + HOUR + SECOND)
-        watch = await Watch.get()
-        assert (watch.due_at, watch.next_check_at) == (NOON + HOUR, NOON + HOUR)
+        check_state = await CheckState.get()
+        assert (check_state.due_at, check_state.next_check_at) == (NOON + HOUR, NOON + HOUR)
 
     @pytest.mark.parametrize(
         "end",
@@ -276,13 +276,13 @@ class TestTheEndOfMaintenance:
         window = await create_window(failing.team_id, {"duration_seconds": DAY})
         await check(DOWN, datetime.now(UTC))
         await change_window(window, duration_seconds=600)
-        assert (await Watch.get()).due_at == window.starts_at + 10 * MINUTE
+        assert (await CheckState.get()).due_at == window.starts_at + 10 * MINUTE
 
     async def test_drops_a_check_under_way_that_knows_another_end(self) -> None:
         failing = await make_seldom_checked(datetime.now(UTC))
         window = await create_window(failing.team_id, {"duration_seconds": DAY})
         now = datetime.now(UTC)
-        await Watch.all().update(due_at=now, next_check_at=now)
+        await CheckState.all().update(due_at=now, next_check_at=now)
         claimed = await claim_one(now)
         await end_window(window.team_id, window.id)
         assert await store(found([claimed], DOWN, now), now) == []
@@ -294,7 +294,7 @@ class TestTheEndOfMaintenance:
         await check(DOWN, datetime.now(UTC))
         await update_monitor(monitor.team_id, monitor.id, {"paused": True})
         await end_window(window.team_id, window.id)
-        assert (await Watch.get()).due_at is None
+        assert (await CheckState.get()).due_at is None
 
 
 def in_a_day() -> str:
@@ -312,7 +312,7 @@ async def test_uptime_knows_the_seconds_in_maintenance() -> None:
     await keep_maintenance(NOON + MINUTE)
     await check(DOWN, NOON + 90 * SECOND)
     await check(DOWN, NOON + 3 * MINUTE)
-    stored = await Monitor.get(id=monitor.id).select_related("watch")
+    stored = await Monitor.get(id=monitor.id).select_related("check_state")
     _, durations = (await measure_uptime(stored, Range(NOON, NOON + 4 * MINUTE))).whole
     assert (durations.up_seconds, durations.maintenance_seconds) == (60, 60)
     assert (durations.unknown_seconds, durations.down_seconds) == (60, 60)

@@ -147,10 +147,10 @@ def _date_status(monitor: Monitor, incidents: Sequence[Incident]) -> datetime:
 
 def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str | None:
     """Return the sentence of the last check; once that check is deleted, what its error code means."""
-    if monitor.watch.last_error is None:
+    if monitor.check_state.last_error is None:
         return None
     message = checks[0].error_message if checks else None
-    return message or ERRORS[monitor.watch.last_error]
+    return message or ERRORS[monitor.check_state.last_error]
 
 
 async def _name_sources(visit: Visit) -> list[Shown]:

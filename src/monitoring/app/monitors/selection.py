@@ -20,8 +20,8 @@ from monitoring.monitors import service
 from monitoring.monitors.deleting import UNDO_MINUTES, schedule_deletion, undo_deletion
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.muting import mute_monitors, unmute_monitors
-from monitoring.monitors.pausing import set_paused
 from monitoring.monitors.queries import outline_monitors
+from monitoring.monitors.service import set_paused
 
 Change = Callable[[Monitor], Mapping[str, Json]]
 

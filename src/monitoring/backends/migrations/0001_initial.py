@@ -518,7 +518,7 @@ class Migration(migrations.Migration):
             bases=["Model"],
         ),
         ops.CreateModel(
-            name="Watch",
+            name="CheckState",
             fields=[
                 ("id", fields.UUIDField(primary_key=True, default=uuid7, unique=True, db_index=True)),
                 (
@@ -528,7 +528,7 @@ class Migration(migrations.Migration):
                         source_field="monitor_id",
                         db_constraint=True,
                         to_field="id",
-                        related_name="watch",
+                        related_name="check_state",
                         on_delete=OnDelete.CASCADE,
                     ),
                 ),

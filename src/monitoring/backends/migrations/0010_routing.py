@@ -25,17 +25,17 @@ class Migration(migrations.Migration):
             field=fields.UUIDField(null=True, db_index=True),
         ),
         ops.AddField(
-            model_name="Watch",
+            model_name="CheckState",
             name="certificate_told_days",
             field=fields.IntField(null=True),
         ),
         ops.AddField(
-            model_name="Watch",
+            model_name="CheckState",
             name="degradation_streak",
             field=fields.IntField(default=0, db_default=0),
         ),
         ops.AddField(
-            model_name="Watch",
+            model_name="CheckState",
             name="is_degradation_told",
             field=fields.BooleanField(default=False, db_default=False),
         ),

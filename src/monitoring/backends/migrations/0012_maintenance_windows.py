@@ -98,12 +98,12 @@ class Migration(migrations.Migration):
         ),
         WidenStatus(model_name="Monitor", name="status", field=fields.CharField(max_length=20)),
         ops.AddField(
-            model_name="Watch",
+            model_name="CheckState",
             name="maintenance_from",
             field=UtcDatetimeField(null=True, auto_now=False, auto_now_add=False),
         ),
         ops.AddField(
-            model_name="Watch",
+            model_name="CheckState",
             name="maintenance_until",
             field=UtcDatetimeField(null=True, auto_now=False, auto_now_add=False),
         ),

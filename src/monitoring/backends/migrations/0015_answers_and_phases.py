@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             field=JsonTextField(null=True, generated=False, unique=False),
         ),
         ops.AddField(
-            model_name="Watch",
+            model_name="CheckState",
             name="certificate_expires_at",
             field=UtcDatetimeField(null=True, auto_now=False, auto_now_add=False),
         ),

@@ -1,7 +1,8 @@
 """Brings the windows of a team into effect: which monitors are in maintenance, and until when.
 
-A watch holds the present span of its monitor, or the next one as soon as it is near. So a check that begins
-in it knows, without a look at the windows. Everything runs in the caller's transaction, which holds the team.
+A check state holds the present span of its monitor, or the next one as soon as it is near. So a check that
+begins in it knows, without a look at the windows. Everything runs in the caller's transaction, which holds
+the team.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from monitoring.backends.database import transaction
 from monitoring.monitors.health import Health, State, status_of
 from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceWindow
 from monitoring.monitors.maintenance.recurrence import Occurrence, Plan, occurrences
-from monitoring.monitors.models import Monitor, Watch
+from monitoring.monitors.models import CheckState, Monitor
 
 # Longer than a claim lasts, so that every check that begins in a planned window was claimed knowing it.
 LOOK_AHEAD = timedelta(minutes=2)
@@ -78,7 +79,7 @@ async def cover_monitors(
         monitors = monitors.filter(id=monitor_id)
     wanted: dict[UUID, Occurrence | None] = {}
     for found_id, tags, *spans in await monitors.values_list(
-        "id", "tags", "watch__maintenance_from", "watch__maintenance_until"
+        "id", "tags", "check_state__maintenance_from", "check_state__maintenance_until"
     ):
         span = _span_of(covers, found_id, tags)
         if spans != [*(span or (None, None))]:
@@ -99,14 +100,14 @@ async def cover_monitor(monitor: Monitor, now: datetime, *, since: datetime | No
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=monitor.team_id)
         await cover_monitors(monitor.team_id, now, monitor_id=monitor.id, since=since or now)
-        watch = await Watch.get(monitor_id=monitor.id)
+        check_state = await CheckState.get(monitor_id=monitor.id)
         await monitor.refresh_from_db(fields=("status", "status_changed_at"))
-        monitor.remember(watch)
+        monitor.remember(check_state)
 
 
-def is_covered(watch: Watch, now: datetime) -> bool:
-    """Say whether a watch knows that its monitor is in maintenance."""
-    span = _span_in(watch)
+def is_covered(check_state: CheckState, now: datetime) -> bool:
+    """Say whether a check state says that its monitor is in maintenance."""
+    span = _span_in(check_state)
     return span is not None and span.starts_at <= now < span.ends_at
 
 
@@ -139,17 +140,17 @@ def _span_of(covers: Sequence[_Cover], monitor_id: UUID, tags: Iterable[str]) ->
 
 
 async def _move(wanted: dict[UUID, Occurrence | None], now: datetime, since: datetime | None) -> None:
-    """Write new spans to watches, and keep what is over. The watches are locked first, as everywhere."""
-    locked = Watch.filter(monitor_id__in=list(wanted)).order_by("monitor_id")
-    moves: dict[tuple[Occurrence | None, Occurrence | None], list[Watch]] = defaultdict(list)
-    for watch in await locked.select_for_update(no_key=True):
-        before = _span_in(watch)
-        moves[before, _begin_after(before, wanted[watch.monitor_id], now, since)].append(watch)
-    for (before, after), watches in moves.items():
+    """Write new spans to check states, which are locked first, as everywhere, and keep what is over."""
+    locked = CheckState.filter(monitor_id__in=list(wanted)).order_by("monitor_id")
+    moves: dict[tuple[Occurrence | None, Occurrence | None], list[CheckState]] = defaultdict(list)
+    for check_state in await locked.select_for_update(no_key=True):
+        before = _span_in(check_state)
+        moves[before, _begin_after(before, wanted[check_state.monitor_id], now, since)].append(check_state)
+    for (before, after), check_states in moves.items():
         if before != after:
-            await _write_spans([watch.monitor_id for watch in watches], before, after, now)
-            await _write_watches(watches, before, after, now)
-            await _write_statuses(watches, before, after, now)
+            await _write_spans([check_state.monitor_id for check_state in check_states], before, after, now)
+            await _write_check_states(check_states, before, after, now)
+            await _write_statuses(check_states, before, after, now)
 
 
 def _begin_after(
@@ -183,22 +184,26 @@ async def _write_spans(
         )
 
 
-async def _write_watches(
-    watches: list[Watch], before: Occurrence | None, after: Occurrence | None, now: datetime
+async def _write_check_states(
+    check_states: list[CheckState], before: Occurrence | None, after: Occurrence | None, now: datetime
 ) -> None:
     """Write a span. If one is under way, or was, results of checks under way are dropped: they know another.
 
     What failed in a span, and so is not known, is checked when the span ends.
     """
     starts_at, ends_at = after or (None, None)
-    rows = Watch.filter(monitor_id__in=[watch.monitor_id for watch in watches])
+    rows = CheckState.filter(monitor_id__in=[check_state.monitor_id for check_state in check_states])
     await rows.update(maintenance_from=starts_at, maintenance_until=ends_at)
     is_under_way = after is not None and after.starts_at <= now
     was_under_way = before is not None and before.starts_at <= now < before.ends_at
     if is_under_way or was_under_way:
-        for watch in watches:
-            if watch.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
-                await Watch.filter(id=watch.id).update(claim=uuid4(), next_check_at=watch.due_at)
+        for check_state in check_states:
+            if (
+                check_state.claim
+            ):  # a new claim that nobody has; the lease goes on, so two checks never overlap
+                await CheckState.filter(id=check_state.id).update(
+                    claim=uuid4(), next_check_at=check_state.due_at
+                )
     end = _end_of_maintenance(before, after, now)
     if end:
         unknown = rows.filter(claim=None, is_blind=True, due_at__gt=end)
@@ -215,16 +220,16 @@ def _end_of_maintenance(
 
 
 async def _write_statuses(
-    watches: list[Watch], before: Occurrence | None, after: Occurrence | None, now: datetime
+    check_states: list[CheckState], before: Occurrence | None, after: Occurrence | None, now: datetime
 ) -> None:
     if after and after.starts_at <= now:
-        ids = [watch.monitor_id for watch in watches]
+        ids = [check_state.monitor_id for check_state in check_states]
         await show_maintenance(ids, after.starts_at)
         return
     changed_at = min(before.ends_at, now) if before else now
     by_status: dict[str, list[UUID]] = defaultdict(list)
-    for watch in watches:
-        by_status[_status_without(watch, now)].append(watch.monitor_id)
+    for check_state in check_states:
+        by_status[_status_without(check_state, now)].append(check_state.monitor_id)
     for status, ids in by_status.items():
         shown = Monitor.filter(id__in=ids, status=State.MAINTENANCE)
         await shown.update(status=status, status_changed_at=changed_at)
@@ -236,13 +241,13 @@ async def show_maintenance(monitor_ids: list[UUID], since: datetime) -> None:
     await monitors.update(status=State.MAINTENANCE, status_changed_at=since)
 
 
-def _span_in(watch: Watch) -> Occurrence | None:
-    if watch.maintenance_from is None or watch.maintenance_until is None:
+def _span_in(check_state: CheckState) -> Occurrence | None:
+    if check_state.maintenance_from is None or check_state.maintenance_until is None:
         return None
-    return Occurrence(watch.maintenance_from, watch.maintenance_until)
+    return Occurrence(check_state.maintenance_from, check_state.maintenance_until)
 
 
-def _status_without(watch: Watch, now: datetime) -> str:
-    if watch.seen_until and watch.seen_until < now:
+def _status_without(check_state: CheckState, now: datetime) -> str:
+    if check_state.seen_until and check_state.seen_until < now:
         return "unknown"
-    return status_of(Health(*(getattr(watch, name) for name in Health._fields)))
+    return status_of(Health(*(getattr(check_state, name) for name in Health._fields)))

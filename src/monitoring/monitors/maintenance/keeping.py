@@ -11,7 +11,7 @@ from monitoring.backends.database import transaction
 from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.covering import cover_monitors, due_at_of, show_maintenance
 from monitoring.monitors.maintenance.models import MaintenanceWindow
-from monitoring.monitors.models import Watch
+from monitoring.monitors.models import CheckState
 
 KEEP_INTERVAL_SECONDS = 2.0
 
@@ -50,7 +50,7 @@ async def _keep_team(team_id: UUID, now: datetime) -> None:
 
 
 async def _show_begun(now: datetime) -> None:
-    begun = Watch.filter(maintenance_until__gt=now, maintenance_from__lte=now)
+    begun = CheckState.filter(maintenance_until__gt=now, maintenance_from__lte=now)
     hidden = begun.exclude(monitor__status__in=(State.MAINTENANCE, State.PAUSED))
     found = await hidden.limit(MONITORS_AT_ONCE).values_list("monitor_id", "maintenance_from")
     by_start: dict[datetime, list[UUID]] = defaultdict(list)

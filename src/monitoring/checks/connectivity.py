@@ -40,7 +40,7 @@ def is_about_the_network(code: str) -> bool:
     return code in _ABOUT_THE_NETWORK
 
 
-class Sight:
+class Connectivity:
     """Asks all references at once, by HTTP. We are blind when none of them answers anything at all.
 
     Without references the witnesses take their place, if they are enough. Without these we are never blind.

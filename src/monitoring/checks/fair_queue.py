@@ -37,7 +37,7 @@ class Turn(Enum):
     NEVER = auto()
 
 
-class Lanes:
+class FairQueue:
     """Counts the checks that run, and keeps a line of those that wait for their team, their host or a lane.
 
     A free lane goes to the team with the fewest checks running, and among equal teams to the one whose last

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from checks.watched_site import watched_site
-from monitoring.checks import sight as sight_module
+from monitoring.checks import connectivity as connectivity_module
+from monitoring.checks.connectivity import HOLDING_SECONDS, Connectivity, is_about_the_network
 from monitoring.checks.probes.http import Objection
-from monitoring.checks.sight import HOLDING_SECONDS, Sight, is_about_the_network
 from monitoring.outbound.exchanges import Exchange
 from monitoring.outbound.failures import Failure, FailureCode
 from outbound.asking import open_http_client
@@ -41,20 +41,20 @@ class Network:
         await self.may_answer.wait()
         return ANSWER if request.url in self.reachable else NO_ANSWER
 
-    def open_sight(self, *references: str) -> Sight:
-        return Sight(self.send, references or REFERENCES, clock=lambda: self.now)
+    def open_sight(self, *references: str) -> Connectivity:
+        return Connectivity(self.send, references or REFERENCES, clock=lambda: self.now)
 
 
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch) -> Network:
-    monkeypatch.setattr(sight_module, "DISTANCE_SECONDS", 0.0)  # this clock does not move by itself
+    monkeypatch.setattr(connectivity_module, "DISTANCE_SECONDS", 0.0)  # this clock does not move by itself
     return Network()
 
 
 class TestIsBlind:
     async def test_never_without_references(self, network: Network) -> None:
-        sight = Sight(network.send, (), clock=lambda: network.now)
-        assert not await sight.is_blind(network.now)
+        connectivity = Connectivity(network.send, (), clock=lambda: network.now)
+        assert not await connectivity.is_blind(network.now)
         assert network.asked == []
 
     async def test_not_while_one_reference_answers(self, network: Network) -> None:
@@ -70,7 +70,7 @@ class TestIsBlind:
         async def fail(_: OutboundRequest) -> Exchange:
             raise OSError("too many open files")
 
-        assert await Sight(fail, REFERENCES, clock=lambda: network.now).is_blind(network.now)
+        assert await Connectivity(fail, REFERENCES, clock=lambda: network.now).is_blind(network.now)
 
     async def test_does_not_wait_for_a_slow_reference_when_another_has_answered(
         self, network: Network
@@ -80,15 +80,15 @@ class TestIsBlind:
                 await asyncio.Event().wait()
             return ANSWER
 
-        assert not await Sight(send, REFERENCES, clock=lambda: network.now).is_blind(network.now)
+        assert not await Connectivity(send, REFERENCES, clock=lambda: network.now).is_blind(network.now)
 
 
 class TestAsking:
     async def test_checks_that_fail_together_share_one_answer(self, network: Network) -> None:
-        sight = network.open_sight(REFERENCES[0])
+        connectivity = network.open_sight(REFERENCES[0])
         network.may_answer.clear()
         network.reachable = set()
-        asking = [asyncio.create_task(sight.is_blind(network.now)) for _ in range(50)]
+        asking = [asyncio.create_task(connectivity.is_blind(network.now)) for _ in range(50)]
         await network.asking.wait()
         network.may_answer.set()
         assert await asyncio.gather(*asking) == [True] * 50
@@ -97,51 +97,51 @@ class TestAsking:
     async def test_an_answer_holds_for_checks_that_were_under_way_when_it_was_asked_for(
         self, network: Network
     ) -> None:
-        sight = network.open_sight(REFERENCES[0])
+        connectivity = network.open_sight(REFERENCES[0])
         began_at = network.now - 10
-        assert not await sight.is_blind(began_at)
+        assert not await connectivity.is_blind(began_at)
         network.now += HOLDING_SECONDS
-        assert not await sight.is_blind(began_at)
+        assert not await connectivity.is_blind(began_at)
         assert len(network.asked) == 1
 
     async def test_an_answer_holds_no_longer_than_some_seconds(self, network: Network) -> None:
-        sight = network.open_sight(REFERENCES[0])
+        connectivity = network.open_sight(REFERENCES[0])
         began_at = network.now - 10
-        assert not await sight.is_blind(began_at)
+        assert not await connectivity.is_blind(began_at)
         network.reachable = set()
         network.now += HOLDING_SECONDS + 0.1
-        assert await sight.is_blind(began_at)
+        assert await connectivity.is_blind(began_at)
 
     async def test_an_answer_from_before_the_check_began_says_nothing(self, network: Network) -> None:
-        sight = network.open_sight(REFERENCES[0])
-        assert not await sight.is_blind(network.now)
+        connectivity = network.open_sight(REFERENCES[0])
+        assert not await connectivity.is_blind(network.now)
         network.reachable = set()
         network.now += 0.1
-        assert await sight.is_blind(network.now)
+        assert await connectivity.is_blind(network.now)
 
     async def test_a_check_during_which_we_were_blind_proves_nothing_though_we_see_again(
         self, network: Network
     ) -> None:
-        sight = network.open_sight(REFERENCES[0])
+        connectivity = network.open_sight(REFERENCES[0])
         network.reachable = set()
         long_ago = network.now - 60
-        assert await sight.is_blind(network.now)
+        assert await connectivity.is_blind(network.now)
         network.reachable = set(REFERENCES)
         network.now += HOLDING_SECONDS + 1
-        assert await sight.is_blind(long_ago)
-        assert not await sight.is_blind(network.now)
+        assert await connectivity.is_blind(long_ago)
+        assert not await connectivity.is_blind(network.now)
 
 
 class TestLog:
     async def test_says_when_blindness_begins_and_ends_and_nothing_in_between(
         self, network: Network, own_log: pytest.LogCaptureFixture
     ) -> None:
-        own_log.set_level(logging.INFO, "monitoring.checks.sight")
-        sight = network.open_sight()
+        own_log.set_level(logging.INFO, "monitoring.checks.connectivity")
+        connectivity = network.open_sight()
         for reachable in (True, False, False, True, True):
             network.reachable = set(REFERENCES) if reachable else set()
             network.now += 1
-            assert await sight.is_blind(network.now) is not reachable
+            assert await connectivity.is_blind(network.now) is not reachable
         began, ended = own_log.messages
         assert "This machine is offline" in began
         assert "Over" in ended
@@ -149,13 +149,13 @@ class TestLog:
     async def test_says_that_blindness_has_ended_though_no_check_fails(
         self, network: Network, monkeypatch: pytest.MonkeyPatch, own_log: pytest.LogCaptureFixture
     ) -> None:
-        own_log.set_level(logging.INFO, "monitoring.checks.sight")
-        monkeypatch.setattr(sight_module, "HOLDING_SECONDS", 0.01)
-        sight = network.open_sight()
+        own_log.set_level(logging.INFO, "monitoring.checks.connectivity")
+        monkeypatch.setattr(connectivity_module, "HOLDING_SECONDS", 0.01)
+        connectivity = network.open_sight()
         network.reachable = set()
-        assert await sight.is_blind(network.now)
+        assert await connectivity.is_blind(network.now)
         network.reachable = set(REFERENCES)
-        looking = asyncio.create_task(sight.look_for_the_end())
+        looking = asyncio.create_task(connectivity.look_for_the_end())
         async with asyncio.timeout(30):
             while len(own_log.messages) < 2:  # noqa: ASYNC110 - a log has no event
                 await asyncio.sleep(0.01)
@@ -185,11 +185,11 @@ class TestCodesAboutTheNetwork:
 class TestReferences:
     async def test_any_answer_means_that_we_see_and_no_answer_that_we_are_blind(self) -> None:
         async with watched_site() as site, open_http_client(allowed_networks=("127.0.0.0/8",)) as client:
-            assert not await Sight(client.send, [site.url("/status/500")]).is_blind(0.0)
+            assert not await Connectivity(client.send, [site.url("/status/500")]).is_blind(0.0)
             site.is_away = True
-            assert await Sight(client.send, [site.url("/status/500")]).is_blind(0.0)
+            assert await Connectivity(client.send, [site.url("/status/500")]).is_blind(0.0)
 
     async def test_a_private_reference_that_nobody_allows_is_no_reference(self) -> None:
         async with watched_site() as site, open_http_client() as client:
-            assert await Sight(client.send, [site.url("/status/200")]).is_blind(0.0)
+            assert await Connectivity(client.send, [site.url("/status/200")]).is_blind(0.0)
             assert not site.asked

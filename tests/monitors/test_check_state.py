@@ -10,11 +10,11 @@ from incidents.breakdowns import open_incident
 from monitoring.auth.service import create_team
 from monitoring.checks.requests import request_check
 from monitoring.incidents.models import Incident
-from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.monitors.check_state import CHANGE_DELAY
+from monitoring.monitors.models import CheckState, Monitor, StateChange
 from monitoring.monitors.queries import row_of
 from monitoring.monitors.representations import represent_monitor
 from monitoring.monitors.service import create_monitor, delete_monitor, get_monitor, update_monitor
-from monitoring.monitors.watch import CHANGE_DELAY
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.service import create_channel
 from temporary_backends import temporary_backends
@@ -43,22 +43,22 @@ async def _states(monitor: Monitor) -> list[str]:
 
 async def _break(monitor: Monitor) -> None:
     now = datetime.now(UTC)
-    await Watch.filter(monitor_id=monitor.id).update(settled="down", claim=uuid4(), streak=1)
+    await CheckState.filter(monitor_id=monitor.id).update(settled="down", claim=uuid4(), streak=1)
     await open_incident(monitor, started_at=now, confirmed_at=now, error="timeout", error_message="No answer")
 
 
 class TestCreation:
     async def test_makes_a_monitor_due_at_once(self, team: Team) -> None:
         monitor = await create_monitor(team.id, {"url": URL})
-        watch = (await get_monitor(team.id, monitor.id)).watch
-        assert watch.due_at == watch.next_check_at == monitor.created_at
-        assert (watch.settled, watch.claim) == ("pending", None)
+        check_state = (await get_monitor(team.id, monitor.id)).check_state
+        assert check_state.due_at == check_state.next_check_at == monitor.created_at
+        assert (check_state.settled, check_state.claim) == ("pending", None)
         assert await _states(monitor) == ["pending"]
 
     async def test_of_a_paused_monitor_makes_nothing_due(self, team: Team) -> None:
         monitor = await create_monitor(team.id, {"url": URL, "paused": True})
-        watch = (await get_monitor(team.id, monitor.id)).watch
-        assert (watch.due_at, monitor.status) == (None, "paused")
+        check_state = (await get_monitor(team.id, monitor.id)).check_state
+        assert (check_state.due_at, monitor.status) == (None, "paused")
         assert represent_monitor(row_of(monitor, None))["next_check_at"] is None
         assert await _states(monitor) == ["paused"]
 
@@ -66,11 +66,11 @@ class TestCreation:
 class TestPausing:
     async def test_takes_the_claim_of_a_check_that_is_under_way(self, team: Team) -> None:
         monitor = await create_monitor(team.id, {"url": URL})
-        await Watch.filter(monitor_id=monitor.id).update(claim=(claim := uuid4()))
+        await CheckState.filter(monitor_id=monitor.id).update(claim=(claim := uuid4()))
         paused = await update_monitor(team.id, monitor.id, {"paused": True})
-        watch = (await get_monitor(team.id, monitor.id)).watch
-        assert watch.claim != claim
-        assert (watch.due_at, paused.status) == (None, "paused")
+        check_state = (await get_monitor(team.id, monitor.id)).check_state
+        assert check_state.claim != claim
+        assert (check_state.due_at, paused.status) == (None, "paused")
 
     async def test_ends_an_open_incident_and_tells_it(self, team: Team) -> None:
         await create_channel(team.id, {"type": "webhook", "url": "https://pager.example.com/"})
@@ -87,9 +87,9 @@ class TestPausing:
         await _break(monitor)
         await update_monitor(team.id, monitor.id, {"paused": True})
         resumed = await update_monitor(team.id, monitor.id, {"paused": False})
-        watch = (await get_monitor(team.id, monitor.id)).watch
-        assert (watch.settled, watch.streak, resumed.status) == ("pending", 0, "pending")
-        assert (watch.due_at, watch.claim) == (resumed.status_changed_at, None)
+        check_state = (await get_monitor(team.id, monitor.id)).check_state
+        assert (check_state.settled, check_state.streak, resumed.status) == ("pending", 0, "pending")
+        assert (check_state.due_at, check_state.claim) == (resumed.status_changed_at, None)
         assert await _states(monitor) == ["pending", "paused", "pending"]
 
     @pytest.mark.parametrize("times", [1, 2])
@@ -98,12 +98,12 @@ class TestPausing:
     ) -> None:
         monitor = await create_monitor(team.id, {"url": URL})
         lease_end = monitor.created_at + timedelta(seconds=75)
-        await Watch.filter(monitor_id=monitor.id).update(claim=uuid4(), due_at=lease_end)
+        await CheckState.filter(monitor_id=monitor.id).update(claim=uuid4(), due_at=lease_end)
         for _ in range(times):
             await update_monitor(team.id, monitor.id, {"paused": True, "timeout_seconds": 1})
             await update_monitor(team.id, monitor.id, {"paused": False})
-        watch = (await get_monitor(team.id, monitor.id)).watch
-        assert watch.due_at == watch.next_check_at == lease_end
+        check_state = (await get_monitor(team.id, monitor.id)).check_state
+        assert check_state.due_at == check_state.next_check_at == lease_end
 
     async def test_comes_after_whatever_a_checker_with_a_faster_clock_has_seen(self, team: Team) -> None:
         monitor = await create_monitor(team.id, {"url": URL})
@@ -115,7 +115,7 @@ class TestPausing:
     async def test_after_a_time_in_which_nobody_looked_leaves_it_unknown(self, team: Team) -> None:
         monitor = await create_monitor(team.id, {"url": URL})
         looked_until = monitor.created_at + timedelta(microseconds=1)
-        await Watch.filter(monitor_id=monitor.id).update(settled="up", seen_until=looked_until)
+        await CheckState.filter(monitor_id=monitor.id).update(settled="up", seen_until=looked_until)
         await update_monitor(team.id, monitor.id, {"paused": True})
         assert await _states(monitor) == ["pending", "unknown", "paused"]
         assert await StateChange.exists(state="unknown", changed_at=looked_until)
@@ -128,29 +128,31 @@ class TestChange:
     ) -> None:
         monitor = await create_monitor(team.id, {"url": URL, "interval_seconds": 3600})
         due_at = monitor.created_at + timedelta(seconds=next_in_seconds)
-        await Watch.filter(monitor_id=monitor.id).update(due_at=due_at, next_check_at=due_at)
+        await CheckState.filter(monitor_id=monitor.id).update(due_at=due_at, next_check_at=due_at)
         changed = await update_monitor(team.id, monitor.id, {"url": "https://blog.example.com/"})
-        assert changed.watch.due_at == (changed.updated_at + CHANGE_DELAY if expected == "soon" else due_at)
+        assert changed.check_state.due_at == (
+            changed.updated_at + CHANGE_DELAY if expected == "soon" else due_at
+        )
 
     async def test_of_what_people_call_it_leaves_the_next_check_alone(self, team: Team) -> None:
         monitor = await create_monitor(team.id, {"url": URL})
         due_at = monitor.created_at + timedelta(hours=1)
-        await Watch.filter(monitor_id=monitor.id).update(claim=(claim := uuid4()), due_at=due_at)
+        await CheckState.filter(monitor_id=monitor.id).update(claim=(claim := uuid4()), due_at=due_at)
         changed = await update_monitor(team.id, monitor.id, {"name": "Shop", "tags": ["shop"]})
-        assert (changed.watch.due_at, changed.watch.claim) == (due_at, claim)
+        assert (changed.check_state.due_at, changed.check_state.claim) == (due_at, claim)
 
     async def test_while_a_check_is_under_way_drops_its_result_and_checks_again_when_its_lease_ends(
         self, team: Team
     ) -> None:
         monitor = await create_monitor(team.id, {"url": URL})
         lease_end = monitor.created_at + timedelta(seconds=30)
-        await Watch.filter(monitor_id=monitor.id).update(claim=(claim := uuid4()), due_at=lease_end)
+        await CheckState.filter(monitor_id=monitor.id).update(claim=(claim := uuid4()), due_at=lease_end)
         for url in ("https://shop.example.com/1", "https://shop.example.com/2"):
             await update_monitor(team.id, monitor.id, {"url": url})
             await request_check(monitor.id, datetime.now(UTC))
-        watch = (await get_monitor(team.id, monitor.id)).watch
-        assert watch.claim not in (claim, None)
-        assert watch.due_at == lease_end
+        check_state = (await get_monitor(team.id, monitor.id)).check_state
+        assert check_state.claim not in (claim, None)
+        assert check_state.due_at == lease_end
 
 
 class TestDeletion:
@@ -161,6 +163,6 @@ class TestDeletion:
         await delete_monitor(team.id, monitor.id)
         told = await NotificationDelivery.get(event="incident.resolved")
         assert '"deleted"' in told.payload
-        assert not any([await model.exists() for model in (Monitor, Watch, StateChange)])
+        assert not any([await model.exists() for model in (Monitor, CheckState, StateChange)])
         incident = await Incident.get(monitor_id=monitor.id)
         assert (incident.resolution, incident.resolved_at is None) == ("deleted", False)

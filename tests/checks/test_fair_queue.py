@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitoring.checks import lanes as lanes_module
+from monitoring.checks import fair_queue as fair_queue_module
 from monitoring.checks.claims import Claimed
-from monitoring.checks.lanes import Lanes, Postponements, Turn
+from monitoring.checks.fair_queue import FairQueue, Postponements, Turn
 from monitoring.checks.probes.http import Expectation, HttpProbe
 from monitoring.monitors.health import Health, State
 from monitoring.monitors.warnings import Warnings
@@ -72,12 +72,12 @@ def teams_of(claimed: Iterable[Claimed]) -> str:
     return "".join(each.subject.name for each in claimed)
 
 
-def take_all(lanes: Lanes, teams: str, host: str | None = None) -> dict[Turn, list[Claimed]]:
+def take_all(queue: FairQueue, teams: str, host: str | None = None) -> dict[Turn, list[Claimed]]:
     """Take one claim for each letter, which is a team, and tell when they may begin."""
     turns: dict[Turn, list[Claimed]] = {turn: [] for turn in Turn}
     for team in teams:
         claimed = claim(team, host)
-        turns[lanes.take(claimed)].append(claimed)
+        turns[queue.take(claimed)].append(claimed)
     return turns
 
 
@@ -105,127 +105,127 @@ class TestFreeLanes:
     def test_go_to_the_team_with_the_fewest(
         self, running: str, waiting: str, leaving: str, begins: str
     ) -> None:
-        lanes = Lanes(len(running), PLENTY, PLENTY)
-        entered = take_all(lanes, running)[Turn.NOW]
+        queue = FairQueue(len(running), PLENTY, PLENTY)
+        entered = take_all(queue, running)[Turn.NOW]
         assert teams_of(entered) == running
-        assert teams_of(take_all(lanes, waiting)[Turn.LATER]) == waiting
+        assert teams_of(take_all(queue, waiting)[Turn.LATER]) == waiting
         for team in leaving:
             [gone, *_] = [each for each in entered if each.subject.name == team]
             entered.remove(gone)
-            lanes.leave(gone, SLOW_SECONDS)
-        assert teams_of(lanes.call()) == begins
+            queue.leave(gone, SLOW_SECONDS)
+        assert teams_of(queue.call()) == begins
 
     def test_go_to_a_newcomer_although_dead_servers_fill_the_process(self) -> None:
-        lanes = Lanes(200, 100, 20)
-        dead = take_all(lanes, "A" * 1000 + "B" * 1000)
+        queue = FairQueue(200, 100, 20)
+        dead = take_all(queue, "A" * 1000 + "B" * 1000)
         assert Counter(teams_of(dead[Turn.NOW])) == {"A": 100, "B": 80}
-        assert take_all(lanes, "C")[Turn.NOW]
+        assert take_all(queue, "C")[Turn.NOW]
 
     def test_are_kept_for_those_who_have_hardly_any(self) -> None:
-        lanes = Lanes(20, PLENTY, PLENTY)
-        assert len(take_all(lanes, "A" * 20)[Turn.NOW]) == 18
-        assert teams_of(take_all(lanes, "BBCC")[Turn.NOW]) == "BC"
+        queue = FairQueue(20, PLENTY, PLENTY)
+        assert len(take_all(queue, "A" * 20)[Turn.NOW]) == 18
+        assert teams_of(take_all(queue, "BBCC")[Turn.NOW]) == "BC"
 
     def test_of_a_team_are_as_many_as_it_may_have(self) -> None:
-        lanes = Lanes(100, 3, PLENTY)
-        turns = take_all(lanes, "A" * 10)
+        queue = FairQueue(100, 3, PLENTY)
+        turns = take_all(queue, "A" * 10)
         assert [len(turns[turn]) for turn in Turn] == [3, 3, 4]
-        assert lanes.call() == []
-        lanes.leave(turns[Turn.NOW][0], SLOW_SECONDS)
-        assert lanes.call() == turns[Turn.LATER][:1]
+        assert queue.call() == []
+        queue.leave(turns[Turn.NOW][0], SLOW_SECONDS)
+        assert queue.call() == turns[Turn.LATER][:1]
 
     def test_of_a_host_are_as_many_as_it_may_have_and_the_others_of_the_team_do_not_wait(self) -> None:
-        lanes = Lanes(100, PLENTY, 2)
-        turns = take_all(lanes, "A" * 10, host="slow")
+        queue = FairQueue(100, PLENTY, 2)
+        turns = take_all(queue, "A" * 10, host="slow")
         assert [len(turns[turn]) for turn in Turn] == [2, 2, 6]
-        assert take_all(lanes, "A")[Turn.NOW]
-        lanes.leave(turns[Turn.NOW][0], SLOW_SECONDS)
-        assert lanes.call() == turns[Turn.LATER][:1]
+        assert take_all(queue, "A")[Turn.NOW]
+        queue.leave(turns[Turn.NOW][0], SLOW_SECONDS)
+        assert queue.call() == turns[Turn.LATER][:1]
 
     @pytest.mark.parametrize("teams", ["AAAAAAAAAA", "ABABABABAB"])
     def test_of_hosts_that_cannot_be_read_are_as_many_as_one_host_may_have(self, teams: str) -> None:
-        lanes = Lanes(100, PLENTY, 2)
-        turns = take_all(lanes, teams, host=UNREADABLE)
+        queue = FairQueue(100, PLENTY, 2)
+        turns = take_all(queue, teams, host=UNREADABLE)
         assert len({each.subject.url for each in turns[Turn.NOW] + turns[Turn.LATER]}) > 2
         assert len(turns[Turn.NOW]) == 2
-        assert take_all(lanes, "A")[Turn.NOW]
+        assert take_all(queue, "A")[Turn.NOW]
 
     def test_of_two_spellings_of_a_host_are_as_many_as_one_host_may_have(self) -> None:
-        lanes = Lanes(100, PLENTY, 2)
-        turns = [lanes.take(claim("A", host)) for host in ("shop", "SHOP", "sh%6Fp")]
+        queue = FairQueue(100, PLENTY, 2)
+        turns = [queue.take(claim("A", host)) for host in ("shop", "SHOP", "sh%6Fp")]
         assert turns == [Turn.NOW, Turn.NOW, Turn.LATER]
 
     def test_of_a_host_are_shared_by_the_teams_that_want_them(self) -> None:
-        lanes = Lanes(100, PLENTY, 4)
-        entered = take_all(lanes, "AAAAAAAA", host="shared")[Turn.NOW]
-        take_all(lanes, "B" * 20)  # which has more running in all, elsewhere
-        take_all(lanes, "BBB", host="shared")
+        queue = FairQueue(100, PLENTY, 4)
+        entered = take_all(queue, "AAAAAAAA", host="shared")[Turn.NOW]
+        take_all(queue, "B" * 20)  # which has more running in all, elsewhere
+        take_all(queue, "BBB", host="shared")
         called = []
         for claimed in entered[:2]:
-            lanes.leave(claimed, SLOW_SECONDS)
-            called += lanes.call()
+            queue.leave(claimed, SLOW_SECONDS)
+            called += queue.call()
         assert teams_of(called) == "BB"
-        lanes.leave(called[0], SLOW_SECONDS)
-        assert teams_of(lanes.call()) == "B"
+        queue.leave(called[0], SLOW_SECONDS)
+        assert teams_of(queue.call()) == "B"
 
     def test_of_a_host_are_all_a_teams_again_when_no_other_waits(self) -> None:
-        lanes = Lanes(100, PLENTY, 2)
-        first, second = take_all(lanes, "AA", host="shared")[Turn.NOW]
-        [other] = take_all(lanes, "B", host="shared")[Turn.LATER]
-        take_all(lanes, "A", host="shared")
-        lanes.leave(first, SLOW_SECONDS)
-        assert lanes.call() == [other]
-        lanes.leave(other, SLOW_SECONDS)
-        assert teams_of(lanes.call()) == "A"
-        lanes.leave(second, SLOW_SECONDS)
-        assert lanes.call() == []
+        queue = FairQueue(100, PLENTY, 2)
+        first, second = take_all(queue, "AA", host="shared")[Turn.NOW]
+        [other] = take_all(queue, "B", host="shared")[Turn.LATER]
+        take_all(queue, "A", host="shared")
+        queue.leave(first, SLOW_SECONDS)
+        assert queue.call() == [other]
+        queue.leave(other, SLOW_SECONDS)
+        assert teams_of(queue.call()) == "A"
+        queue.leave(second, SLOW_SECONDS)
+        assert queue.call() == []
 
     def test_of_a_host_are_looked_for_again_when_the_share_of_it_has_grown(self) -> None:
-        lanes = Lanes(100, PLENTY, 4)
-        first, second, *_ = take_all(lanes, "AAAA", host="shared")[Turn.NOW]
-        take_all(lanes, "B" * 20)  # so that A is looked at first, and has its share of two
-        take_all(lanes, "AB", host="shared")
-        lanes.leave(first, SLOW_SECONDS)
-        lanes.leave(second, SLOW_SECONDS)
-        assert teams_of(lanes.call()) == "B"
-        assert teams_of(lanes.call()) == "A"
+        queue = FairQueue(100, PLENTY, 4)
+        first, second, *_ = take_all(queue, "AAAA", host="shared")[Turn.NOW]
+        take_all(queue, "B" * 20)  # so that A is looked at first, and has its share of two
+        take_all(queue, "AB", host="shared")
+        queue.leave(first, SLOW_SECONDS)
+        queue.leave(second, SLOW_SECONDS)
+        assert teams_of(queue.call()) == "B"
+        assert teams_of(queue.call()) == "A"
 
 
 class TestLine:
     def test_is_shared_by_teams(self) -> None:
-        lanes = Lanes(4, PLENTY, PLENTY)
-        take_all(lanes, "AABB")
-        assert Counter(teams_of(take_all(lanes, "AAAABBBBCC")[Turn.LATER])) == {"A": 2, "B": 2, "C": 1}
+        queue = FairQueue(4, PLENTY, PLENTY)
+        take_all(queue, "AABB")
+        assert Counter(teams_of(take_all(queue, "AAAABBBBCC")[Turn.LATER])) == {"A": 2, "B": 2, "C": 1}
 
     def test_is_never_longer_than_twice_what_may_run(self) -> None:
-        lanes = Lanes(4, PLENTY, PLENTY)
-        assert len(take_all(lanes, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")[Turn.LATER]) == 8
+        queue = FairQueue(4, PLENTY, PLENTY)
+        assert len(take_all(queue, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")[Turn.LATER]) == 8
 
     def test_is_left_from_the_front_until_somebody_may_stay(self) -> None:
-        lanes = Lanes(2, PLENTY, PLENTY)
-        take_all(lanes, "AA")
-        first, second, third = take_all(lanes, "BCD")[Turn.LATER]
-        assert lanes.send_away(lambda each: each is not second) == [first]
-        assert lanes.send_away(lambda _: True) == [second, third]
-        assert not lanes.has_line
+        queue = FairQueue(2, PLENTY, PLENTY)
+        take_all(queue, "AA")
+        first, second, third = take_all(queue, "BCD")[Turn.LATER]
+        assert queue.send_away(lambda each: each is not second) == [first]
+        assert queue.send_away(lambda _: True) == [second, third]
+        assert not queue.has_line
 
     def test_has_a_monitor_once_and_not_while_it_runs(self) -> None:
-        lanes = Lanes(1, PLENTY, PLENTY)
+        queue = FairQueue(1, PLENTY, PLENTY)
         running, waiting = claim("A"), claim("B")
-        turns = [lanes.take(each) for each in (running, waiting, running, waiting)]
+        turns = [queue.take(each) for each in (running, waiting, running, waiting)]
         assert turns == [Turn.NOW, Turn.LATER, Turn.NEVER, Turn.NEVER]
-        lanes.leave(running, SLOW_SECONDS)
-        assert lanes.call() == [waiting]
-        assert lanes.take(running) is Turn.LATER
+        queue.leave(running, SLOW_SECONDS)
+        assert queue.call() == [waiting]
+        assert queue.take(running) is Turn.LATER
 
     def test_leaves_room_to_claim_however_long_it_is(self) -> None:
-        lanes = Lanes(10, PLENTY, PLENTY)
-        assert lanes.free == 10
-        take_all(lanes, "AAA")
-        assert lanes.free == 7
-        take_all(lanes, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-        assert lanes.free == 5
-        assert Lanes(1, 1, 1).free == 1
+        queue = FairQueue(10, PLENTY, PLENTY)
+        assert queue.free == 10
+        take_all(queue, "AAA")
+        assert queue.free == 7
+        take_all(queue, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        assert queue.free == 5
+        assert FairQueue(1, 1, 1).free == 1
 
     def test_reads_each_endpoint_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         read: Counter[str] = Counter()
@@ -235,23 +235,23 @@ class TestLine:
             return read_target(probe.request.url)
 
         monkeypatch.setattr(HttpProbe, "endpoint", property(note))
-        lanes = Lanes(3, PLENTY, PLENTY)
-        running = take_all(lanes, "ABCABC")[Turn.NOW]
+        queue = FairQueue(3, PLENTY, PLENTY)
+        running = take_all(queue, "ABCABC")[Turn.NOW]
         while running:
-            lanes.leave(running.pop(), SLOW_SECONDS)
-            running += lanes.call()
+            queue.leave(running.pop(), SLOW_SECONDS)
+            running += queue.call()
         assert list(read.values()) == [1] * 6
 
     def test_is_not_looked_through_for_what_cannot_begin(self) -> None:
         """A line of one team at a slow host is looked at when one of these leaves, not when others do."""
-        lanes = Lanes(100, PLENTY, 1)
-        take_all(lanes, "AA", host="slow")
-        assert lanes.call() == []
-        [other] = take_all(lanes, "B")[Turn.NOW]
+        queue = FairQueue(100, PLENTY, 1)
+        take_all(queue, "AA", host="slow")
+        assert queue.call() == []
+        [other] = take_all(queue, "B")[Turn.NOW]
         looked_at: list[object] = []
-        lanes._call_one_of = looked_at.append  # type: ignore[method-assign,assignment]  # noqa: SLF001
-        lanes.leave(other, SLOW_SECONDS)
-        lanes.call()
+        queue._call_one_of = looked_at.append  # type: ignore[method-assign,assignment]  # noqa: SLF001
+        queue.leave(other, SLOW_SECONDS)
+        queue.call()
         assert looked_at == []
 
 
@@ -261,7 +261,7 @@ def test_whatever_happens_bounds_hold_nobody_is_lost_and_nothing_is_kept_in_the_
     data: st.DataObject,
 ) -> None:
     at_once, per_team, per_host = (data.draw(st.integers(1, 12)) for _ in range(3))
-    lanes = Lanes(at_once, per_team, per_host)
+    queue = FairQueue(at_once, per_team, per_host)
     running: list[Claimed] = []
     waiting: list[Claimed] = []
     for _ in range(data.draw(st.integers(0, 60))):
@@ -269,28 +269,28 @@ def test_whatever_happens_bounds_hold_nobody_is_lost_and_nothing_is_kept_in_the_
             case "take":
                 host = data.draw(st.sampled_from([*"xyz", UNREADABLE]))
                 claimed = claim(data.draw(st.sampled_from("ABCD")), host)
-                {Turn.NOW: running, Turn.LATER: waiting, Turn.NEVER: []}[lanes.take(claimed)].append(claimed)
+                {Turn.NOW: running, Turn.LATER: waiting, Turn.NEVER: []}[queue.take(claimed)].append(claimed)
             case "leave" if running:
                 ending = running.pop(data.draw(st.integers(0, len(running) - 1)))
-                lanes.leave(ending, SLOW_SECONDS)
+                queue.leave(ending, SLOW_SECONDS)
             case "send away" if waiting:
                 first = waiting[0]
-                assert lanes.send_away(lambda each, first=first: each is first) == [first]  # type: ignore[misc]
+                assert queue.send_away(lambda each, first=first: each is first) == [first]  # type: ignore[misc]
                 waiting.remove(first)
-        for claimed in lanes.call():
+        for claimed in queue.call():
             waiting.remove(claimed)
             running.append(claimed)
         assert len(running) <= at_once
         assert max(Counter(teams_of(running)).values(), default=0) <= per_team
         assert max(Counter(each.probe.endpoint for each in running).values(), default=0) <= per_host
-        assert lanes.has_line == bool(waiting)
+        assert queue.has_line == bool(waiting)
     while running:  # whoever waits gets a turn when enough have left
-        lanes.leave(running.pop(), SLOW_SECONDS)
-        called = lanes.call()
+        queue.leave(running.pop(), SLOW_SECONDS)
+        called = queue.call()
         running += called
         waiting = [each for each in waiting if each not in called]
     assert waiting == []
-    assert not any(cast("dict[str, object]", vars(lanes))[name] for name in ("_teams", "_hosts", "_line"))
+    assert not any(cast("dict[str, object]", vars(queue))[name] for name in ("_teams", "_hosts", "_line"))
 
 
 class TestPostponements:
@@ -328,7 +328,7 @@ class TestPostponements:
         assert postponements.postpone([claimed, another], slow) == {5: [claimed], 10: [another]}
 
     def test_are_not_remembered_without_bound(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(lanes_module, "MAX_REMEMBERED", 2)
+        monkeypatch.setattr(fair_queue_module, "MAX_REMEMBERED", 2)
         claims, postponements = [claim("A") for _ in range(3)], Postponements()
         assert [list(postponements.postpone(claims, slow)) for _ in range(3)] == [[5], [5], [5]]
 
@@ -342,21 +342,21 @@ def test_a_team_with_all_its_monitors_at_one_host_waits_for_little_but_the_host(
     took_seconds: float, most_seconds: float
 ) -> None:
     """Plays a checker that has 2,000 monitors due at once, on a clock of its own."""
-    lanes, postponements = Lanes(at_once=200, per_team=100, per_host=20), Postponements()
+    queue, postponements = FairQueue(at_once=200, per_team=100, per_host=20), Postponements()
     due = [(0.0, number, claim("A", "shop")) for number in range(2000)]
     ends: list[tuple[float, int, Claimed]] = []
     tick, now, next_claim, number = 0.02, 0.0, 0.0, count(2000)
-    while due or ends or lanes.has_line:
+    while due or ends or queue.has_line:
         while ends and ends[0][0] <= now:
-            lanes.leave(heappop(ends)[-1], took_seconds)
-        begun = lanes.call()
+            queue.leave(heappop(ends)[-1], took_seconds)
+        begun = queue.call()
         if now >= next_claim:
-            room = lanes.free
+            room = queue.free
             claimed = [heappop(due)[-1] for _ in range(room) if due and due[0][0] <= now]
-            turns = [(each, lanes.take(each)) for each in claimed]
+            turns = [(each, queue.take(each)) for each in claimed]
             begun += [each for each, turn in turns if turn is Turn.NOW]
             refused = [each for each, turn in turns if turn is Turn.NEVER]
-            for seconds, postponed in postponements.postpone(refused, lanes.is_quick).items():
+            for seconds, postponed in postponements.postpone(refused, queue.is_quick).items():
                 for each in postponed:
                     heappush(due, (now + seconds, next(number), each))
             next_claim = now + (0.1 if len(claimed) == room else 0.5)

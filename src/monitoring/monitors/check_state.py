@@ -13,7 +13,7 @@ from tortoise.functions import Max
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, resolve_incidents
 from monitoring.monitors.health import Health, State
-from monitoring.monitors.models import Monitor, StateChange, Watch
+from monitoring.monitors.models import CheckState, Monitor, StateChange
 
 # How soon a changed monitor is checked, however often it is changed.
 CHANGE_DELAY = timedelta(seconds=10)
@@ -22,14 +22,14 @@ _MICROSECOND = timedelta(microseconds=1)
 _UNKNOWN_HEALTH = Health(State.PENDING)._asdict()
 
 
-def begin_watch(monitor: Monitor, now: datetime) -> tuple[Watch, StateChange]:
+def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChange]:
     """Return the rows of a new monitor. Its checks begin at once, unless it is paused."""
-    watch = Watch(monitor_id=monitor.id, **_beginning(monitor.paused, now, now))
-    monitor.remember(watch)
-    return watch, _change(monitor, now, _state_of(monitor))
+    check_state = CheckState(monitor_id=monitor.id, **_beginning(monitor.paused, now, now))
+    monitor.remember(check_state)
+    return check_state, _change(monitor, now, _state_of(monitor))
 
 
-async def restart_watches(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:
+async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:
     """Pause the checks or start them over, as `paused` says now. Return since when that holds, by monitor.
 
     A monitor's health starts over, and the result of a check under way is dropped. A monitor resumed before
@@ -37,18 +37,18 @@ async def restart_watches(monitors: Sequence[Monitor], now: datetime) -> Mapping
     """
     since = await _follow_last_changes([monitor.id for monitor in monitors], now)
     changes: list[StateChange] = []
-    alike: dict[tuple[bool, datetime, datetime], list[Watch]] = defaultdict(list)
+    alike: dict[tuple[bool, datetime, datetime], list[CheckState]] = defaultdict(list)
     for monitor in monitors:
-        watch, begins_at = monitor.watch, since[monitor.id]
-        if watch.seen_until and watch.seen_until < begins_at and not watch.is_blind:
-            changes.append(_change(monitor, watch.seen_until, State.UNKNOWN))
+        check_state, begins_at = monitor.check_state, since[monitor.id]
+        if check_state.seen_until and check_state.seen_until < begins_at and not check_state.is_blind:
+            changes.append(_change(monitor, check_state.seen_until, State.UNKNOWN))
         changes.append(_change(monitor, begins_at, _state_of(monitor)))
-        alike[monitor.paused, _not_before(watch, begins_at), begins_at].append(watch)
-    for beginning, watches in alike.items():
+        alike[monitor.paused, _not_before(check_state, begins_at), begins_at].append(check_state)
+    for beginning, check_states in alike.items():
         columns = _beginning(*beginning)
-        await Watch.filter(id__in=[watch.id for watch in watches]).update(**columns)
-        for watch in watches:
-            watch.update_from_dict(columns)
+        await CheckState.filter(id__in=[check_state.id for check_state in check_states]).update(**columns)
+        for check_state in check_states:
+            check_state.update_from_dict(columns)
     await StateChange.bulk_create(changes, on_conflict=("monitor_id", "changed_at"), update_fields=("state",))
     await resolve_incidents(
         [
@@ -60,23 +60,23 @@ async def restart_watches(monitors: Sequence[Monitor], now: datetime) -> Mapping
     return since
 
 
-async def check_changed(watch: Watch, now: datetime) -> None:
+async def check_changed(check_state: CheckState, now: datetime) -> None:
     """Have a monitor checked soon after a change. The result of a check under way is dropped."""
     changes: dict[str, object] = {"certificate_expires_at": None}  # it may be another one now
-    if watch.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
-        changes |= {"claim": uuid4(), "next_check_at": watch.due_at}
-    elif watch.next_check_at:
-        due_at = min(watch.next_check_at, now + CHANGE_DELAY)
+    if check_state.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
+        changes |= {"claim": uuid4(), "next_check_at": check_state.due_at}
+    elif check_state.next_check_at:
+        due_at = min(check_state.next_check_at, now + CHANGE_DELAY)
         changes |= {"due_at": due_at, "next_check_at": due_at}
-    await _update(watch, **changes)
+    await _update(check_state, **changes)
 
 
-async def _update(watch: Watch, **changes: object) -> None:
-    await watch.update_from_dict(changes).save(update_fields=changes)
+async def _update(check_state: CheckState, **changes: object) -> None:
+    await check_state.update_from_dict(changes).save(update_fields=changes)
 
 
 def _beginning(paused: bool, first_at: datetime, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a column
-    """Return the columns a watch begins with. If paused, `next_check_at` is the earliest possible check."""
+    """Return the columns to begin with. If paused, `next_check_at` is the earliest possible check."""
     return {
         "due_at": None if paused else first_at,
         "next_check_at": first_at,
@@ -85,9 +85,9 @@ def _beginning(paused: bool, first_at: datetime, now: datetime) -> dict[str, Any
     }
 
 
-def _not_before(watch: Watch, now: datetime) -> datetime:
+def _not_before(check_state: CheckState, now: datetime) -> datetime:
     """Return the earliest time at which no check can be under way."""
-    lease_ends_at = (watch.due_at or watch.next_check_at) if watch.claim else None
+    lease_ends_at = (check_state.due_at or check_state.next_check_at) if check_state.claim else None
     return max(lease_ends_at or now, now)
 
 

@@ -24,7 +24,7 @@ MAX_GATHERED = 2000
 log = logging.getLogger(__name__)
 
 
-class Gathering:
+class ResultBuffer:
     """The checks whose findings are not stored yet.
 
     They are kept as long as the database is away, even after their leases have ended: until another checker

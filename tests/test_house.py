@@ -1,0 +1,131 @@
+"""The house is right: where SQL, undocumented names of libraries, and what speaks HTTP stand."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[1] / "src" / "monitoring"
+
+# Beside `queries.py`, which each room may have: what the database is to all rooms, and what notices changes.
+SQL_STANDS_IN = {"backends", "app/marks.py"}
+
+# Each lists the names that it uses, which its library does not document.
+PRIVATE_NAMES_STAND_IN = {
+    "backends/database_clients/asyncpg.py",  # of Tortoise
+    "backends/database_clients/sqlite.py",  # of Tortoise
+    "backends/tortoise_bridge.py",
+    "outbound/certificates.py",  # of ssl, before Python 3.13
+    "articles/translation/engines/deepl.py",
+}
+
+_SQL = re.compile(
+    r"""
+    ^\s*(SELECT|INSERT\ INTO|UPDATE|DELETE\ FROM|WITH)\s+[\w"(*$]
+    | ^\s*(CREATE|ALTER|DROP|TRUNCATE|LOCK|SET\ LOCAL|PRAGMA)\s+[\w"(*$]
+    | \b(SELECT|RETURNING)\s+[a-z(*$]
+    | \bFROM\ [a-z_]+\s+(WHERE|JOIN|ORDER)
+    | \bON\ CONFLICT\b
+    | \bpg_[a-z_]+\(
+    """,
+    re.VERBOSE,
+)
+
+
+def test_sql_stands_in_queries_and_backends_alone() -> None:
+    assert {
+        f"{name}:{text.lineno}"
+        for name, tree in _modules()
+        if not _is_below(name, SQL_STANDS_IN) and not name.endswith("/queries.py")
+        for text in _texts(tree)
+        if _is_sql(text)
+    } == set()
+
+
+def test_only_queries_and_backends_ask_which_database_it_is() -> None:
+    assert {
+        name
+        for name, tree in _modules()
+        if not _is_below(name, SQL_STANDS_IN) and not name.endswith("/queries.py")
+        if "is_postgres" in _names(tree)
+    } == set()
+
+
+def test_sql_is_found_wherever_there_is_any() -> None:
+    rooms = {name.split("/")[0] for name, tree in _modules() if any(map(_is_sql, _texts(tree)))}
+    assert {"app", "articles", "auth", "backends", "checks", "history", "members", "monitors"} <= rooms
+
+
+def test_private_names_of_libraries_stand_where_they_are_listed() -> None:
+    """Ruff finds them (SLF001), and RUF100 a mark that marks nothing."""
+    marked = {name for name in _names_of_files() if "noqa: SLF001" in (SOURCE / name).read_text()}
+    assert marked == PRIVATE_NAMES_STAND_IN
+
+
+def test_services_and_rules_know_no_web() -> None:
+    web = ("monitoring.web", "starlette", "uvicorn", "connexion")
+    assert {
+        f"{name} -> {module}"
+        for name, tree in _modules()
+        if name.endswith(("/service.py", "/rules.py", "/queries.py", "/models.py"))
+        for module in _imports(tree)
+        if module.startswith(web)
+    } == set()
+
+
+def _names_of_files() -> list[str]:
+    paths = (path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+    return sorted(name for name in paths if "/migrations/" not in name)
+
+
+def _modules() -> list[tuple[str, ast.Module]]:
+    return [(name, ast.parse((SOURCE / name).read_bytes())) for name in _names_of_files()]
+
+
+def _is_below(name: str, places: set[str]) -> bool:
+    return any(name == place or name.startswith(f"{place}/") for place in places)
+
+
+def _texts(tree: ast.Module) -> list[ast.Constant]:
+    """Return the texts of a module but for docstrings."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        node.body[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in docstrings)
+    return [node for node in constants if isinstance(node.value, str)]
+
+
+def _is_sql(text: ast.Constant) -> bool:
+    return _SQL.search(str(text.value)) is not None
+
+
+def _names(tree: ast.Module) -> set[str]:
+    return {
+        name
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.ImportFrom)
+            else [node.attr]
+            if isinstance(node, ast.Attribute)
+            else []
+        )
+    }
+
+
+def _imports(tree: ast.Module) -> set[str]:
+    return {
+        module
+        for node in ast.walk(tree)
+        for module in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else []
+        )
+    }
