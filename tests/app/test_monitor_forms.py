@@ -148,7 +148,7 @@ class TestCreating:
         owner.post("/monitors/new", data=form | {"url": URL})
         asked = owner.post("/monitors/new", data=form | {"url": f"{URL}/2"})
         assert asked.status_code == 422
-        assert _says(asked, REFUSALS["form_spent"])
+        assert _says(asked, REFUSALS["monitor_form_spent"])
         assert len(list_ids(alice)) == 1
         owner.post("/monitors/new", data=read_forms(asked.text)["/app/monitors/new"])
         assert len(list_ids(alice)) == 2

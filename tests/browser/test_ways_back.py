@@ -156,7 +156,7 @@ class TestTheBrowsersBack:
             owner.page.get_by_role("heading", name="New monitor").wait_for()
         owner.page.get_by_label("URL").fill("https://another.acme.example/")
         owner.press("Create the monitor")
-        owner.page.get_by_text(REFUSALS["form_spent"]).wait_for()
+        owner.page.get_by_text(REFUSALS["monitor_form_spent"]).wait_for()
         made = app_service.run(list_urls(acme))
         assert made.count("https://twice.acme.example/") == 1
         assert "https://another.acme.example/" not in made

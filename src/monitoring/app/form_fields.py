@@ -60,6 +60,13 @@ def sentences_of(
     return placed
 
 
+def include_present(options: tuple[tuple[str, str], ...], seconds: str) -> tuple[tuple[str, str], ...]:
+    """Return the options, and the present value too if a client chose another one."""
+    if seconds in dict(options) or not seconds.isdecimal():
+        return options
+    return (*options, (seconds, f"{int(seconds):,} seconds"))
+
+
 def quote_labels(words: str, labels: Mapping[str, str]) -> str:
     """Replace the names of fields by their labels."""
     return _FIELD_NAME.sub(lambda found: f"“{labels[found[0]]}”" if found[0] in labels else found[0], words)

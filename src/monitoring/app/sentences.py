@@ -69,7 +69,7 @@ REFUSALS = {
     "maintenance_length": "Must be a minute to 30 days after the beginning.",
     "day_unreadable": "Must be a day such as 2026-11-20.",
     "moment_unreadable": "Must be a day and a time, such as 2026-11-20 09:30.",
-    "form_spent": "This form has already created a monitor. Send it again to create another.",
+    "monitor_form_spent": "This form has already created a monitor. Send it again to create another.",
     "password_empty": "Type your password.",
     "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",
     "role_unknown": "Choose one of the roles.",

@@ -14,8 +14,8 @@ from monitoring.app.channels.routing_form import (
     DELAYS,
     REMINDERS,
     describe_routing,
-    include_present,
 )
+from monitoring.app.form_fields import include_present
 from monitoring.app.forms import EditForm, create_once
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live

@@ -67,13 +67,6 @@ def describe_routing(routing: Mapping[str, Json]) -> str:
     return ", ".join(parts)
 
 
-def include_present(options: tuple[tuple[str, str], ...], seconds: str) -> tuple[tuple[str, str], ...]:
-    """Return the options, and the present value too if a client chose another one."""
-    if seconds in dict(options) or not seconds.isdecimal():
-        return options
-    return (*options, (seconds, f"{int(seconds):,} seconds"))
-
-
 def _read_quiet_hours(form: Mapping[str, str]) -> Json:
     """Read quiet hours; None if neither their beginning nor their end was typed."""
     typed = {name: form.get(f"routing_quiet_{name}", "").strip() for name in QUIET_FIELDS}

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from monitoring.app.channels.routing_form import include_present
+from monitoring.app.form_fields import include_present
 from monitoring.app.forms import EditForm, create_once
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live

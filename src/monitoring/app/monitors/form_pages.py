@@ -37,7 +37,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
     new_template = "monitors/new.html"
     edit_template = "monitors/edit.html"
     fixable = FIXABLE_STATUSES | {HTTPStatus.TOO_MANY_REQUESTS}  # tests have a limit
-    spent = "form_spent"
+    spent = "monitor_form_spent"
 
     async def blank(self, _: Visit) -> Texts:
         """Return the defaults. Only the URL has none."""
