@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from monitoring.articles.chosen_engine import make_engine, read_chosen_terms
-from monitoring.articles.company import Company
 from monitoring.articles.fair_threads import FairThreads
+from monitoring.articles.shared_exclusive_lock import SharedExclusiveLock
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.articles.translation.article import SourceArticle, TranslatedArticle, read_article
 from monitoring.articles.translation.engines.protocol import (
@@ -53,7 +53,8 @@ class EngineRunner:
             settings.worker_threads * locales_at_once(settings), thread_name_prefix="translation"
         )
         self._requests = FairThreads(settings.translator_concurrency, "engine")
-        self.company = Company()
+        # If an article may have killed a worker, it is translated alone: then it harms no other.
+        self.lock = SharedExclusiveLock()
 
     async def read(self, payload: Mapping[str, Any]) -> SourceArticle:
         """Find the texts of a payload that readers see."""

@@ -48,7 +48,7 @@ async def _translate_due(article_id: str, runner: EngineRunner, reading: SharedR
         # Both turns come before the claim: if the process dies, what waits for one has not been attempted.
         async with AsyncExitStack() as turn:
             await turn.enter_async_context(reading.one_locale)
-            async with runner.company.join(partial(needs_to_be_alone, UUID(article_id))):
+            async with runner.lock.hold(partial(needs_to_be_alone, UUID(article_id))):
                 claim = await claim_translation(UUID(article_id))
                 if claim is None:
                     return

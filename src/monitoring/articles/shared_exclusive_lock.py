@@ -1,0 +1,45 @@
+"""A shared-exclusive lock, whose holders decide at the last moment which of the two they need."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+
+class SharedExclusiveLock:
+    """Held by many at once, or by one alone, who waits for all others and holds up those who come later."""
+
+    def __init__(self) -> None:
+        self._changed = asyncio.Condition()
+        self._holders = self._waiting_for_exclusive = 0
+        self._is_exclusive = False
+
+    @asynccontextmanager
+    async def hold(self, needs_exclusive: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
+        """Wait for the lock, and hold it inside.
+
+        `needs_exclusive` is called again after each wait. Nobody else gets the lock before it returns.
+        """
+        async with self._changed:
+            while not self._is_free(exclusive=(is_exclusive := await needs_exclusive())):
+                await self._wait(exclusive=is_exclusive)
+            self._holders += 1
+            self._is_exclusive = is_exclusive
+        try:
+            yield
+        finally:
+            self._holders -= 1
+            self._is_exclusive = False
+            async with self._changed:
+                self._changed.notify_all()
+
+    def _is_free(self, *, exclusive: bool) -> bool:
+        if exclusive:
+            return not self._holders
+        return not self._is_exclusive and not self._waiting_for_exclusive
+
+    async def _wait(self, *, exclusive: bool) -> None:
+        self._waiting_for_exclusive += exclusive
+        try:
+            await self._changed.wait()
+        finally:
+            self._waiting_for_exclusive -= exclusive
