@@ -13,7 +13,7 @@ from monitoring.backends.errors import QueueUnavailable
 TASK_MODULES = (
     "monitoring.articles.tasks",
     "monitoring.notifications.tasks",
-    "monitoring.notifications.password_letters",
+    "monitoring.notifications.password_emails",
 )
 
 

@@ -17,7 +17,7 @@ from monitoring.incidents.models import Incident
 from monitoring.monitors.service import name_monitors
 from monitoring.notifications.models import Mute
 from monitoring.notifications.muting import remove_mutes, skip_waiting, store_mutes
-from monitoring.notifications.turns import LONGEST_WAIT
+from monitoring.notifications.scheduling import LONGEST_WAIT
 
 
 async def mute_monitor(team_id: UUID, monitor_id: UUID, duration_seconds: int | None, *, by: Actor) -> Mute:

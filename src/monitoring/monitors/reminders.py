@@ -17,8 +17,8 @@ from monitoring.notifications.announcing import announce
 from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.routing import REMINDER, route_of
 from monitoring.notifications.rules import MUTED_BEFORE
+from monitoring.notifications.scheduling import LONGEST_WAIT
 from monitoring.notifications.tasks import nudge
-from monitoring.notifications.turns import LONGEST_WAIT
 
 # Of one channel in one round. The next round reminds of the others.
 INCIDENTS_AT_ONCE = 1000
