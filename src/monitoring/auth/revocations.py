@@ -1,4 +1,4 @@
-"""Revoking a token before it expires (RFC 7009), and saying whether a token is active (RFC 7662)."""
+"""Revokes tokens before they expire (RFC 7009), and introspects them (RFC 7662)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class AnotherClientsTokenError(Exception):
 
 
 async def revoke_token(client: ApiKey, token: str) -> None:
-    """Revoke a token: every process refuses it from the very next request on. Twice is once.
+    """Revoke a token. Every process refuses it from the next request on. Idempotent.
 
     Does nothing if the token is not valid anyway. Raises `AnotherClientsTokenError`.
     """

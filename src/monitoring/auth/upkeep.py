@@ -1,4 +1,4 @@
-"""What a worker does for tokens. It loads nothing that reads or signs them."""
+"""Background work for tokens. It loads no code that reads or signs them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from monitoring.auth.models import RevokedToken
 
-# The clocks of two machines may differ. One must not delete a row that the other still needs.
+# Clocks of machines may differ. A row must not be deleted while another machine still needs it.
 KEPT_AFTER_EXPIRY = timedelta(hours=1)
 
 
