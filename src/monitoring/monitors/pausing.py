@@ -1,4 +1,4 @@
-"""Pausing and resuming many monitors at once, each as if its own `paused` was changed."""
+"""Pauses and resumes many monitors at once, as if `paused` was changed for each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from monitoring.monitors.watch import restart_watches
 
 
 async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool, by: Actor) -> None:
-    """Pause or resume monitors of the team, in one transaction. Those that are so already stay."""
+    """Pause or resume monitors of the team, in one transaction. Others are unchanged."""
     async with transaction():
         changed = await _lock_monitors(team_id, monitor_ids, paused=not paused)
         now = datetime.now(UTC)
@@ -48,7 +48,7 @@ async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bo
 
 
 async def _lock_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool) -> list[Monitor]:
-    """Hold those of the monitors that are paused, or are not, with their watches, which come first."""
+    """Lock the monitors that are paused, or those that are not, after their watches."""
     ids = list(await name_monitors(team_id, monitor_ids))
     watches = Watch.filter(monitor_id__in=ids).order_by("monitor_id").select_for_update()
     by_monitor = {watch.monitor_id: watch for watch in await watches}

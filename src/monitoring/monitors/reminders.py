@@ -1,4 +1,4 @@
-"""Reminds channels of open incidents that nobody acknowledged, as often as each channel wants."""
+"""Sends reminders of open incidents that nobody acknowledged, at each channel's interval."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from monitoring.notifications.rules import MUTED_BEFORE
 from monitoring.notifications.scheduling import LONGEST_WAIT
 from monitoring.notifications.tasks import nudge
 
-# Of one channel in one round. The next round reminds of the others.
+# The most reminders for one channel in one run. The next run sends the others.
 INCIDENTS_AT_ONCE = 1000
 
-# What the channel was told of lately, or will be told of, is left out. So is what it was spared, unless that
-# was by a mute. The bound by id uses the index of (channel, id), so that a month of old messages is not
-# read.
+# Leaves out incidents with a recent or pending delivery to the channel, or a skipped one, unless a mute was
+# the reason. The bound by id uses the index of (channel, id), so that a month of old deliveries is not read.
 _DUE = """
     SELECT id, monitor_id FROM incidents
     WHERE team_id = $1 AND resolved_at IS NULL AND acknowledged_at IS NULL AND confirmed_at <= $2
@@ -39,7 +38,7 @@ _DUE = """
 
 
 async def remind(now: datetime) -> None:
-    """Queue the reminders that are due. Several workers may do this at once."""
+    """Queue the reminders that are due. Several workers may run this at once."""
     for channel in await NotificationChannel.filter(enabled=True).only("id", "events"):
         if REMINDER in channel.events:
             async with transaction():
@@ -48,7 +47,7 @@ async def remind(now: datetime) -> None:
 
 
 async def _remind_channel(channel_id: UUID, now: datetime) -> list[UUID]:
-    """Announce to one channel, which is locked meanwhile. Returns deliveries to nudge after the commit."""
+    """Queue the reminders of one channel, which stays locked. Returns deliveries to nudge."""
     locked = NotificationChannel.select_for_update(no_key=True, skip_locked=True)
     channel = await locked.get_or_none(id=channel_id, enabled=True)
     if channel is None:

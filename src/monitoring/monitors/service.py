@@ -1,6 +1,6 @@
-"""Everything that clients do with monitors, one transaction a function.
+"""What clients do with monitors: each function is one transaction.
 
-The audit log has an act if its function is told who did it (`by`).
+Functions with an actor (`by`) record the action in the audit log.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
 
 
 async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return the names of these monitors, as far as they are the team's."""
+    """Return the names of those of these monitors that are the team's."""
     found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
     return dict(await found.values_list("id", "name")) if monitor_ids else {}
 
@@ -91,7 +91,7 @@ async def update_monitor(
 ) -> Monitor:
     """Apply a merge patch. One that changes nothing leaves the version and `updated_at` as they are."""
     async with transaction():
-        if "tags" in patch:  # before the watch, as whoever brings windows into effect
+        if "tags" in patch:  # before the watch, as when windows are applied
             await Team.select_for_update(no_key=True).get(id=team_id)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         before = sent_configuration_of(monitor)
@@ -117,7 +117,7 @@ async def delete_monitor(
 
 
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:
-    """Hold a monitor's rows until the transaction ends, provided it is what `If-Match` expects.
+    """Lock a monitor's rows until the transaction ends. Raises Problem unless `If-Match` holds.
 
     The watch comes first, in the order in which storing checks locks, so that the two never deadlock.
     """

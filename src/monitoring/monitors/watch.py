@@ -15,7 +15,7 @@ from monitoring.incidents.service import Ending, resolve_incidents
 from monitoring.monitors.health import Health, State
 from monitoring.monitors.models import Monitor, StateChange, Watch
 
-# How soon a changed monitor is checked, however often it is changed.
+# How soon a monitor is checked after a change, however often it is changed.
 CHANGE_DELAY = timedelta(seconds=10)
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -30,7 +30,7 @@ def begin_watch(monitor: Monitor, now: datetime) -> tuple[Watch, StateChange]:
 
 
 async def restart_watches(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:
-    """Pause the checks or start them over, as `paused` says now. Return since when that holds, by monitor.
+    """Pause or restart the checks, according to `paused`. Return since when that holds, by monitor.
 
     A monitor's health starts over, and the result of a check under way is dropped. A monitor resumed before
     that check's lease ends waits for the end. Pausing resolves an open incident, because no check would.
@@ -62,8 +62,8 @@ async def restart_watches(monitors: Sequence[Monitor], now: datetime) -> Mapping
 
 async def check_changed(watch: Watch, now: datetime) -> None:
     """Have a monitor checked soon after a change. The result of a check under way is dropped."""
-    changes: dict[str, object] = {"certificate_expires_at": None}  # it may be another one now
-    if watch.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
+    changes: dict[str, object] = {"certificate_expires_at": None}  # it may be another server's now
+    if watch.claim:  # a new claim, which nobody holds; the lease stays, so checks never overlap
         changes |= {"claim": uuid4(), "next_check_at": watch.due_at}
     elif watch.next_check_at:
         due_at = min(watch.next_check_at, now + CHANGE_DELAY)

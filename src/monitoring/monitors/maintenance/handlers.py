@@ -52,7 +52,7 @@ async def update_maintenance_window(
 
 
 async def end_maintenance_window(window_id: str, caller: Caller, idempotency_key: str | None = None) -> Reply:
-    """End what is under way, once."""
+    """End the current occurrence, once."""
 
     async def end() -> Reply:
         return _reply(await service.end_window(caller.team_id, UUID(window_id), by=caller.actor))
