@@ -1,4 +1,4 @@
-"""Files that survive a power cut: afterwards either the old or the new content is there, whole."""
+"""Files that survive a power cut: afterwards either the complete old or the complete new content is there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write_durably(files: Iterable[tuple[str, bytes]]) -> dict[str, OSError]:
     are strings, since pathlib would be a third of a file's cost. Raises `OSError` if a folder cannot be
     synced: then any of the files may still be lost.
     """
-    # All callers keep this order, so that two who wait for each other's drafts cannot lock each other out.
+    # All callers use this order, so that two callers waiting for each other's drafts cannot deadlock.
     under_way = {target: _write(target, content) for target, content in sorted(files)}
     failed: dict[str, OSError] = {}
     changed_folders: dict[str, None] = {}  # a set that keeps the order
@@ -62,7 +62,7 @@ def try_to_write(folder: str) -> None:
 
 
 def remove_drafts(folder: str) -> None:
-    """Remove what killed processes have left in a folder. What is being written gets its name first."""
+    """Remove the drafts of killed processes from a folder. Drafts in use get their final name first."""
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         drafts = [entry.path for entry in entries if entry.name.startswith(DRAFT)]
         for draft in drafts:
@@ -92,9 +92,9 @@ def _write(target: str, content: bytes) -> Generator[None, None, list[str]]:
 
 
 def _name_draft(name: str) -> str:
-    """Name the draft of a target. The next attempt overwrites what a killed process has left of it.
+    """Return the path of a target's draft. The next attempt overwrites the draft of a killed process.
 
-    No two targets of a folder share a draft: a caller who writes both would wait for itself.
+    No two targets of a folder share a draft, because a caller that writes both would wait for itself.
     """
     draft = f"{DRAFT}{name}"
     if len(os.fsencode(draft)) > MAX_NAME_BYTES:
@@ -122,7 +122,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 
 def _begin_to_sync(descriptor: int) -> None:
-    """Let the kernel begin to write a file to the disk, and return at once: a disk writes several at a time.
+    """Ask the kernel to start writing a file to disk, without waiting, so that files are written in parallel.
 
     The advice says that the file is not needed any more; its unwritten part stays in memory
     (posix_fadvise(2)).
@@ -134,13 +134,13 @@ def _begin_to_sync(descriptor: int) -> None:
 
 @contextmanager
 def _opened_alone(path: str) -> Iterator[int]:
-    """Open an empty file for writing. No other thread or process has it open in this way."""
+    """Open an empty file for exclusive writing by this thread."""
     while True:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             opened = os.fstat(descriptor)
-            if _is_still_at(path, opened):  # most likely not, if another has just written and renamed it
+            if _is_still_at(path, opened):  # false if another writer has just written and renamed it
                 if opened.st_size:
                     os.ftruncate(descriptor, 0)
                 yield descriptor

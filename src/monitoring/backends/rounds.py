@@ -1,4 +1,4 @@
-"""Work that costs less together: what many callers ask for at the same time is done in rounds."""
+"""Batches work: what many callers request at the same time is done in rounds."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Rounds:
     ) -> Outcome:
         """Have the work done for an item, and return or raise its outcome.
 
-        A caller who is cancelled before a round takes the item leaves no trace; afterwards the round goes on
-        with all its items. Raises `TimeoutError` if no round takes the item within `patience_seconds`.
+        If a caller is cancelled before a round takes its item, the item is dropped; afterwards the round goes
+        on with all its items. Raises `TimeoutError` if no round takes the item within `patience_seconds`.
         """
         place: _Place = _Place(item, size_bytes)
         if patience_seconds is not None:
