@@ -30,7 +30,8 @@ from monitoring.checks.claims import claim_due
 from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.requests import request_check
 from monitoring.checks.storing import Checked, store
-from monitoring.history.results import CheckResult, insert_results
+from monitoring.history.models import CheckResult
+from monitoring.history.queries import insert_results
 from monitoring.members.invitations import accept_invitation, invite
 from monitoring.members.sessions import begin_session
 from monitoring.monitors.health import Outcome

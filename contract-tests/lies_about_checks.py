@@ -74,14 +74,14 @@ ABOUT_CHECKS = [
     ),
     Lie(
         "The last check of a page is the first of the next one",
-        (Seam("checks.represent_page", with_a_cursor_too_early),),
+        (Seam("history.represent_page", with_a_cursor_too_early),),
         f"{LISTS}::test_whoever_turns_the_pages_meets_every_row_once[list_checks]",
     ),
     Lie(
         "The end of a range is in it",
         (
             Seam(
-                "checks.list_results",
+                "history.list_results",
                 lying(asked=lambda given: {"end": given["end"] and given["end"] + timedelta(microseconds=1)}),
             ),
         ),
@@ -91,7 +91,9 @@ ABOUT_CHECKS = [
         "Uptime is a percentage, and answers are not validated",
         (
             UNVALIDATED,
-            Seam("checks.represent_uptime", lying(answered=lambda uptime: {**uptime, "uptime_ratio": 100.0})),
+            Seam(
+                "history.represent_uptime", lying(answered=lambda uptime: {**uptime, "uptime_ratio": 100.0})
+            ),
         ),
         BREAKS_AND_HEALS,
     ),
@@ -99,7 +101,7 @@ ABOUT_CHECKS = [
         "Pending time is up",
         (
             Seam(
-                "checks.Timeline.go_on",
+                "history.Timeline.go_on",
                 lying(
                     asked=lambda given: {
                         "changes": [

@@ -85,8 +85,8 @@ def with_lenient_parameters(given: Any) -> dict[str, Operation]:
 
 
 def of_one_media_type(given: Any) -> dict[str, Any]:
-    others = [(name, value) for name, value in given["scope"]["headers"] if name != b"content-type"]
-    return {"scope": {**given["scope"], "headers": [*others, (b"content-type", b"application/json")]}}
+    others = [(name, value) for name, value in given["headers"] if name != b"content-type"]
+    return {"headers": [*others, (b"content-type", b"application/json")]}
 
 
 def with_a_header_sent_twice(truth: Any) -> Any:
@@ -257,7 +257,7 @@ IN_THE_CODE = [
         "Errors have another media type",
         (
             Seam(
-                "contract.Catalogue.reply",
+                "web.ProblemMiddleware._reply_to",
                 lying(answered=lambda reply: replace(reply, media_type="application/problem+json")),
             ),
         ),
@@ -270,7 +270,7 @@ IN_THE_CODE = [
     ),
     Lie(
         "Errors lack the headers that go with them, Retry-After among them",
-        (Seam("contract.Catalogue.reply", lying(answered=lambda reply: replace(reply, headers={}))),),
+        (Seam("contract.Catalogue.respond", lying(answered=lambda reply: replace(reply, headers={}))),),
         f"{SAYS}[{DELIVER}-service_unavailable]",
     ),
     Lie(
@@ -282,7 +282,7 @@ IN_THE_CODE = [
         "429 says another time than it means",
         (
             Seam(
-                "contract.Catalogue.reply",
+                "contract.Catalogue.respond",
                 lying(
                     asked=lambda given: (
                         {"values": {"retry_after_seconds": 60}} if given["name"] == "rate_limited" else {}
@@ -296,7 +296,7 @@ IN_THE_CODE = [
         "What breaks on our side is told as 503",
         (
             Seam(
-                "contract.Catalogue.reply",
+                "contract.Catalogue.respond",
                 lying(
                     asked=lambda given: (
                         {"name": "service_unavailable"} if given["name"] == "internal_error" else {}
@@ -345,7 +345,7 @@ IN_THE_CODE = [
         "A page begins with what the last one ended with",
         (
             Seam(
-                "monitors.reading.list_monitors",
+                "monitors.queries.list_monitors",
                 lying(
                     answered=lambda page: replace(
                         page,
@@ -360,7 +360,7 @@ IN_THE_CODE = [
         "A filter filters nothing",
         (
             Seam(
-                "monitors.reading.list_monitors",
+                "monitors.queries.list_monitors",
                 lying(asked=lambda given: {"wanted": replace(given["wanted"], paused=None)}),
             ),
         ),

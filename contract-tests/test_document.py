@@ -22,8 +22,8 @@ from monitoring.contract.document import Json, Node, Operation, load_document
 from monitoring.contract.parameters import Parameters
 from monitoring.contract.responses import Responses
 from monitoring.contract.schemas import types_of, without_null
-from monitoring.contract.skeleton import make_skeleton
 from monitoring.contract.validation import Validation
+from monitoring.web.connexion_bridge import make_skeleton
 from test_examples import find_broken_promises
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class TestDocument:
         assert DOCUMENT.root["openapi"].startswith("3.1.")
 
     def test_what_connexion_is_told_of_it_is_valid(self) -> None:
-        assert Specification.load(make_skeleton(DOCUMENT)).version == (3, 0, 4)
+        assert Specification.load(make_skeleton(DOCUMENT, "monitoring")).version == (3, 0, 4)
 
     def test_requests_and_answers_have_schemas_of_their_own(self) -> None:
         """Nothing here reads `readOnly` and `writeOnly`, which many tools ignore as well."""

@@ -287,7 +287,7 @@ def test_the_service_says_it_as_written(operation_id: str, name: str, stage: Sta
         assert earlier.of(service, scene).status != CATALOGUE.templates[name].status
     answer = last.of(service, scene)
     promises.judge(answer, operation.responses if operation else RESPONSES_OF_NO_OPERATION)
-    said = CATALOGUE.reply(name, values=UNKNOWN_PARAMETER).body if name == "invalid_field" else None
+    said = CATALOGUE.respond(name, values=UNKNOWN_PARAMETER).body if name == "invalid_field" else None
     demand_exactly(answer, find_error(operation, name), last.path, service.settings, said)
 
 

@@ -12,7 +12,8 @@ from incidents.breakdowns import open_incident
 from monitoring.articles.models import Article, Translation
 from monitoring.backends.database import transaction
 from monitoring.contract.timestamps import write_timestamp
-from monitoring.history.results import CheckResult, insert_results
+from monitoring.history.models import CheckResult
+from monitoring.history.queries import insert_results
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
 from monitoring.monitors.models import Monitor

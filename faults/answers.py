@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monitoring.contract.bodies import JSON
 from monitoring.contract.catalogue import FIRST_ERROR_STATUS, Catalogue
 from monitoring.contract.document import load_document
 from monitoring.contract.validation import BrokenPromise, Validation
-from monitoring.web.replies import JSON
 
 if TYPE_CHECKING:
     import httpx

@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import chosen_backends
 from monitoring.articles.models import Article
+from monitoring.contract.bodies import JSON
 from monitoring.contract.validation import Validation
 from monitoring.monitors.models import Monitor
-from monitoring.web.replies import JSON
 from raw_http import exchange, request
 from running_service import WEBHOOK_SECRET
 

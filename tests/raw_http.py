@@ -6,18 +6,27 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import uvicorn
+from starlette.types import Receive, Scope, Send
 
+from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Json
-from monitoring.web.application import ContractApp
 from monitoring.web.connection_limits import ConnectionLimits
 from monitoring.web.uvicorn_bridge import protocol_for
 
 TIMEOUT_SECONDS = 10
 
 Address = tuple[str, int]
+
+
+class ServedApp(Protocol):
+    """An application that has errors for requests which never reach it."""
+
+    catalogue: Catalogue
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,7 @@ def _read_headers(stream: BinaryIO) -> dict[str, str]:
 
 
 @contextmanager
-def served(app: ContractApp, limits: ConnectionLimits | None = None) -> Iterator[Address]:
+def served(app: ServedApp, limits: ConnectionLimits | None = None) -> Iterator[Address]:
     """Serve an application as `monitoring serve` does, in a thread with a loop of its own."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(app, http=protocol_for(app.catalogue, limits), log_config=None, lifespan="on")

@@ -14,7 +14,7 @@ from checks.rounds import make_due
 from monitoring.articles.models import Article, Translation
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import open_backends
-from monitoring.history.results import list_results
+from monitoring.history.queries import list_results
 from monitoring.monitors.models import Monitor
 from service_process import TIMEOUT_SECONDS, Installation
 from temporary_backends import make_settings

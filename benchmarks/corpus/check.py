@@ -12,9 +12,9 @@ from pathlib import Path
 
 from corpus.rendered import Rendered, first_difference, github_anchors, render
 from corpus.texts import Text, read_texts
-from monitoring.articles.translation.codes import CODE
 from monitoring.articles.translation.documents import read_document
-from monitoring.articles.translation.engines import BatchLimit
+from monitoring.articles.translation.engines.protocol import BatchLimit
+from monitoring.articles.translation.inline_codes import CODE
 from monitoring.articles.translation.markdown_anchors import numbered_slugs
 from monitoring.articles.translation.translated_segments import translate_segments
 

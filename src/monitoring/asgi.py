@@ -9,8 +9,9 @@ from functools import partial
 
 from starlette.types import Receive, Scope, Send
 
-from monitoring.app.application import App, is_page
+from monitoring.app.application import App
 from monitoring.app.live.changes import LOOK_INTERVAL_SECONDS
+from monitoring.app.rendering import ROOT
 from monitoring.auth.security import SECURITY_HANDLERS
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.errors import BackendUnavailable
@@ -19,9 +20,10 @@ from monitoring.backends.readiness import SignsOfLife, open_signs_of_life
 from monitoring.backends.repeating import repeat
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
+from monitoring.idempotency.service import act_once_for_caller
 from monitoring.settings import Settings
-from monitoring.web.answering import ServerStopped
 from monitoring.web.application import build_contract_app
+from monitoring.web.errors import ServerStopped
 from monitoring.web.replies import Reply, notes_of
 
 
@@ -38,6 +40,7 @@ class MonitoringService:
             published_document(),
             security_map=SECURITY_HANDLERS,
             max_body_bytes=settings.max_body_bytes,
+            idempotency=act_once_for_caller,
             lifespan=self._open,
             problem_names=dict.fromkeys((BackendUnavailable, ServerStopped), "service_unavailable"),
             note_refusal=partial(note_refusal, "request"),
@@ -53,7 +56,7 @@ class MonitoringService:
         if self.is_stopping():  # the client's next request goes elsewhere (RFC 9112 §9.6)
             notes_of(scope).headers["Connection"] = "close"
         with self.backends.activate():
-            await (self.pages if is_page(scope) else self.contract)(scope, receive, send)
+            await (self.pages if _is_page(scope) else self.contract)(scope, receive, send)
 
     @asynccontextmanager
     async def _open(self, _: object) -> AsyncIterator[None]:
@@ -94,3 +97,8 @@ class MonitoringService:
         if verdicts["database"] == "away":
             raise Problem("service_unavailable")
         return Reply({"status": "ready", **verdicts})
+
+
+def _is_page(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path == ROOT or path.startswith(f"{ROOT}/")

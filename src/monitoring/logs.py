@@ -16,7 +16,6 @@ from pythonjsonlogger.json import JsonFormatter
 
 from monitoring.settings import Settings
 from monitoring.tracing import current_trace_id
-from monitoring.web.request_ids import RequestIdFilter
 
 # The fields of a JSON line, in order: those of every record, of some records, and of the access log.
 FIELDS = (
@@ -25,6 +24,7 @@ FIELDS = (
     *("method", "path", "operation", "status", "duration_ms", "client_address"),
 )
 
+_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 _article_id: ContextVar[str | None] = ContextVar("article_id", default=None)
 
 
@@ -61,9 +61,23 @@ def configure_logging(settings: Settings) -> None:
     threading.excepthook = lambda thread: _log_uncaught(*thread[:3])
 
 
+def log_request(request_id: str) -> None:
+    """Name a request in every record that this task logs from here on."""
+    _request_id.set(request_id)
+
+
 def log_article(article_id: UUID) -> None:
     """Name an article in every record that this task logs from here on."""
     _article_id.set(str(article_id))
+
+
+class RequestIdFilter(logging.Filter):
+    """Adds to every record the `request_id` that it was written under, or None."""
+
+    def filter(self, record: LogRecord) -> bool:
+        """Let every record pass."""
+        record.request_id = _request_id.get()
+        return True
 
 
 class TraceIdFilter(logging.Filter):

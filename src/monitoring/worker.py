@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
-from monitoring.articles.backlog import measure_translations
 from monitoring.articles.engine_runner import open_engine
+from monitoring.articles.queueing import measure_translations
 from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.writing import SiteWriter
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep
@@ -17,8 +17,7 @@ from monitoring.backends.assembly import Backends
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.repeating import repeat
-from monitoring.checks.backlog import measure_checks
-from monitoring.checks.upkeep import keep_up
+from monitoring.checks.upkeep import keep_up, measure_checks
 from monitoring.history.retention import apply_retention
 from monitoring.idempotency.service import delete_expired_keys
 from monitoring.members.kept_answers import delete_old_answers

@@ -152,7 +152,7 @@ class TestAnotherPassword:
                 400,
                 400,
                 400,
-                catalogue.reply("rate_limited", values={"retry_after_seconds": 1}).status,
+                catalogue.respond("rate_limited", values={"retry_after_seconds": 1}).status,
             ]
 
 

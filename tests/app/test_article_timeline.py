@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
-from monitoring.app.articles.timeline import BURST, tell_article
+from monitoring.app.articles.timeline import BURST, build_article_timeline
 from monitoring.app.incidents.timeline import Entry, Tone
-from monitoring.articles.models import Happening, HistoryEntry
+from monitoring.articles.models import HistoryEntry, HistoryEvent
 
 if TYPE_CHECKING:
     from monitoring.articles.models import Article
@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
 def failed(after: timedelta, locale: str) -> HistoryEntry:
     return HistoryEntry(
-        happened_at=NOW + after, event=Happening.FAILED, revision=1, locale=locale, reason="No words"
+        happened_at=NOW + after, event=HistoryEvent.FAILED, revision=1, locale=locale, reason="No words"
     )
 
 
@@ -28,12 +28,12 @@ def test_what_is_alike_is_one_entry_until_something_else_happens() -> None:
     history = [
         failed(minute, "pt"),
         failed(2 * minute, "es"),
-        HistoryEntry(happened_at=NOW + 3 * minute, event=Happening.REVISED, revision=2),
+        HistoryEntry(happened_at=NOW + 3 * minute, event=HistoryEvent.REVISED, revision=2),
         failed(4 * minute, "es"),
         failed(4 * minute + BURST, "pt"),
         failed(5 * minute + BURST, "fr"),
     ]
-    assert tell_article(article, history, [], []) == [
+    assert build_article_timeline(article, history, [], []) == [
         Entry(NOW + 5 * minute + BURST, "Given up: French", "No words", tone=Tone.BAD),
         Entry(NOW + 4 * minute + BURST, "Given up: Portuguese, Spanish", "No words", tone=Tone.BAD),
         Entry(NOW + 3 * minute, "Revision 2 received from the publisher", ""),

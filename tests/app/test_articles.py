@@ -21,7 +21,7 @@ from monitoring.app.articles.labels import FAULTS
 from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.articles.history import forget_history
 from monitoring.articles.models import Article, Translation, TranslationStatus
-from monitoring.articles.refusals import store_refusals
+from monitoring.articles.refused_segments import store_refusals
 from monitoring.articles.storage import find_versions, page_transaction, put_page
 from monitoring.articles.translation.judgement import Fault
 from monitoring.articles.translation.translated_segments import segment_hash
@@ -112,7 +112,7 @@ def store(service: RunningService, article_id: str, locale: str, payload: Any, *
 
 
 def sentence(service: RunningService, name: str) -> str:
-    body: Any = service.app.contract.catalogue.reply(name).json_value()
+    body: Any = service.app.contract.catalogue.respond(name).body
     return str(body["error"])
 
 

@@ -66,7 +66,7 @@ class TestALimit:
             answers = [stranger.sign_in(alice.email, "wrong") for _ in range(3)]
             assert [answer.status_code for answer in answers] == [400, 400, 429]
             assert int(answers[-1].headers["retry-after"]) <= 3600
-            assert catalogue.reply("rate_limited").json_value()["error"] in read_text(answers[-1].text)
+            assert catalogue.respond("rate_limited").body["error"] in read_text(answers[-1].text)
             assert stranger.sign_in(alice.email, PASSWORD).status_code == 429
 
     def test_counts_all_spellings_of_an_email_as_one(self, guess: Callable[..., int]) -> None:

@@ -168,6 +168,20 @@ class TestNewChannel:
             assert member.post(f"{CHANNELS}/new", data=form | FILLED["slack"]).status_code == 200
         assert len(list_channels(alice)) == 1
 
+    def test_sent_twice_shows_its_secret_once(self, member: Visitor) -> None:
+        form = read_forms(member.open(f"{CHANNELS}/new?type=webhook").text)[f"/app{CHANNELS}/new"]
+        first, second = (member.post(f"{CHANNELS}/new", data=form | FILLED["webhook"]).text for _ in range(2))
+        assert "whsec_" in first
+        assert "whsec_" not in second
+        assert "Its secret was shown then" in second
+
+    def test_that_was_wrong_is_found_again_under_the_address_of_its_form(self, member: Visitor) -> None:
+        answer = fill_in(member, "pagerduty", name="On call", routing_key="short")
+        assert answer.status_code == 400
+        fresh = {name: text for name, text in answer.url.params.items() if name != "answer"}
+        again = member.get(f"{CHANNELS}/new", params=fresh)
+        assert (again.status_code, "New channel: PagerDuty" in again.text) == (200, True)
+
 
 class TestChange:
     def test_shows_what_is_stored_and_keeps_secrets_that_are_left_empty(

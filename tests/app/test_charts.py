@@ -15,7 +15,7 @@ from monitoring.app.monitors.charts import (
     draw_bars,
     draw_days,
 )
-from monitoring.history.latest import Glimpse
+from monitoring.history.models import Glimpse
 from monitoring.history.timeline import Durations
 
 glimpses = st.builds(

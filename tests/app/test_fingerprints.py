@@ -13,7 +13,7 @@ from checks.rounds import UP, found, make_due
 from incidents.breakdowns import break_down, resolve
 from monitoring.app.live.fingerprints import EVERYWHERE, Shown, Source, read_fingerprints
 from monitoring.articles.models import PublicationStatus
-from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.retranslation import TranslationFilter, retranslate
 from monitoring.articles.withdrawal import withdraw_article
 from monitoring.audit.actors import Actor
 from monitoring.backends.database import transaction
@@ -119,7 +119,7 @@ async def mute(monitor: Monitor) -> None:
 
 
 TEAM, CHECKS, MONITOR, INCIDENT = Source.TEAM, Source.CHECKS, Source.MONITOR, Source.INCIDENT
-TOLD, CHANNELS, CHANNEL, WINDOWS = Source.TOLD, Source.CHANNELS, Source.CHANNEL, Source.WINDOWS
+TOLD, CHANNELS, CHANNEL, WINDOWS = Source.DELIVERIES, Source.CHANNELS, Source.CHANNEL, Source.WINDOWS
 
 
 async def test_what_is_sent_again_and_delivered_between_two_looks_moves_its_fingerprints() -> None:
@@ -185,7 +185,7 @@ async def test_the_fingerprints_of_articles_move_with_all_that_happens_to_one() 
 
     async def translate_again() -> None:
         async with transaction():
-            await retranslate(Choice(article.id, None), forgets_memory=False)
+            await retranslate(TranslationFilter(article.id, None), forgets_memory=False)
 
     happenings: list[Callable[[], Awaitable[object]]] = [
         lambda: translate(article),

@@ -94,4 +94,4 @@ class TestAForm:
         answer = stranger.post("/sign-in", content=body, headers={"Content-Type": content_type})
         assert answer.status_code == catalogue.templates[problem].status
         values = {"expected": FORM, "given": content_type or "no Content-Type"}
-        assert str(catalogue.reply(problem, values=values).json_value()["error"]) in read_text(answer.text)
+        assert str(catalogue.respond(problem, values=values).body["error"]) in read_text(answer.text)

@@ -11,8 +11,8 @@ import pytest
 from app.visitor import Visitor, read_forms, read_text
 from history.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, open_incident, resolve
-from monitoring.app.channels.labels import name_way
-from monitoring.app.incidents.timeline import tell_delivery
+from monitoring.app.channels.labels import name_channel_type
+from monitoring.app.incidents.timeline import describe_notification
 from monitoring.backends.database import transaction
 from monitoring.history.models import Rollup
 from monitoring.history.rollups import roll_up
@@ -228,7 +228,7 @@ class TestTimeline:
         ],
     )
     def test_says_by_what_somebody_was_told(self, given: dict[str, str], title: str) -> None:
-        told = tell_delivery(make_delivery(given, status=DeliveryStatus.DELIVERED))
+        told = describe_notification(make_delivery(given, status=DeliveryStatus.DELIVERED))
         assert (told.who, told.title) == (given["name"], title)
 
     @pytest.mark.parametrize(
@@ -243,11 +243,13 @@ class TestTimeline:
         self, reason: str | None, text: str
     ) -> None:
         slack = {"type": "slack", "name": "Ops"}
-        told = tell_delivery(make_delivery(slack, status=DeliveryStatus.PENDING, error_message=reason))
+        told = describe_notification(
+            make_delivery(slack, status=DeliveryStatus.PENDING, error_message=reason)
+        )
         assert told.text == text
 
     def test_knows_a_way_for_every_type_of_channel(self) -> None:
-        assert all(name_way(channel_type) for channel_type in CHANNELS)
+        assert all(name_channel_type(channel_type) for channel_type in CHANNELS)
 
 
 class TestAnswers:

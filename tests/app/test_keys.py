@@ -222,7 +222,7 @@ class TestRevoking:
         assert NOTICES["api_key_revoked"] in read_text(revoked.text)
         answer = alice.get("/api/monitors")
         assert answer.status_code == 401
-        assert answer.json() == catalogue.reply("api_key_invalid").body
+        assert answer.json() == catalogue.respond("api_key_invalid").body
 
     @pytest.mark.parametrize("fields", [{}, {"understood": ""}, {"understood": "off"}])
     def test_does_nothing_without_the_box(
@@ -314,8 +314,8 @@ def word_on(page: httpx.Response, prefix: str) -> str:
 
 
 def says(answer: httpx.Response, catalogue: Catalogue, problem: str) -> bool:
-    reply = catalogue.reply(problem)
-    return answer.status_code == reply.status and reply.json_value()["error"] in read_text(answer.text)
+    reply = catalogue.respond(problem)
+    return answer.status_code == reply.status and reply.body["error"] in read_text(answer.text)
 
 
 async def read_database() -> str:

@@ -266,8 +266,8 @@ def code_on(page: httpx.Response) -> str:
 
 
 def says(answer: httpx.Response, catalogue: Catalogue, problem: str) -> bool:
-    reply = catalogue.reply(problem)
-    return answer.status_code == reply.status and reply.json_value()["error"] in read_text(answer.text)
+    reply = catalogue.respond(problem)
+    return answer.status_code == reply.status and reply.body["error"] in read_text(answer.text)
 
 
 async def _rename(user: User, name: str) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
+from monitoring.app.form_fields import WHOLE_FORM
 from monitoring.app.monitors.form import (
-    WHOLE_FORM,
     complete_form,
     echo_form,
     patch_from,
@@ -246,7 +246,7 @@ class TestRefusing:
     def test_puts_what_is_about_no_field_above_the_form(self) -> None:
         placed = place_problem(Problem("monitor_limit_reached", max_monitors=3), CATALOGUE, {})
         assert placed == {
-            WHOLE_FORM: CATALOGUE.reply("monitor_limit_reached", values={"max_monitors": 3}).body["error"]
+            WHOLE_FORM: CATALOGUE.respond("monitor_limit_reached", values={"max_monitors": 3}).body["error"]
         }
 
     def test_repeats_what_was_typed_and_nothing_else(self) -> None:

@@ -191,7 +191,7 @@ class TestCreating:
             refused = owner.submit("/monitors/new", url=URL)
             assert refused.status_code == 403
             assert _says(
-                refused, catalogue.reply("monitor_limit_reached", values={"max_monitors": 1}).body["error"]
+                refused, catalogue.respond("monitor_limit_reached", values={"max_monitors": 1}).body["error"]
             )
             assert len(_acts_of(service, owner)) == 1
 
@@ -286,7 +286,7 @@ class TestChanging:
         theirs = read(alice, monitor)
         asked = owner.post(_form_page(monitor), data=form | {"name": "Mine"})
         assert asked.status_code == 412
-        assert _says(asked, catalogue.reply("monitor_changed").body["error"])
+        assert _says(asked, catalogue.respond("monitor_changed").body["error"])
         assert _says(asked, "Name Theirs <b> Mine")
         assert _says(asked, "Tags theirs (empty)")
         assert read(alice, monitor) == theirs

@@ -252,7 +252,7 @@ class TestTheButtons:
         alice.patch(path_of(monitor), json={"paused": True})
         sent = owner.post(f"{_page_of(monitor)}/check", data=forms[f"/app{_page_of(monitor)}/check"])
         assert sent.status_code == 409
-        assert catalogue.reply("monitor_paused").body["error"] in read_text(sent.text)
+        assert catalogue.respond("monitor_paused").body["error"] in read_text(sent.text)
         assert f"/app{_page_of(monitor)}/check" not in read_forms(owner.open(_page_of(monitor)).text)
         assert _acts_of(service, owner) == []
 

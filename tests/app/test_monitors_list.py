@@ -14,14 +14,14 @@ from app.visitor import Visitor, read_text
 from history.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from monitoring.app.monitors import list_view
-from monitoring.app.monitors.summary import NAMED
+from monitoring.app.monitors.status_summary import NAMED
 from monitoring.audit.actors import Actor, key_holder
 from monitoring.incidents.models import Incident
 from monitoring.incidents.responding import acknowledge
 from monitoring.members.models import Role, User
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import Monitor, StateChange, Watch
-from monitoring.monitors.reading import MonitorOrder
+from monitoring.monitors.queries import MonitorOrder
 from monitoring.notifications.muting import store_mutes
 from monitors.conversations import create
 from notifications.conversations import register
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from httpx import Response
 
     from cast import Player
-    from monitoring.history.results import CheckResult
+    from monitoring.history.models import CheckResult
     from running_service import RunningService
 
 MINUTE = timedelta(minutes=1)

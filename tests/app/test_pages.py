@@ -135,9 +135,9 @@ class TestErrors:
 
     def test_leave_the_api_as_it_is(self, stranger: Stranger, catalogue: Catalogue) -> None:
         answer = stranger.get("/../application")
-        assert answer.json() == catalogue.reply("not_found").json_value()
+        assert answer.json() == catalogue.respond("not_found").body
 
 
 def says(answer: httpx.Response, catalogue: Catalogue, problem: str) -> bool:
-    reply = catalogue.reply(problem)
-    return answer.status_code == reply.status and reply.json_value()["error"] in read_text(answer.text)
+    reply = catalogue.respond(problem)
+    return answer.status_code == reply.status and reply.body["error"] in read_text(answer.text)

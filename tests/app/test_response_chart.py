@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from monitoring.app.monitors.chart_axes import Axis, axis_of_minutes
 from monitoring.app.monitors.response_chart import MIN_SHADE, SIDE, draw_chart, draw_phases, round_up
 from monitoring.history.latencies import Latencies
-from monitoring.history.phases import Phases
-from monitoring.history.tallies import Summary, Tally
+from monitoring.history.tallies import Phases, Summary, Tally
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 HOUR = timedelta(hours=1)

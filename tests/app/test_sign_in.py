@@ -107,10 +107,10 @@ class TestSigningIn:
         self, owner: Visitor, stranger: Stranger, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(passwords, "PLACES_OF_STRANGERS", 0)
-        busy = catalogue.reply("service_unavailable")
+        busy = catalogue.respond("service_unavailable")
         answer = stranger.sign_in(owner.email, PASSWORD)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, busy.headers["Retry-After"])
-        assert busy.json_value()["error"] in read_text(answer.text)
+        assert busy.body["error"] in read_text(answer.text)
         owner.submit("/monitors", action="/sign-out")
         assert owner.sign_in(owner.email, PASSWORD).url.path == "/app/monitors"
 

@@ -45,7 +45,7 @@ class TestALimit:
             assert [answer.status_code for answer in answers] == [200] * LIMIT + [429]
             left = [answer.headers["ratelimit"].partition(";t=")[0] for answer in answers]
             assert left == [f'"api";r={count}' for count in (*reversed(range(LIMIT)), 0)]
-            assert catalogue.reply("rate_limited").json_value()["error"] in read_text(answers[-1].text)
+            assert catalogue.respond("rate_limited").body["error"] in read_text(answers[-1].text)
             assert 0 < int(answers[-1].headers["retry-after"]) <= 3600
             assert colleague.get(path).status_code == 200
 
@@ -118,7 +118,7 @@ class TestFollowedPages:
             follows.enter_context(busy.stream("GET", "/incidents", headers=FOLLOWED))
             refused = busy.get("/monitors", headers=FOLLOWED)
             assert refused.status_code == 429
-            assert catalogue.reply("rate_limited").json_value()["error"] in read_text(refused.text)
+            assert catalogue.respond("rate_limited").body["error"] in read_text(refused.text)
             with other.stream("GET", "/monitors", headers=FOLLOWED) as followed:
                 assert followed.status_code == 200
             first.close()

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from monitoring.app.formatting import (
+    add_break_points,
     isolate,
-    let_break,
     write_ago,
     write_days_left,
     write_duration,
@@ -117,4 +117,4 @@ def test_plain_text_stays_as_it_is() -> None:
     ],
 )
 def test_an_email_or_address_may_break_between_its_words_and_is_escaped(text: str, markup: str) -> None:
-    assert let_break(text) == markup
+    assert add_break_points(text) == markup

@@ -12,7 +12,7 @@ from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.models import Article, Translation
 from monitoring.articles.service import receive_submission
 from monitoring.articles.tasks import translate_article
-from monitoring.articles.translation.engines import BatchLimit
+from monitoring.articles.translation.engines.protocol import BatchLimit
 from monitoring.backends.current import current_backends
 
 if TYPE_CHECKING:

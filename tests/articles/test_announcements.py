@@ -13,7 +13,7 @@ from articles.desk import ObedientEngine, deliver, make_due, translate, translat
 from backends.dump import dump_database
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import PublicationStatus
-from monitoring.articles.translation.engines import PermanentEngineError
+from monitoring.articles.translation.engines.protocol import PermanentEngineError
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.auth.service import create_team
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery

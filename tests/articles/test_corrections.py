@@ -17,7 +17,7 @@ from monitoring.articles.corrections import (
     take_back_correction,
 )
 from monitoring.articles.models import PublicationStatus, TranslationMemory
-from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.retranslation import TranslationFilter, retranslate
 from monitoring.articles.translation.translated_segments import segment_hash
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.audit.actors import Actor
@@ -77,7 +77,7 @@ async def test_a_correction_survives_a_new_revision_another_engine_and_a_forgott
     engine.name = "another"
     await translate(article, engine)
     assert await title_of(article) == "Zapatillas"
-    await retranslate(Choice(article.id), forgets_memory=True)
+    await retranslate(TranslationFilter(article.id), forgets_memory=True)
     await translate(article, engine)
     assert await title_of(article) == "Zapatillas"
 

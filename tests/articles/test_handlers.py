@@ -14,7 +14,7 @@ import pytest
 import chosen_backends
 from articles.desk import read_page
 from cast import Player
-from monitoring.articles import reading
+from monitoring.articles import queries
 from monitoring.articles.models import Article, Translation
 from monitoring.articles.submissions import identify_article
 from monitoring.backends.current import current_backends
@@ -88,7 +88,7 @@ class TestDeliverArticle:
 
     def test_demands_an_article_of_other_events(self, publisher: httpx.Client, catalogue: Catalogue) -> None:
         answer = publisher.post(WEBHOOK, json={"event": "publish"})
-        refusal = catalogue.reply("invalid_field", values={"field": "article", "problem": "is required"})
+        refusal = catalogue.respond("invalid_field", values={"field": "article", "problem": "is required"})
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
     @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ class TestDeliverArticle:
     ) -> None:
         submission = {"event": "publish", "article": {"id": str(uuid4()), **article}}
         answer = publisher.post(WEBHOOK, json=submission)
-        refusal = catalogue.reply("article_empty")
+        refusal = catalogue.respond("article_empty")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
         assert not service.run(article_exists(submission))
 
@@ -187,9 +187,8 @@ class TestDeliverArticle:
         self, publisher: httpx.Client, catalogue: Catalogue, sent: dict[str, Any]
     ) -> None:
         values = {"field": "article", "problem": "is required"}
-        assert (
-            publisher.post(WEBHOOK, json=sent).json() == catalogue.reply("invalid_field", values=values).body
-        )
+        refusal = catalogue.respond("invalid_field", values=values)
+        assert publisher.post(WEBHOOK, json=sent).json() == refusal.body
 
     def test_tells_that_a_timestamp_is_text(self, publisher: httpx.Client) -> None:
         answer = publisher.post(WEBHOOK, json={"article": {"title": "Shoes"}, "timestamp": 1763629200})
@@ -199,7 +198,7 @@ class TestDeliverArticle:
         submission = {"article": {"id": str(uuid4())}, "main_image": {"alt": 7}}
         answer = publisher.post(WEBHOOK, json=submission)
         values = {"field": "main_image.alt", "problem": "must be text or null"}
-        refusal = catalogue.reply("invalid_field", values=values)
+        refusal = catalogue.respond("invalid_field", values=values)
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
     @pytest.mark.parametrize(
@@ -225,7 +224,7 @@ class TestDeliverArticle:
         with running_service(tmp_path, blog_storage_url=None) as service:
             answer = publisher.post(f"{service.base_url}{WEBHOOK}", content=b"{ not even JSON")
             state = publisher.get(f"{service.base_url}/api/articles/{uuid4()}")
-        refusal = catalogue.reply("blog_storage_not_configured")
+        refusal = catalogue.respond("blog_storage_not_configured")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
         assert state.status_code == 404
 
@@ -235,7 +234,7 @@ class TestDeliverArticle:
         submission = read_sample(SAMPLES / "blogseo.json")
         with chosen_backends.blog_storage_away(service.settings.data_dir):
             answer = publisher.post(WEBHOOK, json=submission)
-        refusal = catalogue.reply("service_unavailable")
+        refusal = catalogue.respond("service_unavailable")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
         assert not service.run(article_exists(submission))
         assert publisher.post(WEBHOOK, json=submission).status_code == 202
@@ -243,7 +242,7 @@ class TestDeliverArticle:
 
     def test_demands_the_secret(self, mallory: httpx.Client, catalogue: Catalogue) -> None:
         answer = mallory.post(WEBHOOK, json={}, headers={"X-Webhook-Secret": f"{WEBHOOK_SECRET}x"})
-        refusal = catalogue.reply("webhook_secret_invalid")
+        refusal = catalogue.respond("webhook_secret_invalid")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
 
@@ -260,7 +259,7 @@ class TestGetArticle:
 
     def test_knows_no_other_article(self, publisher: httpx.Client, catalogue: Catalogue) -> None:
         answer = publisher.get(f"/api/articles/{uuid4()}")
-        refusal = catalogue.reply("article_not_found")
+        refusal = catalogue.respond("article_not_found")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
     def test_demands_the_secret(self, mallory: httpx.Client) -> None:
@@ -346,7 +345,7 @@ class TestListArticles:
         assert other not in list_paths(site, tag=odd)
         assert list_paths(site, tag=tag.upper()) == list_paths(site, tag=tag[:-1]) == []
 
-    @pytest.mark.parametrize("few_changes", [0, reading.FEW_CHANGES])
+    @pytest.mark.parametrize("few_changes", [0, queries.FEW_CHANGES])
     def test_finds_what_changed_since_a_time(
         self,
         publisher: httpx.Client,
@@ -355,7 +354,7 @@ class TestListArticles:
         monkeypatch: pytest.MonkeyPatch,
         few_changes: int,
     ) -> None:
-        monkeypatch.setattr(reading, "FEW_CHANGES", few_changes)
+        monkeypatch.setattr(queries, "FEW_CHANGES", few_changes)
         identity = str(uuid4())
         path = submit(publisher, identity, title="Shoes", tags=[tag])
         translated_at = last_change(site, path)
@@ -382,7 +381,7 @@ class TestListArticles:
         self, service: RunningService, team: Team, publisher: httpx.Client, catalogue: Catalogue
     ) -> None:
         path = submit(publisher)
-        refusal = catalogue.reply("articles_not_shared")
+        refusal = catalogue.respond("articles_not_shared")
         with Player(service, team, ["articles:read"]) as reader:
             for each in ("/api/articles", path, f"{path}/translations/es"):
                 answer = reader.get(each)
@@ -436,13 +435,13 @@ class TestGetArticleTranslation:
         self, publisher: httpx.Client, site: Player, catalogue: Catalogue, locale: str
     ) -> None:
         answer = site.get(f"{submit(publisher)}/translations/{locale}")
-        refusal = catalogue.reply("translation_not_found")
+        refusal = catalogue.respond("translation_not_found")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
     @pytest.mark.parametrize("article_id", ["019a9c41-0c2e-7f55-8a3b-6d1f9e4b7a12", "none"])
     def test_knows_no_other_article(self, site: Player, catalogue: Catalogue, article_id: str) -> None:
         answer = site.get(f"/api/articles/{article_id}/translations/es")
-        refusal = catalogue.reply("article_not_found")
+        refusal = catalogue.respond("article_not_found")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
     def test_shows_nothing_of_what_was_taken_back_though_its_files_are_still_there(
@@ -451,7 +450,7 @@ class TestGetArticleTranslation:
         path = submit(publisher)
         service.run(change_status(path, "unpublished"))
         answer = site.get(f"{path}/translations/en")
-        refusal = catalogue.reply("translation_not_found")
+        refusal = catalogue.respond("translation_not_found")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
     def test_asks_to_come_back_while_the_storage_is_away(
@@ -460,7 +459,7 @@ class TestGetArticleTranslation:
         path = submit(publisher)
         with chosen_backends.blog_storage_away(service.settings.data_dir):
             answer = site.get(f"{path}/translations/es")
-        refusal = catalogue.reply("service_unavailable")
+        refusal = catalogue.respond("service_unavailable")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
 
@@ -498,7 +497,7 @@ class TestSegments:
         segments = f"{path}/translations/es/segments"
         (sentence,) = editor.get(segments).json()["segments"]
         answer = editor.put(f"{segments}/{sentence['id']}", json={"text": "Manda el ajuste."})
-        refusal = catalogue.reply("correction_codes_broken")
+        refusal = catalogue.respond("correction_codes_broken")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
         assert editor.get(segments).json()["segments"] == [sentence]
 
@@ -509,14 +508,14 @@ class TestSegments:
     ) -> None:
         path = f"{submit(publisher, title='Shoes')}/translations/es/segments/{segment_id}"
         answer = editor.put(path, json={"text": text})
-        refusal = catalogue.reply("segment_not_found")
+        refusal = catalogue.respond("segment_not_found")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
     def test_are_in_the_articles_locales_alone(
         self, publisher: httpx.Client, site: Player, catalogue: Catalogue
     ) -> None:
         answer = site.get(f"{submit(publisher)}/translations/en/segments")
-        refusal = catalogue.reply("translation_not_found")
+        refusal = catalogue.respond("translation_not_found")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
     def test_are_not_changed_by_who_may_only_read(
@@ -524,7 +523,7 @@ class TestSegments:
     ) -> None:
         path = f"{submit(publisher)}/translations/es/segments/{'0' * 32}"
         answer = site.put(path, json={"text": None})
-        refusal = catalogue.reply("insufficient_permissions", values={"scope": "articles:write"})
+        refusal = catalogue.respond("insufficient_permissions", values={"scope": "articles:write"})
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
 
@@ -569,7 +568,7 @@ class TestDeleteArticle:
         assert service.run(read_page(f"{article['slug']}/en.json")) is None
         assert service.run(read_page(f"{article['slug']}/gone.json"))["status"] == "deleted"
         again = publisher.delete(location)
-        assert (again.status_code, again.json()) == (404, catalogue.reply("article_not_found").json_value())
+        assert (again.status_code, again.json()) == (404, catalogue.respond("article_not_found").body)
 
     def test_demands_the_secret(self, mallory: httpx.Client, publisher: httpx.Client) -> None:
         location = publisher.post(WEBHOOK, json={"article": {"title": str(uuid4())}}).headers["Location"]

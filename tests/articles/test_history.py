@@ -10,7 +10,7 @@ from articles.desk import LOCALES, ObedientEngine, deliver, translate
 from monitoring.articles import history
 from monitoring.articles.history import list_history
 from monitoring.articles.models import PublicationStatus
-from monitoring.articles.translation.engines import PermanentEngineError
+from monitoring.articles.translation.engines.protocol import PermanentEngineError
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 
 if TYPE_CHECKING:

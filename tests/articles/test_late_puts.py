@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from articles.desk import deliver, read_page, translate, translation_of
-from monitoring.articles import intake, restoring, service, translation_attempt
+from monitoring.articles import restoring, service, translation_attempt
 from monitoring.articles.models import Article
 from monitoring.articles.restoring import restore_files
 from monitoring.backends.current import current_backends
@@ -40,16 +40,16 @@ async def backends(tmp_path: Path) -> AsyncIterator[None]:
 def overtake(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let somebody else store something newer right before a module puts its page."""
 
-    def plan(module: ModuleType, path: str, put: str = "put_page") -> None:
-        put_pages = vars(module)[put]
+    def plan(module: ModuleType, path: str) -> None:
+        put_page = vars(module)["put_page"]
 
         async def overtaken(*args: Any, **kwargs: Any) -> Any:
             storage = current_backends().blog_storage
             assert storage
             await storage.put(path, NEWER)
-            return await put_pages(*args, **kwargs)
+            return await put_page(*args, **kwargs)
 
-        monkeypatch.setattr(module, put, overtaken)
+        monkeypatch.setattr(module, "put_page", overtaken)
 
     return plan
 
@@ -74,10 +74,9 @@ async def test_an_update_that_comes_late_is_refused(overtake: Any) -> None:
 
 
 @pytest.mark.parametrize("file", ["en.json", "en.md"])
-async def test_a_first_submission_that_comes_late_is_refused_and_its_round_leaves_no_row(
+async def test_a_first_submission_that_comes_late_is_refused_and_leaves_no_row(
     overtake: Any, file: str
 ) -> None:
-    overtake(intake, f"shoes/{file}", "put_originals")
     overtake(service, f"shoes/{file}")
     with pytest.raises(StorageUnavailable):
         await deliver(slug="shoes")

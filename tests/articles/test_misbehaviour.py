@@ -16,7 +16,7 @@ from articles.desk import read_page
 from articles.test_handlers import WEBHOOK, wait_until_settled
 from metric_values import reading
 from monitoring.articles.models import TranslationMemory
-from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.retranslation import TranslationFilter, retranslate
 from monitoring.articles.translation.judgement import Fault
 from running_service import WEBHOOK_SECRET, running_service
 from translation_servers import KEY, OpenAIServer
@@ -201,7 +201,7 @@ class TestMisbehaviour:
         assert "seda" in outcome.texts[-1]
         engine.spoil(None)
         for forgets_memory, word in ((False, "seda"), (True, "lana")):
-            assert spoiled.run(retranslate(Choice(), forgets_memory=forgets_memory)) == 1
+            assert spoiled.run(retranslate(TranslationFilter(), forgets_memory=forgets_memory)) == 1
             assert word in read_outcome(spoiled, engine, {}, outcome.location).texts[-1]
 
 

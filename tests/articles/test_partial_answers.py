@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from articles.desk import ObedientEngine, deliver, make_due, states, translate
-from monitoring.articles.translation.engines import BatchLimit, TransientEngineError
+from monitoring.articles.translation.engines.protocol import BatchLimit, TransientEngineError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,18 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.articles.models import Article
+from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.submissions import (
     MAX_FOLDER_CHARACTERS,
+    PUBLISHING_WORDS,
+    TEST_WORDS,
     find_source_time,
     hash_json,
     identify_article,
+    is_test_submission,
     parse_time,
+    read_status,
     read_submission,
     sanitise_slug,
 )
+from monitoring.contract.document import published_document
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+PUBLISHED, UNPUBLISHED, DELETED = PublicationStatus
 
 
 class TestIdentity:
@@ -276,3 +282,72 @@ class TestCompletion:
     def test_adds_nothing_to_a_submission_with_text(self, text: dict[str, str]) -> None:
         whole = read_submission({"article": {"id": 1, **text}}, NOW)
         assert whole.completed_by(self.KEPT) is whole
+
+
+def submission_with(event: str | None = None, status: str | None = None, **article: Any) -> dict[str, Any]:
+    return {"event": event, "status": status, "article": article}
+
+
+class TestStatus:
+    @pytest.mark.parametrize(
+        ("event", "status"),
+        [
+            *((None, PUBLISHED), ("", PUBLISHED)),
+            *((word, PUBLISHED) for word in ("publish", "article.published", "post_updated", "POST-CREATED")),
+            *(
+                (word, PUBLISHED)
+                for word in ("post.published.edited", "live", "article.new", "articleRestored")
+            ),
+            *((word, UNPUBLISHED) for word in ("article.unpublished", "trashed", "untrashed", "auto-draft")),
+            *((word, UNPUBLISHED) for word in ("Draft", "post/scheduled", "future", "pending", "private")),
+            *((word, DELETED) for word in ("ARTICLE.DELETED", "deletePost", "entry removed")),
+        ],
+    )
+    def test_is_read_from_the_event_however_it_is_written(
+        self, event: str | None, status: PublicationStatus
+    ) -> None:
+        assert read_status(submission_with(event)) is status
+
+    def test_is_read_from_the_payload_and_from_the_article(self) -> None:
+        assert read_status(submission_with(status="draft")) is UNPUBLISHED
+        assert read_status(submission_with(status="published")) is PUBLISHED
+        assert read_status({"article": {"status": "Trash"}}) is UNPUBLISHED
+
+    @pytest.mark.parametrize(
+        ("event", "status", "wanted"),
+        [
+            ("published", "draft", UNPUBLISHED),
+            ("unpublished", "published", UNPUBLISHED),
+            ("deleted", "published", DELETED),
+            ("deleted", "draft", DELETED),
+        ],
+    )
+    def test_takes_most_away_if_words_contradict_each_other(
+        self, event: str, status: str, wanted: PublicationStatus
+    ) -> None:
+        assert read_status(submission_with(event, status)) is wanted
+
+
+class TestTestSubmission:
+    @pytest.mark.parametrize("event", ["test", "TEST", " Test ", "ping", "article.test"])
+    def test_is_told_by_its_event(self, event: str) -> None:
+        assert is_test_submission(submission_with(event))
+
+    @pytest.mark.parametrize("event", [None, "publish", "article.updated"])
+    def test_is_nothing_else(self, event: str | None) -> None:
+        assert not is_test_submission(submission_with(event))
+
+
+class TestWordsOfTheDocument:
+    SUBMISSION = published_document().root["components"]["schemas"]["ArticleSubmission"]
+    PATTERN = re.compile(SUBMISSION["properties"]["event"]["pattern"])
+
+    @pytest.mark.parametrize("form", ["{}", "article.{}", "POST_{}", "{}Page"])
+    def test_allows_every_word_in_every_form(self, form: str) -> None:
+        for word in (*TEST_WORDS, *PUBLISHING_WORDS):
+            assert self.PATTERN.search(form.format(word)), word
+            assert self.PATTERN.search(form.format(word.upper())), word
+
+    @pytest.mark.parametrize("event", ["comment.deleted", "published!", "publishing", "latest", "post.liked"])
+    def test_allows_no_other_event(self, event: str) -> None:
+        assert not self.PATTERN.search(event)

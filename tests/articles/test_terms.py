@@ -9,7 +9,7 @@ import pytest
 from articles.desk import ObedientEngine, deliver, read_page, translate, translation_of
 from metric_values import reading
 from monitoring.articles.engine_runner import open_engine
-from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.retranslation import TranslationFilter, retranslate
 from monitoring.articles.tasks import translate_article
 from monitoring.backends.current import current_backends
 
@@ -75,7 +75,7 @@ async def test_an_engine_that_heeds_a_term_is_believed(terms_file: Path) -> None
 async def test_a_new_term_renews_what_the_memory_has_without_it_and_no_more(terms_file: Path) -> None:
     article = await deliver("Running shoes", excerpt="Fit beats shine.")
     await translate(article)
-    await retranslate(Choice(article.id), forgets_memory=False)
+    await retranslate(TranslationFilter(article.id), forgets_memory=False)
     assert await translate_with(terms_file, article, HeedfulEngine()) == ["Running shoes"]
     page = await read_page("running-shoes/es.json")
     assert page["delivery"]["article"] == {

@@ -28,11 +28,11 @@ from monitoring.articles.corrections import list_segments
 from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.models import Translation, TranslationMemory
 from monitoring.articles.queueing import retry_failed
-from monitoring.articles.refusals import find_refusals
+from monitoring.articles.refused_segments import find_refusals
 from monitoring.articles.representations import represent_state
 from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.article import read_article
-from monitoring.articles.translation.engines import (
+from monitoring.articles.translation.engines.protocol import (
     BatchLimit,
     PermanentEngineError,
     TransientEngineError,

@@ -9,8 +9,8 @@ import pytest
 
 from articles.desk import LOCALES, ObedientEngine, deliver, make_due, states, translate, translation_of
 from monitoring.articles.models import EngineUsage, TranslationMemory
-from monitoring.articles.retranslation import Choice, retranslate
-from monitoring.articles.translation.engines import TransientEngineError
+from monitoring.articles.retranslation import TranslationFilter, retranslate
+from monitoring.articles.translation.engines.protocol import TransientEngineError
 from monitoring.articles.usage import list_usage, this_month
 from temporary_backends import temporary_backends
 
@@ -71,7 +71,7 @@ class TestBudget:
         await make_due(article)
         await translate(article, engine)
         assert await states(article) == dict.fromkeys(LOCALES, "translated")
-        assert await retranslate(Choice(article.id), forgets_memory=False) == len(LOCALES)
+        assert await retranslate(TranslationFilter(article.id), forgets_memory=False) == len(LOCALES)
         await translate(article, engine)
         assert await states(article) == dict.fromkeys(LOCALES, "translated")
         assert len(engine.asked) == len(LOCALES)
@@ -82,7 +82,7 @@ class TestRetranslating:
     async def test_asks_again_only_for_the_locale_whose_memory_is_forgotten(self) -> None:
         article, engine = await deliver("Shoes"), ObedientEngine()
         await translate(article)
-        assert await retranslate(Choice(article.id, "es"), forgets_memory=True) == 1
+        assert await retranslate(TranslationFilter(article.id, "es"), forgets_memory=True) == 1
         assert (await TranslationMemory.get()).locale == "pt-BR"
         await translate(article, engine)
         assert engine.asked == [("es", "Shoes")]
@@ -90,4 +90,4 @@ class TestRetranslating:
 
     async def test_leaves_out_what_waits_already(self) -> None:
         await deliver("Shoes")
-        assert await retranslate(Choice(), forgets_memory=True) == 0
+        assert await retranslate(TranslationFilter(), forgets_memory=True) == 0

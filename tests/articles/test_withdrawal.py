@@ -21,11 +21,11 @@ from articles.desk import (
 )
 from monitoring.articles import service
 from monitoring.articles.claims import claim_translation
-from monitoring.articles.memory import forget_segments
 from monitoring.articles.models import Article, MemoryUse, PublicationStatus, Translation, TranslationMemory
 from monitoring.articles.service import find_article, list_articles, receive_submission
 from monitoring.articles.submissions import read_submission
 from monitoring.articles.sweeping import queue_missing_locales
+from monitoring.articles.translation_memory import forget_segments
 from monitoring.articles.withdrawal import (
     LATE_FILES,
     PUBLISHER,

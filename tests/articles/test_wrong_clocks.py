@@ -16,7 +16,7 @@ from monitoring.articles.models import Article, Translation
 from monitoring.articles.queueing import NEVER
 from monitoring.articles.rules import LONGEST_PAUSE
 from monitoring.articles.sweeping import sweep
-from monitoring.articles.translation.engines import TransientEngineError
+from monitoring.articles.translation.engines.protocol import TransientEngineError
 from monitoring.backends.clock import Clock
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ class TestIssueToken:
     ) -> None:
         headers = basic(alice.client_id, alice.client_secret)
         answer = mallory.post(PATH, data=credentials_of(alice), headers=headers)
-        assert answer.json() == catalogue.reply("oauth_two_authentications").body
+        assert answer.json() == catalogue.respond("oauth_two_authentications").body
         assert answer.status_code == 400
 
     def test_a_client_id_repeated_beside_basic_is_tolerated(
@@ -66,7 +66,7 @@ class TestIssueToken:
         self, alice: Player, mallory: httpx.Client, catalogue: Catalogue
     ) -> None:
         answer = mallory.post(PATH, data=credentials_of(alice) | {"grant_type": "password"})
-        assert answer.json() == catalogue.reply("oauth_unsupported_grant_type").body
+        assert answer.json() == catalogue.respond("oauth_unsupported_grant_type").body
 
     def test_scope_narrows_and_never_broadens(
         self, alice: Player, bob: Player, mallory: httpx.Client, catalogue: Catalogue
@@ -75,7 +75,7 @@ class TestIssueToken:
         assert narrowed.json()["scope"] == "monitors:read"
         for scope in ("monitors:write", "monitors:read monitors:write", "everything"):
             broader = mallory.post(PATH, data=credentials_of(bob) | {"scope": scope})
-            assert broader.json() == catalogue.reply("oauth_invalid_scope").body
+            assert broader.json() == catalogue.respond("oauth_invalid_scope").body
 
     def test_unknown_wrong_missing_and_revoked_credentials_get_one_answer(
         self, alice: Player, mallory: httpx.Client, service: RunningService, catalogue: Catalogue
@@ -99,7 +99,7 @@ class TestIssueToken:
         answers.append(mallory.post(PATH, data=credentials_of(alice)))
         for answer in answers:
             assert answer.status_code == 401
-            assert answer.json() == catalogue.reply("oauth_invalid_client").body
+            assert answer.json() == catalogue.respond("oauth_invalid_client").body
             assert answer.headers["WWW-Authenticate"] == 'Basic realm="monitoring"'
             assert answer.headers["Cache-Control"] == "no-store"
 

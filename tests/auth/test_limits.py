@@ -32,7 +32,8 @@ def tight_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningS
 def assert_is_too_many_requests(answer: httpx.Response, catalogue: Catalogue) -> None:
     assert answer.status_code == 429
     wait_seconds = answer.json()["retry_after_seconds"]
-    assert answer.json() == catalogue.reply("rate_limited", values={"retry_after_seconds": wait_seconds}).body
+    refusal = catalogue.respond("rate_limited", values={"retry_after_seconds": wait_seconds})
+    assert answer.json() == refusal.body
     assert 0 < wait_seconds <= 3600
     assert answer.headers["Retry-After"] == str(wait_seconds)
     assert f";r=0;t={wait_seconds}" in answer.headers["RateLimit"]

@@ -62,7 +62,7 @@ def assert_is_refused(
     answer: httpx.Response, catalogue: Catalogue, error: str = "webhook_secret_invalid"
 ) -> None:
     """Demand the answer to a wrong secret, or to what is sent in its place."""
-    assert (answer.status_code, answer.json()) == (401, catalogue.reply(error).body)
+    assert (answer.status_code, answer.json()) == (401, catalogue.respond(error).body)
     assert "WWW-Authenticate" in answer.headers
 
 
@@ -120,14 +120,14 @@ class TestGhostSignature:
     ) -> None:
         body = b" " * (trusting_service.settings.max_body_bytes + 1)
         answer = stranger.post(WEBHOOK, content=body, headers=sign(body))
-        assert (answer.status_code, answer.json()) == (413, catalogue.reply("body_too_large").body)
+        assert (answer.status_code, answer.json()) == (413, catalogue.respond("body_too_large").body)
 
     def test_a_bearer_token_beside_it_must_be_valid(
         self, stranger: httpx.Client, catalogue: Catalogue
     ) -> None:
         headers = sign() | {"Authorization": "Bearer a.b.c"}
         answer = stranger.post(WEBHOOK, content=PING, headers=headers)
-        assert answer.json() == catalogue.reply("token_invalid").body
+        assert answer.json() == catalogue.respond("token_invalid").body
 
     def test_a_wrong_one_takes_nothing_from_the_secret(self, stranger: httpx.Client) -> None:
         headers = sign(b"another body") | {"X-Webhook-Secret": WEBHOOK_SECRET}
@@ -162,7 +162,7 @@ class TestOutrankToken:
         foreign = headers | {"Authorization": alice.headers["Authorization"]}
         # Alice's key is another service's.
         answer = stranger.post(WEBHOOK, content=PING, headers=foreign)
-        assert answer.json() == catalogue.reply("api_key_invalid").body
+        assert answer.json() == catalogue.respond("api_key_invalid").body
         assert httpx.post(f"{service.base_url}{WEBHOOK}", content=PING, headers=foreign).status_code == 202
 
 
@@ -181,7 +181,7 @@ class TestWhereNothingElseIsOpened:
             assert_is_refused(stranger.delete(address, headers=headers), catalogue)
         assert_is_refused(stranger.get(address, headers=sign(b"")), catalogue)
         read = stranger.get(address, headers=bear(OUTRANK_TOKEN))
-        assert read.json() == catalogue.reply("token_invalid").body
+        assert read.json() == catalogue.respond("token_invalid").body
 
 
 class TestSettings:
@@ -193,7 +193,7 @@ class TestSettings:
             assert_is_refused(wrong, catalogue, "ghost_signature_invalid")
             assert_is_refused(httpx.post(url, content=PING, headers=HEADERS), catalogue)
             state = httpx.get(f"{running.base_url}/api/articles/{uuid4()}")
-            assert state.json() == catalogue.reply("webhook_secret_not_configured").body
+            assert state.json() == catalogue.respond("webhook_secret_not_configured").body
 
     def test_a_bearer_token_that_is_demanded_is_demanded_of_ghost_too(
         self, tmp_path: Path, catalogue: Catalogue
@@ -206,7 +206,7 @@ class TestSettings:
         ) as strict:
             url = f"{strict.base_url}{WEBHOOK}"
             answer = httpx.post(url, content=PING, headers=sign())
-            assert answer.json() == catalogue.reply("authorization_missing").body
+            assert answer.json() == catalogue.respond("authorization_missing").body
             assert httpx.post(url, content=PING, headers=bear(OUTRANK_TOKEN)).status_code == 202
 
     def test_wrong_signatures_are_limited_and_right_ones_never(self, tmp_path: Path) -> None:

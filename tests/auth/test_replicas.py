@@ -43,12 +43,12 @@ def list_monitors(service: RunningService, player: Player) -> httpx.Response:
 
 
 def is_revoked(answer: httpx.Response, service: RunningService) -> bool:
-    expected = service.app.contract.catalogue.reply("api_key_invalid")
+    expected = service.app.contract.catalogue.respond("api_key_invalid")
     return (answer.status_code, answer.json()) == (expected.status, expected.body)
 
 
 def is_invalid(answer: httpx.Response, service: RunningService) -> bool:
-    expected = service.app.contract.catalogue.reply("token_invalid")
+    expected = service.app.contract.catalogue.respond("token_invalid")
     return (answer.status_code, answer.json()) == (expected.status, expected.body)
 
 

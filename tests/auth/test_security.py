@@ -34,25 +34,25 @@ class TestBearer:
         headers = [] if header is None else [(b"Authorization", header.encode("latin-1"))]
         answer = mallory.get(MONITORS, headers=headers)
         assert answer.status_code == 401
-        assert answer.json() == catalogue.reply("authorization_missing").body
+        assert answer.json() == catalogue.respond("authorization_missing").body
         assert answer.headers["WWW-Authenticate"] == 'Bearer realm="monitoring"'
 
     def test_a_token_with_padding_is_not_ours(self, alice: Player, catalogue: Catalogue) -> None:
         padded = alice.headers["Authorization"] + "="
         answer = alice.get(MONITORS, headers={"Authorization": padded})
         assert answer.status_code == 401
-        assert answer.json() == catalogue.reply("token_invalid").body
+        assert answer.json() == catalogue.respond("token_invalid").body
 
     def test_two_authorization_headers_are_one_too_many(
         self, alice: Player, mallory: httpx.Client, catalogue: Catalogue
     ) -> None:
         token = alice.headers["Authorization"]
         answer = mallory.get(MONITORS, headers=[("Authorization", token), ("Authorization", "Bearer x")])
-        assert answer.json() == catalogue.reply("authorization_missing").body
+        assert answer.json() == catalogue.respond("authorization_missing").body
 
     def test_a_tampered_token_is_invalid(self, mallory: httpx.Client, catalogue: Catalogue) -> None:
         answer = mallory.get(MONITORS, headers={"Authorization": "Bearer abc.def.ghi"})
-        assert answer.json() == catalogue.reply("token_invalid").body
+        assert answer.json() == catalogue.respond("token_invalid").body
         assert answer.headers["WWW-Authenticate"] == 'Bearer realm="monitoring", error="invalid_token"'
 
     def test_the_scheme_is_case_insensitive(self, alice: Player) -> None:
@@ -66,7 +66,7 @@ class TestBearer:
         service.run(revoke_key(alice.client_id))
         answer = alice.get(MONITORS)
         assert answer.status_code == 401
-        assert answer.json() == catalogue.reply("api_key_invalid").body
+        assert answer.json() == catalogue.respond("api_key_invalid").body
 
     def test_a_key_is_rotated_without_downtime(
         self, service: RunningService, alice: Player, team: Team
@@ -81,7 +81,7 @@ class TestBearer:
     def test_a_key_without_the_scope_lacks_permission(self, bob: Player, catalogue: Catalogue) -> None:
         answer = bob.post(MONITORS, json={"url": "https://shop.example.com/"})
         assert answer.status_code == 403
-        assert answer.json() == catalogue.reply("insufficient_permissions", values={"scope": ""}).body
+        assert answer.json() == catalogue.respond("insufficient_permissions", values={"scope": ""}).body
         assert 'error="insufficient_scope", scope="monitors:write"' in answer.headers["WWW-Authenticate"]
 
     def test_a_narrowed_token_may_do_no_more_than_it_asked_for(self, alice: Player) -> None:
@@ -109,7 +109,7 @@ class TestWebhookSecret:
         headers = [] if secret is None else [(b"X-Webhook-Secret", secret.encode("latin-1"))]
         answer = mallory.post(WEBHOOK, content=b"{not json", headers=headers)
         assert answer.status_code == 401
-        assert answer.json() == catalogue.reply("webhook_secret_invalid").body
+        assert answer.json() == catalogue.respond("webhook_secret_invalid").body
         assert "WWW-Authenticate" in answer.headers
 
     def test_the_secret_alone_is_enough(self, publisher: httpx.Client) -> None:
@@ -122,9 +122,9 @@ class TestWebhookSecret:
         good = {"Authorization": alice.headers["Authorization"]}
         assert publisher.post(WEBHOOK, json=ping, headers=good).status_code == 202
         bad = publisher.post(WEBHOOK, json=ping, headers={"Authorization": "Bearer a.b.c"})
-        assert bad.json() == catalogue.reply("token_invalid").body
+        assert bad.json() == catalogue.respond("token_invalid").body
         malformed = publisher.post(WEBHOOK, json=ping, headers={"Authorization": ""})
-        assert malformed.json() == catalogue.reply("authorization_missing").body
+        assert malformed.json() == catalogue.respond("authorization_missing").body
 
 
 class TestAlternatives:
@@ -167,7 +167,7 @@ class TestAlternatives:
         tokens = {"site": site.headers["Authorization"], "alice": alice.headers["Authorization"]}
         sent = {header: value.format_map(tokens) for header, value in headers.items()}
         answer = mallory.get(self.PATH, headers=sent)
-        refusal = catalogue.reply(name, values={"scope": "articles:read"})
+        refusal = catalogue.respond(name, values={"scope": "articles:read"})
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
 
     def test_only_a_token_counts_against_the_limit_of_its_key(
@@ -197,7 +197,7 @@ class TestWebhookSettings:
             answer = httpx.post(
                 f"{strict_service.base_url}{WEBHOOK}", json=self.PING, headers={"X-Webhook-Secret": secret}
             )
-            assert answer.json() == catalogue.reply("authorization_missing").body
+            assert answer.json() == catalogue.respond("authorization_missing").body
 
     def test_without_a_configured_secret_even_mallory_is_told_503(
         self, tmp_path: Path, catalogue: Catalogue
@@ -205,7 +205,7 @@ class TestWebhookSettings:
         with running_service(tmp_path, webhook_secrets=None, blog_storage_url=None) as unconfigured:
             answer = httpx.post(f"{unconfigured.base_url}{WEBHOOK}", content=b"{")
             assert answer.status_code == 503
-            assert answer.json() == catalogue.reply("webhook_secret_not_configured").body
+            assert answer.json() == catalogue.respond("webhook_secret_not_configured").body
             assert int(answer.headers["Retry-After"]) > 0
 
     def test_without_blog_storage_only_who_knows_the_secret_is_told(
@@ -216,4 +216,4 @@ class TestWebhookSettings:
             assert httpx.post(url, content=b"{").status_code == 401
             answer = httpx.post(url, content=b"{", headers={"X-Webhook-Secret": WEBHOOK_SECRET})
             assert answer.status_code == 503
-            assert answer.json() == catalogue.reply("blog_storage_not_configured").body
+            assert answer.json() == catalogue.respond("blog_storage_not_configured").body

@@ -13,7 +13,6 @@ from temporary_backends import make_settings, temporary_backends
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from monitoring.backends.rounds import Take
 
 pytestmark = pytest.mark.anyio
 GARDEN = ("backends.garden_models",)
@@ -23,25 +22,6 @@ async def test_without_activation_there_are_no_current_backends(tmp_path: Path) 
     async with open_backends(make_settings(tmp_path), model_modules=GARDEN, tasks=()):
         with pytest.raises(RuntimeError, match="activate"):
             current_backends()
-
-
-async def test_rounds_under_way_are_finished_before_anything_is_closed(tmp_path: Path) -> None:
-    begun = asyncio.Event()
-    done: list[str] = []
-
-    async def bake(take: Take[str]) -> list[str]:
-        doughs = list(take())
-        begun.set()
-        await asyncio.sleep(0.05)
-        await current_backends().database.context.db().execute_query("SELECT 1")
-        done.extend(doughs)
-        return doughs
-
-    async with open_backends(make_settings(tmp_path), model_modules=GARDEN, tasks=()) as backends:
-        caller = asyncio.create_task(backends.rounds.join(bake, "rye"))
-        await begun.wait()
-        caller.cancel()
-    assert done == ["rye"]
 
 
 async def test_requests_that_overlap_keep_their_own_backends(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def publishing_at(service: RunningService) -> httpx.Client:
 
 def is_unavailable(answer: httpx.Response, service: RunningService) -> bool:
     """Say whether an answer is the document's 503."""
-    expected = service.app.contract.catalogue.reply("service_unavailable")
+    expected = service.app.contract.catalogue.respond("service_unavailable")
     assert "Retry-After" in expected.headers
     told = (answer.status_code, answer.json(), answer.headers.get("Retry-After"))
     return told == (expected.status, expected.body, expected.headers["Retry-After"])
@@ -120,7 +120,7 @@ class TestPostgresStopped:
     def test_the_app_says_so_on_a_page_and_its_people_stay_signed_in(
         self, server: PostgresServer, service: RunningService
     ) -> None:
-        expected = service.app.contract.catalogue.reply("service_unavailable")
+        expected = service.app.contract.catalogue.respond("service_unavailable")
         with Visitor(service, form_team(service)) as visitor:
             server.stop()
             try:
@@ -129,7 +129,7 @@ class TestPostgresStopped:
                     expected.status,
                     expected.headers["Retry-After"],
                 )
-                assert expected.json_value()["error"] in read_text(page.text)
+                assert expected.body["error"] in read_text(page.text)
             finally:
                 server.start()
             assert visitor.open("/monitors").url.path == "/app/monitors"

@@ -22,15 +22,16 @@ from articles.desk import make_submission, translate
 from backends.recorded_statements import Statement, recorded_statements
 from monitoring.articles import queueing
 from monitoring.articles import service as articles
-from monitoring.articles.backlog import measure_translations
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.history import list_history
-from monitoring.articles.memory import recall_segments
 from monitoring.articles.models import Article, PublicationStatus, TranslationStatus
-from monitoring.articles.reading import ArticleFilter, demand_reader, list_articles
-from monitoring.articles.refusals import find_refusals
-from monitoring.articles.retranslation import Choice, retranslate
+from monitoring.articles.queries import ArticleFilter
+from monitoring.articles.queueing import measure_translations
+from monitoring.articles.reading import demand_reader, list_articles
+from monitoring.articles.refused_segments import find_refusals
+from monitoring.articles.retranslation import TranslationFilter, retranslate
 from monitoring.articles.sweeping import note_tags, queue_missing_locales, sweep
+from monitoring.articles.translation_memory import recall_segments
 from monitoring.articles.withdrawal import PUBLISHER, sweep_removals, withdraw_article
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.filters import EntryFilter
@@ -41,14 +42,12 @@ from monitoring.auth.tokens import TokenClaims
 from monitoring.auth.upkeep import delete_expired_revocations
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.checks import claims as checks
-from monitoring.checks.backlog import measure_incidents, measure_lateness
+from monitoring.checks.upkeep import measure_incidents, measure_lateness
 from monitoring.history.close_up import measure_closely
-from monitoring.history.latest import list_latest
+from monitoring.history.queries import list_latest, list_results
 from monitoring.history.ranges import Range
 from monitoring.history.response_times import measure_response_times
-from monitoring.history.results import list_results
-from monitoring.history.uptime import measure_uptime
-from monitoring.history.uptimes import measure_ratios
+from monitoring.history.uptime import measure_ratios, measure_uptime
 from monitoring.idempotency.service import act_once, delete_expired_keys
 from monitoring.incidents import service as incidents
 from monitoring.members.invitations import invite, list_invitations
@@ -56,7 +55,7 @@ from monitoring.members.kept_answers import Answer, delete_old_answers, find_ans
 from monitoring.members.models import Role
 from monitoring.members.service import find_user, list_members, remove_member
 from monitoring.members.sessions import end_sessions, find_session
-from monitoring.monitors import reading
+from monitoring.monitors import queries
 from monitoring.monitors import service as monitors
 from monitoring.monitors.deleting import carry_out_deletions, list_deletions
 from monitoring.monitors.maintenance import service as maintenance
@@ -64,7 +63,7 @@ from monitoring.monitors.maintenance.keeping import keep_maintenance
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.muting import mute_monitors
 from monitoring.monitors.pausing import set_paused
-from monitoring.monitors.reading import MonitorFilter, MonitorOrder
+from monitoring.monitors.queries import MonitorFilter, MonitorOrder
 from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.deliveries import list_deliveries, list_deliveries_about
@@ -191,7 +190,7 @@ class ListMonitors:
     after_id: UUID | None = None
 
     async def __call__(self) -> None:
-        await reading.list_monitors(self.team_id, self.wanted, 50, self.after_id)
+        await queries.list_monitors(self.team_id, self.wanted, 50, self.after_id)
 
     async def count_rows_to_look_at(self, connection: asyncpg.Connection) -> int:
         """Count the rows from the cursor on. Without a filter, the first of them are the page."""
@@ -296,7 +295,7 @@ LISTS_OF_MONITORS = {
 
 HOT: dict[str, Callable[[], Awaitable[object]]] = {
     **LISTS_OF_MONITORS,
-    "read a monitor": lambda: reading.read_monitor(CROWDED_TEAM, SOME_MONITOR),
+    "read a monitor": lambda: queries.read_monitor(CROWDED_TEAM, SOME_MONITOR),
     "get a monitor": lambda: monitors.get_monitor(CROWDED_TEAM, SOME_MONITOR),
     "update a monitor": lambda: monitors.update_monitor(CROWDED_TEAM, SOME_MONITOR, {"name": "Renamed"}),
     "create a monitor in a large team": lambda: monitors.create_monitor(
@@ -315,11 +314,11 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "measure the uptimes of a page": lambda: measure_ratios(
         [UUID(int=31), UUID(int=61)], datetime.now(UTC) - timedelta(days=1), datetime.now(UTC)
     ),
-    "find monitors of a page": lambda: reading.list_monitors_among(CROWDED_TEAM, [SOME_MONITOR]),
-    "outline a small team's monitors": lambda: reading.outline_monitors(
+    "find monitors of a page": lambda: queries.list_monitors_among(CROWDED_TEAM, [SOME_MONITOR]),
+    "outline a small team's monitors": lambda: queries.outline_monitors(
         SMALL_TEAM, MonitorFilter(leaves_out_deleted=True), MonitorOrder.WORST
     ),
-    "count a small team's tags": lambda: reading.count_tags(SMALL_TEAM, MonitorFilter()),
+    "count a small team's tags": lambda: queries.count_tags(SMALL_TEAM, MonitorFilter()),
     "list deletions to undo": lambda: list_deletions(SMALL_TEAM),
     "carry out deletions": lambda: carry_out_deletions(datetime.now(UTC)),
     "mute a monitor": lambda: mute_monitors(
@@ -397,7 +396,7 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "measure incidents": measure_incidents,
     "retry what failed of an article": lambda: queueing.retry_failed(UUID(int=500)),
     "retry what failed": queueing.retry_failed,
-    "translate an article again": lambda: retranslate(Choice(UUID(int=700)), forgets_memory=True),
+    "translate an article again": lambda: retranslate(TranslationFilter(UUID(int=700)), forgets_memory=True),
     "unpublish an article": lambda: withdraw_article(UUID(int=600), PublicationStatus.UNPUBLISHED, PUBLISHER),
     "delete an article": lambda: withdraw_article(UUID(int=601), PublicationStatus.DELETED, PUBLISHER),
     "look for files to remove": sweep_removals,

@@ -11,10 +11,11 @@ import pytest
 from articles.desk import deliver
 from backends.recorded_statements import recorded_statements
 from checks.rounds import make_due
-from monitoring.articles import reading
-from monitoring.articles.reading import ArticleFilter, list_articles
+from monitoring.articles import queries
+from monitoring.articles.queries import ArticleFilter
+from monitoring.articles.reading import list_articles
 from monitoring.auth.service import create_team
-from monitoring.monitors.reading import MonitorFilter, list_monitors
+from monitoring.monitors.queries import MonitorFilter, list_monitors
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ async def test_a_page_of_monitors_is_read_from_its_cursor_on(
 async def test_articles_that_did_not_change_are_passed_over_in_indexes(
     connection: BaseDBAsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "FEW_CHANGES", 0)
+    monkeypatch.setattr(queries, "FEW_CHANGES", 0)
     article = await deliver()
     wanted = ArticleFilter(updated_since=datetime(2001, 1, 1, tzinfo=UTC))
     with recorded_statements() as statements:

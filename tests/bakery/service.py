@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitoring.contract.document import Document, Node, load_document
-from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
+from monitoring.contract.problems import Problem
 from monitoring.web.application import (
     ContractApp,
     Readiness,
@@ -14,6 +14,7 @@ from monitoring.web.application import (
     build_contract_app,
     log_refusal,
 )
+from monitoring.web.errors import ProblemMiddleware
 from monitoring.web.security import SecurityHandler
 
 MAX_BODY_BYTES = 200_000
@@ -54,9 +55,19 @@ def build_bakery(document: Document | None = None, readiness: Readiness = always
     )
 
 
-def build_closed_bakery(answer: ASGIApp) -> ContractApp:
-    """Build a bakery that starts and stops like any other, and leaves its requests to somebody else."""
-    bakery = build_bakery()
-    replies = ProblemReplies(bakery.document, bakery.catalogue, {}, log_refusal)
-    bakery.serve_http = ProblemAnswers(answer, replies=replies)
-    return bakery
+class ClosedBakery:
+    """A bakery that starts and stops like any other, and leaves its requests to somebody else."""
+
+    def __init__(self, answer: ASGIApp) -> None:
+        self._bakery = build_bakery()
+        self.catalogue = self._bakery.catalogue
+        self._closed = ProblemMiddleware(
+            answer,
+            document=self._bakery.document,
+            catalogue=self.catalogue,
+            problem_names={},
+            note_refusal=log_refusal,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (self._closed if scope["type"] == "http" else self._bakery)(scope, receive, send)

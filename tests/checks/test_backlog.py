@@ -7,8 +7,8 @@ import pytest
 from checks.rounds import HOUR, make_due
 from incidents.breakdowns import break_down, resolve
 from metric_values import reading
-from monitoring.checks.backlog import measure_incidents, measure_lateness, measure_monitors
 from monitoring.checks.claims import claim_due
+from monitoring.checks.upkeep import measure_incidents, measure_lateness, measure_monitors
 from monitoring.monitors.models import Monitor
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]

@@ -22,7 +22,7 @@ from monitoring.checks.checker import KEPT_CONNECTIONS, run_checker
 from monitoring.checks.claims import claim_due
 from monitoring.checks.gathering import Gathering
 from monitoring.checks.load import MAX_BUSY_RATIO, TRICKLE, Load
-from monitoring.history.results import list_results
+from monitoring.history.queries import list_results
 from monitoring.incidents.models import Incident
 from monitoring.monitors.models import Monitor, Watch
 from real_servers import running_postgres
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from monitoring.backends.assembly import Backends
-    from monitoring.history.results import CheckResult
+    from monitoring.history.models import CheckResult
 
 pytestmark = pytest.mark.anyio
 

@@ -29,7 +29,7 @@ from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.requests import request_check
 from monitoring.checks.slots import RECHECK, next_slot
 from monitoring.checks.storing import store
-from monitoring.history.results import list_results
+from monitoring.history.queries import list_results
 from monitoring.incidents.models import Incident
 from monitoring.monitors.health import GRACE, Outcome
 from monitoring.monitors.models import Monitor, Watch

@@ -6,7 +6,7 @@ import pytest
 
 from checks.rounds import MINUTE, NOON, SECOND, UP, claim_one, found, make_due
 from monitoring.checks.storing import store
-from monitoring.checks.unwatched import tell_unwatched
+from monitoring.checks.upkeep import tell_unwatched
 from monitoring.monitors.health import GRACE
 from monitoring.monitors.models import Monitor, Watch
 

@@ -17,7 +17,7 @@ from monitoring.checks import sight, witnesses
 from monitoring.checks.checker import run_checker
 from monitoring.checks.prober import BLIND
 from monitoring.checks.witnesses import FEWEST_DOMAINS, domain_of
-from monitoring.history.results import list_results
+from monitoring.history.queries import list_results
 from monitoring.incidents.models import Incident
 from monitoring.monitors.models import Monitor, Watch
 from monitoring.notifications.models import NotificationDelivery

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 import chosen_backends
 from articles.desk import ObedientEngine, deliver, translate
-from monitoring.articles.translation.engines import PermanentEngineError
+from monitoring.articles.translation.engines.protocol import PermanentEngineError
 from monitoring.cli.articles import app
 from temporary_backends import ENCRYPTION_KEY, SIGNING_KEY, temporary_backends
 

@@ -10,7 +10,8 @@ from uuid import uuid4
 from monitoring.auth.service import create_team
 from monitoring.backends.assembly import open_backends
 from monitoring.backends.database import transaction
-from monitoring.history.results import CheckResult, insert_results
+from monitoring.history.models import CheckResult
+from monitoring.history.queries import insert_results
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import default_configuration
 from monitoring.monitors.models import Monitor, Watch

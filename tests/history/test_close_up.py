@@ -11,11 +11,10 @@ import pytest
 
 from history.diary import DAY, HOUR, NOON, make_monitors, make_result, write_down
 from monitoring.history.close_up import MAX_WINDOWS, choose_length, measure_closely
-from monitoring.history.phases import Phases
-from monitoring.history.tallies import Summary
+from monitoring.history.tallies import Phases, Summary
 
 if TYPE_CHECKING:
-    from monitoring.history.results import CheckResult
+    from monitoring.history.models import CheckResult
 
 on_both_backends = pytest.mark.usefixtures("backends")
 pytestmark = pytest.mark.anyio

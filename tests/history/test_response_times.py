@@ -12,20 +12,20 @@ import pytest
 from history.diary import DAY, HOUR, NOON, make_monitors, make_result, write_down
 from monitoring.checks.upkeep import keep_up
 from monitoring.history.models import Progress, Rollup
-from monitoring.history.phases import Phases
 from monitoring.history.ranges import Range
 from monitoring.history.response_times import measure_response_times
 from monitoring.history.retention import apply_retention
 from monitoring.history.rollups import roll_up
+from monitoring.history.tallies import Phases
 from monitoring.history.timeline import floor
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from monitoring.history.models import CheckResult
     from monitoring.history.ranges import WindowName
     from monitoring.history.response_times import ResponseTimes
-    from monitoring.history.results import CheckResult
     from monitoring.history.tallies import Tally
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]

@@ -11,7 +11,7 @@ from tortoise.exceptions import OperationalError
 
 from history.diary import DAY, HOUR, NOON, make_result, write_down
 from monitoring.backends.database import transaction
-from monitoring.history.results import insert_results, list_results
+from monitoring.history.queries import insert_results, list_results
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -12,10 +12,9 @@ from history.diary import DAY, HOUR, NOON, another_process_did, make_monitors, m
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.checks.upkeep import keep_up
-from monitoring.history import retention
+from monitoring.history import queries, retention
 from monitoring.history.models import Progress, Rollup
-from monitoring.history.partitions import ensure_partitions
-from monitoring.history.results import list_results
+from monitoring.history.queries import ensure_partitions, list_results
 from monitoring.history.retention import apply_retention
 from monitoring.history.rollups import HOURLY, roll_up
 
@@ -70,7 +69,7 @@ class TestResults:
     async def test_are_forgotten_portion_by_portion_to_the_last(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(retention, "ROWS_A_PORTION", 2)
+        monkeypatch.setattr(queries, "ROWS_A_PORTION", 2)
         [monitor] = await make_monitors()
         await write_down([make_result(monitor.id, NOON + n * HOUR) for n in range(9)])
         await _say_rolled_up(NOON + DAY)
@@ -93,7 +92,7 @@ class TestResults:
     async def test_that_somebody_reads_are_left_for_the_next_time(
         self, backends: Backends, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("monitoring.history.partitions.DROP_PATIENCE", "10ms")
+        monkeypatch.setattr("monitoring.history.queries.DROP_PATIENCE", "10ms")
         [monitor] = await make_monitors()
         await write_down([make_result(monitor.id)])
         await _say_rolled_up(NOON + 30 * DAY)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from monitoring.backends.assembly import Backends
-    from monitoring.history.results import CheckResult
+    from monitoring.history.models import CheckResult
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
 

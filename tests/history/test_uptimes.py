@@ -9,8 +9,7 @@ from uuid import UUID
 import pytest
 
 from monitoring.history.ranges import Range
-from monitoring.history.uptime import measure_uptime
-from monitoring.history.uptimes import measure_ratios
+from monitoring.history.uptime import measure_ratios, measure_uptime
 from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import Monitor, StateChange, Watch

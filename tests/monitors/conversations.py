@@ -41,7 +41,7 @@ def list_ids(player: httpx.Client, **query: Any) -> list[str]:
 
 def is_problem(answer: httpx.Response, catalogue: Catalogue, name: str, /, **values: Any) -> bool:
     """Say whether an answer is exactly this error of the document."""
-    expected = catalogue.reply(name, values=values)
+    expected = catalogue.respond(name, values=values)
     return (answer.status_code, answer.json()) == (expected.status, expected.body)
 
 

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from monitoring.monitors.models import Monitor, Watch
-from monitoring.monitors.reading import row_of
+from monitoring.monitors.queries import row_of
 from monitoring.monitors.representations import represent_monitor
 from monitoring.monitors.service import get_monitor
 from monitors.conversations import MONITORS, create, is_problem, list_ids, path_of

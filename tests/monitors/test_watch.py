@@ -11,7 +11,7 @@ from monitoring.auth.service import create_team
 from monitoring.checks.requests import request_check
 from monitoring.incidents.models import Incident
 from monitoring.monitors.models import Monitor, StateChange, Watch
-from monitoring.monitors.reading import row_of
+from monitoring.monitors.queries import row_of
 from monitoring.monitors.representations import represent_monitor
 from monitoring.monitors.service import create_monitor, delete_monitor, get_monitor, update_monitor
 from monitoring.monitors.watch import CHANGE_DELAY

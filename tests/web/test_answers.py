@@ -8,8 +8,8 @@ import pytest
 
 from bakery.loaves.handlers import KNOWN_LOAF_ID
 from bakery.service import bakery_document, build_bakery
+from monitoring.logs import RequestIdFilter
 from monitoring.web.replies import Reply
-from monitoring.web.request_ids import RequestIdFilter
 
 ALICE = {"Authorization": "Bearer alice"}
 MILLER = {"X-Delivery-Secret": "flour"}

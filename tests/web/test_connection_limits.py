@@ -12,7 +12,7 @@ import pytest
 from prometheus_client import REGISTRY
 from starlette.types import Receive, Scope, Send
 
-from bakery.service import build_bakery, build_closed_bakery
+from bakery.service import ClosedBakery, build_bakery
 from monitoring.web.caller_networks import network_of
 from monitoring.web.connection_limits import (
     MAX_PIPELINED,
@@ -85,7 +85,7 @@ class TestPipelinedRequests:
             assert (await receive())["type"] == "http.disconnect"
             is_told.set()
 
-        with served(build_closed_bakery(wait_until_gone)) as address, connect(address) as connection:
+        with served(ClosedBakery(wait_until_gone)) as address, connect(address) as connection:
             connection.sendall(HEALTH * 2)
             assert received.wait(10)
             reset(connection)
@@ -237,5 +237,5 @@ def answering(body: bytes, wait: Callable[[], object] = lambda: None) -> Iterato
         await send({"type": "http.response.start", "status": 200, "headers": [length]})
         await send({"type": "http.response.body", "body": body})
 
-    with served(build_closed_bakery(answer), ConnectionLimits(timeout_seconds=SHORT_SECONDS)) as address:
+    with served(ClosedBakery(answer), ConnectionLimits(timeout_seconds=SHORT_SECONDS)) as address:
         yield address

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from bakery.service import build_closed_bakery
+from bakery.service import ClosedBakery
 from raw_http import Address, connect, exchange, read_answer, request, served
 
 pytestmark = pytest.mark.traceback_expected("applications break here as ours never should")
@@ -41,7 +41,7 @@ def saying(*messages: Message | Exception) -> Iterator[Address]:
             await send(message)
         await receive()
 
-    with served(build_closed_bakery(say)) as address:
+    with served(ClosedBakery(say)) as address:
         yield address
 
 

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from monitoring.app.account import pages as account
 from monitoring.app.articles import corrections
 from monitoring.app.articles import pages as articles
-from monitoring.app.audit import pages as audit
+from monitoring.app.audit import pages as audit_log
 from monitoring.app.channels import deliveries, email_readers
 from monitoring.app.channels import pages as channels
 from monitoring.app.errors import ErrorPages
@@ -68,7 +68,7 @@ SUBJECTS = (
     maintenance,
     members,
     account,
-    audit,
+    audit_log,
 )
 
 
@@ -107,12 +107,6 @@ class App:
         if found is None:
             raise Problem("not_found")
         return found
-
-
-def is_page(scope: Scope) -> bool:
-    """Return whether a request is for the app."""
-    path: str = scope["path"]
-    return path == ROOT or path.startswith(f"{ROOT}/")
 
 
 async def _show_first_page(visit: Visit) -> Response:

@@ -1,7 +1,7 @@
-"""The app's cookies: a random token, a known browser's mark, notices, strangers' wrong forms, lists.
+"""The app's cookies: a random token, a device, notices, strangers' wrong forms, lists.
 
-Signing in replaces the token with that of a session. The mark is that of a browser that somebody signed in
-with before. It lets nobody in. It says which count of passwords applies, and OWASP calls it a device cookie.
+Signing in replaces the token with that of a session. The device cookie (OWASP) recognises a browser that
+somebody signed in with before. It lets nobody in: it decides which count of passwords applies.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from monitoring.settings import Settings
 
 _TOKEN_BYTES = 32
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
-_MARK = re.compile(r"([A-Za-z0-9_-]{43})\.([0-9a-f]{64})")
+_DEVICE = re.compile(r"([A-Za-z0-9_-]{43})\.([0-9a-f]{64})")
 _NOTICE_SECONDS = 60
 _ANSWER_SECONDS = 600
 _LIST_SECONDS = 86_400
-_MARK_SECONDS = 400 * 86_400  # browsers keep no cookie longer (RFC 6265bis §5.5)
+_DEVICE_SECONDS = 400 * 86_400  # browsers keep no cookie longer (RFC 6265bis §5.5)
 
 
 def make_token() -> str:
@@ -45,20 +45,20 @@ def set_token(response: Response, token: str, settings: Settings) -> None:
     _set(response, "session", token, settings.session_hours * 3600, settings)
 
 
-def read_mark(request: Request, settings: Settings, email: str) -> str | None:
-    """Return the mark of a browser that this email was signed in with before; None for any other browser."""
-    matched = _MARK.fullmatch(request.cookies.get(_name("browser", settings), ""))
+def read_device(request: Request, settings: Settings, email: str) -> str | None:
+    """Return the device that this email was signed in with before; None for any other browser."""
+    matched = _DEVICE.fullmatch(request.cookies.get(_name("browser", settings), ""))
     if not matched:
         return None
-    mark, signature = matched.groups()
-    signed = [_sign(mark, email, key) for key in settings.signing_keys]
-    return mark if sum(hmac.compare_digest(signature, each) for each in signed) else None
+    device, signature = matched.groups()
+    signed = [_sign(device, email, key) for key in settings.signing_keys]
+    return device if sum(hmac.compare_digest(signature, each) for each in signed) else None
 
 
-def set_mark(response: Response, mark: str, settings: Settings, email: str) -> None:
-    """Mark a browser as one that this email was signed in with. The cookie does not contain the email."""
-    signed = f"{mark}.{_sign(mark, email, settings.signing_keys[0])}"
-    _set(response, "browser", signed, _MARK_SECONDS, settings)
+def set_device(response: Response, device: str, settings: Settings, email: str) -> None:
+    """Remember that this email was signed in with a device. The cookie does not contain the email."""
+    signed = f"{device}.{_sign(device, email, settings.signing_keys[0])}"
+    _set(response, "browser", signed, _DEVICE_SECONDS, settings)
 
 
 def read_notice(request: Request, settings: Settings, path: str) -> str | None:
@@ -78,12 +78,12 @@ def drop_notice(response: Response, settings: Settings) -> None:
 
 
 def read_answer(request: Request, settings: Settings) -> str:
-    """Return the page that tells a stranger what was wrong with a form, as `coming_back` wrote it."""
+    """Return the kept page about a stranger's wrong form, as `post_redirect_get` wrote it."""
     return request.cookies.get(_name("answer", settings), "")
 
 
 def set_answer(response: Response, answer: str, settings: Settings) -> None:
-    """Let a stranger's browser keep the page that tells what was wrong with a form."""
+    """Let a stranger's browser keep the page about a wrong form."""
     _set(response, "answer", answer, _ANSWER_SECONDS, settings)
 
 
@@ -93,12 +93,12 @@ def read_email(request: Request, settings: Settings) -> str:
 
 
 def set_email(response: Response, email: str, settings: Settings) -> None:
-    """Remember who signed in, for the form that follows when the session has ended by itself."""
-    _set(response, "email", quote(email), _MARK_SECONDS, settings)
+    """Remember who signed in, to fill in the form when the session has ended by itself."""
+    _set(response, "email", quote(email), _DEVICE_SECONDS, settings)
 
 
 def drop_email(response: Response, settings: Settings) -> None:
-    """Forget who signed in: the browser may be for several people."""
+    """Forget who signed in: several people may use the browser."""
     _set(response, "email", "", 0, settings)
 
 
@@ -109,7 +109,7 @@ def read_density(request: Request, settings: Settings) -> str:
 
 def set_density(response: Response, density: str, settings: Settings) -> None:
     """Remember how dense this browser's lists are."""
-    _set(response, "density", density, _MARK_SECONDS, settings)
+    _set(response, "density", density, _DEVICE_SECONDS, settings)
 
 
 def read_list(request: Request, settings: Settings, monitor_id: UUID) -> str:
@@ -133,9 +133,9 @@ def is_csrf_token(sent: str, token: str) -> bool:
     return hmac.compare_digest(sent.encode(), csrf_token_of(token).encode())
 
 
-def _sign(mark: str, email: str, signing_key: SecretStr) -> str:
+def _sign(device: str, email: str, signing_key: SecretStr) -> str:
     key = hmac.digest(signing_key.get_secret_value().encode(), b"browser", hashlib.sha256)
-    return hmac.new(key, f"{mark} {email}".encode(), hashlib.sha256).hexdigest()
+    return hmac.new(key, f"{device} {email}".encode(), hashlib.sha256).hexdigest()
 
 
 def _set(response: Response, name: str, value: str, max_age_seconds: int, settings: Settings) -> None:

@@ -17,13 +17,13 @@ from monitoring.app.visits import Visit
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_refusal
 from monitoring.contract.catalogue import Catalogue
-from monitoring.contract.problems import NAMES_BY_STATUS, Problem
-from monitoring.web.answering import ExceptionAnswers, ServerStopped
+from monitoring.contract.problems import Problem
+from monitoring.web.errors import NAMES_BY_STATUS, ErrorMiddleware, ServerStopped
 
 log = logging.getLogger(__name__)
 
 
-class ErrorPages(ExceptionAnswers):
+class ErrorPages(ErrorMiddleware):
     """Answers every exception with a page, never a traceback. Once an answer has begun, it raises instead.
 
     A file just ends if a backend goes away: browsers see that it is not whole.
@@ -41,8 +41,8 @@ class ErrorPages(ExceptionAnswers):
         except BackendUnavailable as error:
             note_refusal("request", error)
 
-    async def answer(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with a page."""
+    async def reply(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the page of an error."""
         answer = await self._write(scope["visit"], error)
         await answer(scope, receive, send)
 
@@ -50,9 +50,9 @@ class ErrorPages(ExceptionAnswers):
         if isinstance(error, Declined):
             return await self._render(visit, DECLINED[error.name])
         problem = _problem_of(error)
-        reply = self._catalogue.reply(problem.name, problem.headers, problem.values)
+        reply = self._catalogue.respond(problem.name, problem.headers, problem.values)
         title = HTTPStatus(reply.status).phrase.capitalize()
-        sentence = Sentence(reply.status, title, reply.json_value()["error"])
+        sentence = Sentence(reply.status, title, reply.body["error"])
         return await self._render(visit, sentence, reply.headers)
 
     async def _render(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document
@@ -14,6 +14,8 @@ from monitoring.contract.validation import Check, Validation, rules_of
 WHOLE_FORM = ""
 
 _ENTRY = re.compile(r"[^,\s]+")
+_FIELD_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+_MAX_SHOWN_CHARACTERS = 40
 
 
 def split_entries(text: str) -> list[str]:
@@ -52,7 +54,17 @@ def sentences_of(
     """
     placed: dict[str, str] = {}
     for each in (problem, *problem.others):
-        reply = catalogue.reply(each.name, each.headers, each.values)
-        field, words = place(each, reply.json_value()["error"])
+        response = catalogue.respond(each.name, each.headers, each.values)
+        field, words = place(each, response.body["error"])
         placed.setdefault(field, words)
     return placed
+
+
+def quote_labels(words: str, labels: Mapping[str, str]) -> str:
+    """Replace the names of fields by their labels."""
+    return _FIELD_NAME.sub(lambda found: f"“{labels[found[0]]}”" if found[0] in labels else found[0], words)
+
+
+def name_entry(text: str, number: int, words: str) -> str:
+    """Name the entry of a field that a sentence is about, as it was typed."""
+    return f"{split_entries(text)[number][:_MAX_SHOWN_CHARACTERS]}: {words}"

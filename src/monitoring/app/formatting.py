@@ -1,4 +1,4 @@
-"""How moments, durations and ratios read on a page."""
+"""Formats moments, durations, ratios and texts for pages. `FILTERS` are those of the templates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from monitoring.app.articles.labels import name_language
 from monitoring.app.zones import UTC_ZONE, current_zone
-from monitoring.articles.translation.codes import readable
+from monitoring.articles.translation.inline_codes import readable
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.durations import duration_in_words
 
@@ -33,7 +33,7 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def write_moment(moment: datetime | None) -> Markup | str:
-    """Write a moment in the reader's zone, as a `<time>` that tells it in UTC too; "never" for None."""
+    """Write a moment in the reader's zone, as a `<time>` with its UTC; "never" for None."""
     if moment is None:
         return "never"
     return _write_time(moment, text=_in_words(moment))
@@ -60,12 +60,12 @@ def write_utc_day(moment: datetime) -> str:
 
 
 def write_ago(moment: datetime | None) -> Markup | str:
-    """Write how long ago a moment was, as a `<time>` that tells the moment too; "never" for None."""
-    return _write_time(moment, text=say_age(moment), markup=_AGO) if moment else "never"
+    """Write how long ago a moment was, as a `<time>` with the moment; "never" for None."""
+    return _write_time(moment, text=write_age(moment), markup=_AGO) if moment else "never"
 
 
-def say_age(moment: datetime | None) -> str:
-    """Say how long ago a moment was, in whole minutes or more: `5 minutes ago`; "never" for None."""
+def write_age(moment: datetime | None) -> str:
+    """Write how long ago a moment was, in whole minutes or more: `5 minutes ago`; "never" for None."""
     if moment is None:
         return "never"
     passed = datetime.now(UTC) - moment
@@ -80,7 +80,7 @@ def write_days_left(moment: datetime) -> Markup:
 
 
 def write_until(moment: datetime) -> Markup:
-    """Write how long it is until a moment, as a `<time>` that tells the moment too: `in 12 s`, or `soon`."""
+    """Write how long it is until a moment, as a `<time>` with the moment: `in 12 s`, or `soon`."""
     seconds = (moment - datetime.now(UTC)).total_seconds()
     text = f"in {write_duration(seconds)}" if seconds >= 1 else "soon"
     return _write_time(moment, text=text, markup=_UNTIL)
@@ -107,7 +107,7 @@ def write_duration(seconds: float) -> str:
 
 
 def write_milliseconds(milliseconds: int | None) -> Markup | str:
-    """Write a response time as people say it: `87 ms`, `1.2 s`, `1 min 5 s`; "none" for None."""
+    """Write a response time: `87 ms`, `1.2 s`, `1 min 5 s`; "none" for None."""
     if milliseconds is None:
         return _NONE
     if milliseconds < _MS_A_SECOND:
@@ -135,7 +135,7 @@ def isolate(text: str) -> str:
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
 
 
-def go_on_with(sentence: str) -> str:
+def continue_sentence(sentence: str) -> str:
     """Write a sentence after a colon: its first word loses its capital, unless it has another, as TLS has."""
     first, space, rest = sentence.partition(" ")
     return f"{first.lower() if first.istitle() else first}{space}{rest}"
@@ -146,7 +146,7 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def let_break(text: str) -> Markup:
+def add_break_points(text: str) -> Markup:
     """Let a long email or address break before its `@` and its dots, and not within a word.
 
     An IPv6 address breaks after its colons, a client_id after the letters that all of them begin with.
@@ -160,9 +160,9 @@ def write_count(number: int) -> str:
 
 
 FILTERS: dict[str, Callable[..., Markup | str]] = {
-    "age": say_age,
+    "age": write_age,
     "ago": write_ago,
-    "breakable": let_break,
+    "breakable": add_break_points,
     "capitalized": capitalize,
     "as_read": resolve_references,
     "clock": write_clock,

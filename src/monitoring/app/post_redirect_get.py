@@ -1,8 +1,8 @@
-"""A form that is wrong is answered by a redirect to a page that says so.
+"""Answers a wrong form with a redirect to the page that shows what is wrong (post, redirect, get).
 
 A browser that goes back can ask for a page again, but not for the answer to a form: without script it shows
-an error of its own (ERR_CACHE_MISS). The database keeps such pages for members. A stranger's browser keeps
-the page, in an encrypted cookie: nobody who is not signed in can fill the database.
+an error of its own (ERR_CACHE_MISS). For members, the database keeps the page. For strangers, who must not
+fill the database, their browser keeps it in an encrypted cookie.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt,
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.members.kept_answers import Answer, find_answer, keep_answer
 
-_ANSWER = "answer"  # of the part of an address that tells which answer is meant
+_ANSWER = "answer"  # the parameter that names the answer
 
 # Proxies take a few kilobytes of headers. A page that needs more is answered at once.
 _MAX_COOKIE_CHARACTERS = 2500
@@ -30,9 +30,9 @@ _MAX_COOKIE_CHARACTERS = 2500
 _STRANGERS_HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}
 
 
-async def lead_to(answer: Response, visit: Visit) -> Response:
-    """Keep the answer to a form and send the browser there, if it is one to come back to."""
-    place = visit.place_of_answer
+async def redirect_to_kept(answer: Response, visit: Visit) -> Response:
+    """Keep the answer to a form and redirect to it, if it is to be kept and can be."""
+    place = visit.kept_answer_path
     if place is None:
         return answer
     kept, cookie = Answer(answer.status_code, bytes(answer.body).decode()), ""
@@ -53,7 +53,7 @@ async def lead_to(answer: Response, visit: Visit) -> Response:
     return response
 
 
-async def come_back(visit: Visit) -> Response | None:
+async def find_kept(visit: Visit) -> Response | None:
     """Return the answer that the address names; None if it names none, or one that is no longer kept."""
     named = visit.query.get(_ANSWER)
     if named is None:

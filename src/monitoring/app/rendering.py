@@ -116,7 +116,7 @@ class RenderedPages:
         if task is None:
             task = self._tasks[key] = asyncio.ensure_future(render())
             asyncio.get_running_loop().call_later(kept_seconds, self._tasks.pop, key)
-        return await asyncio.shield(task)  # whoever began it may leave
+        return await asyncio.shield(task)  # the request that began it may be cancelled
 
 
 def _version_of(content: bytes) -> str:

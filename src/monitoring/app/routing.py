@@ -1,4 +1,4 @@
-"""Who may open a page: strangers, viewers, members or owners. It accepts only forms of our own pages."""
+"""Who may open a page: anyone, viewers, members or owners. Only forms of our own pages are accepted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from monitoring.app.post_redirect_get import come_back, lead_to
+from monitoring.app.post_redirect_get import find_kept, redirect_to_kept
 from monitoring.app.rendering import ROOT
 from monitoring.app.sentences import NOTICES, Declined
 from monitoring.app.visits import Visit
@@ -18,15 +18,15 @@ Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
 Guard: TypeAlias = Callable[[Visit], Response | None]
 
 
-def for_strangers(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
-    """Open a page to everybody."""
-    return _route(path, get, post, _let_in)
+def for_anyone(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
+    """Open a page to everybody, signed in or not."""
+    return _route(path, get, post, _allow)
 
 
-def for_holders(path: str, *, get: Handler, post: Handler) -> Route:
-    """Open a page to whoever has the signed link that its address holds, and to programs too.
+def for_link_holders(path: str, *, get: Handler, post: Handler) -> Route:
+    """Open a page to people and programs that have the signed link in its address.
 
-    The link is what nobody else knows, so that `post` needs no form of ours and must not read one.
+    Nobody else knows the link, so `post` needs no form of ours and must not read one.
     """
     handlers = {"GET": get, "HEAD": get, "POST": post}
 
@@ -36,19 +36,19 @@ def for_holders(path: str, *, get: Handler, post: Handler) -> Route:
     return Route(ROOT + path, serve, methods=["GET", "POST"])
 
 
-def for_everybody(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
-    """Open a page about a person's own account to whoever is signed in; others are asked to sign in first."""
-    return _route(path, get, post, _demand_session)
+def for_signed_in(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
+    """Open a page about a person's own account. Others are asked to sign in first."""
+    return _route(path, get, post, _require_session)
 
 
 def for_members(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
     """Open a page of the team. Viewers see it without its forms; a page that takes a form is not for them."""
-    return _route(path, get, post, _demand_member if post else _demand_viewer)
+    return _route(path, get, post, _require_member if post else _require_viewer)
 
 
 def for_owners(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
-    """Open a page to owners of the team; other members are told that it is for owners."""
-    return _route(path, get, post, _demand_owner)
+    """Open a page to owners of the team. Other members get a page that says so."""
+    return _route(path, get, post, _require_owner)
 
 
 def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -> Route:
@@ -58,7 +58,7 @@ def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -
         visit: Visit = request.scope["visit"]
         is_form = request.method == "POST"
         if is_form:
-            visit.demand_own_site()
+            visit.require_same_site()
             # Read before the session is looked up: it may end while somebody sends a form slowly.
             await visit.read_form()
         async with visit.take_turn():
@@ -67,19 +67,19 @@ def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -
             if turned_away := guard(visit):
                 return turned_away
             if is_form:
-                await visit.demand_own_form()
-                visit.keeps_answers = get is not None
-                return await lead_to(await handlers["POST"](visit), visit)
-            return await come_back(visit) or await handlers["GET"](visit)
+                await visit.require_csrf_token()
+                visit.may_keep_answer = get is not None
+                return await redirect_to_kept(await handlers["POST"](visit), visit)
+            return await find_kept(visit) or await handlers["GET"](visit)
 
     return Route(ROOT + path, serve, methods=list(handlers))
 
 
-def _let_in(_visit: Visit) -> None:
+def _allow(_visit: Visit) -> None:
     return None
 
 
-def _demand_session(visit: Visit) -> Response | None:
+def _require_session(visit: Visit) -> Response | None:
     if visit.session:
         return None
     if visit.request.method == "POST":
@@ -98,20 +98,20 @@ def _demand_session(visit: Visit) -> Response | None:
     return visit.redirect("/sign-in", next=visit.path)
 
 
-def _demand_viewer(visit: Visit) -> Response | None:
+def _require_viewer(visit: Visit) -> Response | None:
     visit.is_of_team = True
-    return _demand_session(visit)
+    return _require_session(visit)
 
 
-def _demand_member(visit: Visit) -> Response | None:
-    turned_away = _demand_viewer(visit)
+def _require_member(visit: Visit) -> Response | None:
+    turned_away = _require_viewer(visit)
     if not turned_away and visit.is_viewer:
         raise Declined("viewers_only_look")
     return turned_away
 
 
-def _demand_owner(visit: Visit) -> Response | None:
-    turned_away = _demand_viewer(visit)
+def _require_owner(visit: Visit) -> Response | None:
+    turned_away = _require_viewer(visit)
     if not turned_away and not visit.is_owner:
         raise Declined("owners_only")
     return turned_away

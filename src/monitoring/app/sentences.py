@@ -1,4 +1,4 @@
-"""What the app says beside the document and `members.refusals`: each sentence stands here, once."""
+"""The app's own sentences, beside those of the document and of `members.refusals`. Each stands here once."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ REFUSALS = {
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A page that only says something."""
+    """A page that is only a sentence."""
 
     status: int
     title: str

@@ -1,4 +1,4 @@
-"""One request of a person: who they are, what they sent, and how to answer."""
+"""One request of a person: who they are, what they sent, and the response."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
-from monitoring.contract.bodies import FORM, receive_body, shorten_header
+from monitoring.contract.bodies import FORM, shorten_header
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.problems import Problem
@@ -33,6 +33,7 @@ from monitoring.contract.urlencoding import parse_pairs
 from monitoring.members.models import Role, Session, User
 from monitoring.members.sessions import Standing, find_session
 from monitoring.settings import Settings
+from monitoring.web.bodies import receive_body
 
 Form = ImmutableMultiDict[str, str]
 
@@ -59,8 +60,8 @@ class Site(NamedTuple):
 class Visit:
     """One request. `session` is None for strangers, who have no `user`, `team` or `actor`.
 
-    `is_of_team` says that the page is about the team's things, and not about a person's own account.
-    `keeps_answers` says that an answer to the page's form may be kept; `place_of_answer`, where it belongs.
+    `is_of_team` is whether the page is about the team's things, and not about a person's own account.
+    `may_keep_answer` is whether an answer to the page's form may be kept, `kept_answer_path` where.
     """
 
     def __init__(self, request: Request, site: Site) -> None:
@@ -71,8 +72,8 @@ class Visit:
         self.zone = read_zone(request)
         self.session: Session | None = None
         self.is_of_team = False
-        self.keeps_answers = False
-        self.place_of_answer: str | None = None
+        self.may_keep_answer = False
+        self.kept_answer_path: str | None = None
         self._pages = site.pages
         self._query = QueryParams(
             [(_without_nul(name), _without_nul(text)) for name, text in request.query_params.multi_items()]
@@ -116,7 +117,7 @@ class Visit:
 
     @property
     def user(self) -> User:
-        """Who is signed in."""
+        """The person who is signed in."""
         assert self.session  # noqa: S101 - routes let only members here
         return self.session.user
 
@@ -168,7 +169,7 @@ class Visit:
 
     @property
     def address(self) -> str:
-        """The address the request comes from."""
+        """The IP address that the request comes from."""
         return client_address(self.request)
 
     @property
@@ -184,7 +185,7 @@ class Visit:
 
     @property
     def query(self) -> QueryParams:
-        """What stands behind the question mark. U+0000 is read as U+FFFD, as in forms and in JSON."""
+        """What stands behind the question device. U+0000 is read as U+FFFD, as in forms and in JSON."""
         return self._query
 
     def read_id(self, name: str) -> UUID:
@@ -219,44 +220,44 @@ class Visit:
         typed = [(name, text) for name, text in self._form.multi_items() if name != "csrf_token"]
         return urlencode([(name, text) for name, text in typed if "password" not in name])
 
-    def find_form_id(self) -> str | None:
+    def find_form_id(self) -> UUID | None:
         """Return the id in the address of a page with a form that makes something; None if it is none.
 
         It stands in the address so that whoever comes back finds the form that was sent, and not a fresh one
         that would make a second thing.
         """
         try:
-            return str(read_form_id(self.query.get("form", "")))
+            return read_form_id(self.query.get("form", ""))
         except Problem:
             return None
 
-    def demand_own_site(self) -> None:
+    def require_same_site(self) -> None:
         """Refuse a form that the browser says another site's page sent (cross-site request forgery)."""
         if self.request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise Declined("form_out_of_date")
 
-    async def demand_own_form(self) -> None:
+    async def require_csrf_token(self) -> None:
         """Refuse a form that no page of ours gave this browser."""
         form = await self.read_form()
         if not cookies.is_csrf_token(form.get("csrf_token", ""), self._token):
             raise Declined("form_out_of_date")
 
     def render(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
-        """Answer with a page. Its template gets the visit, and the notice of the redirect that led here.
+        """Render a page. Its template gets the visit, and the notice of the redirect that led here.
 
-        What says that a form is wrong is kept for the browser's Back, and so is what says `is_kept=True`.
+        A page about a wrong form is kept for the browser's Back, and so is one with `is_kept=True`.
         """
         # A browser cannot come back to the answer of a form, but to a page.
-        place = context.pop("place", None) or (self._pages.locate(self.path) if self._is_form else None)
+        place = context.pop("place", None) or (self._pages.locate(self.path) if self.is_form else None)
         is_kept = context.pop("is_kept", status >= HTTPStatus.BAD_REQUEST)
-        self.place_of_answer = place if is_kept and self.keeps_answers else None
+        self.kept_answer_path = place if is_kept and self.may_keep_answer else None
         # A page that is followed in another tab would take the notice away from the page it is for.
         notice = None if self.is_followed else cookies.read_notice(self.request, self.settings, self.path)
         given = {
             # What a script follows is sent to others too. It puts the person's own token in.
             "csrf_token": "" if self.is_followed else cookies.csrf_token_of(self._token),
             "notice": NOTICES.get(notice) if notice else None,
-            "place": None if self.place_of_answer else place,
+            "place": None if self.kept_answer_path else place,
             "visit": self,
         }
         response = self._with_cookie(self._pages.render(template, status, given | context))
@@ -265,7 +266,7 @@ class Visit:
         return response
 
     def render_error(self, sentence: Sentence, retry_after_seconds: str | None) -> Response:
-        """Answer with a page that only says something, and leads back.
+        """Render a page with a sentence and a way back.
 
         No cookie comes with it: browsers send none with another site's form, and a new one would then replace
         the session's.
@@ -286,18 +287,19 @@ class Visit:
         """Return the address of the app's page that led here; None if no other page did."""
         came_from = urlsplit(self.request.headers.get("referer", ""))
         is_ours = came_from.path.startswith(self._pages.locate("/"))
-        is_elsewhere = self._is_form or came_from.path != self._pages.locate(self.path)
+        is_elsewhere = self.is_form or came_from.path != self._pages.locate(self.path)
         if not is_ours or not is_elsewhere:
             return None
         return f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
 
     @property
     def _is_surely_ours(self) -> bool:
-        """Whether the browser says that a page of ours sent this. Old browsers say nothing."""
+        """Whether the browser confirms that a page of ours sent this. Old browsers do not."""
         return self.request.headers.get("sec-fetch-site") == "same-origin"
 
     @property
-    def _is_form(self) -> bool:
+    def is_form(self) -> bool:
+        """Whether a form was sent."""
         return self.request.method == "POST"
 
     def locate(self, path: str, **query: str | int | None) -> str:
@@ -305,7 +307,7 @@ class Visit:
         return self._pages.locate(path, **query)
 
     def redirect(self, path: str, notice: str | None = None, **query: str | int | None) -> Response:
-        """Redirect to another page; `notice="monitor_paused"` lets it say once what was done.
+        """Redirect to another page; `notice="monitor_paused"` lets it show once what was done.
 
         A stranger gets no cookie here. Browsers send no cookie with another site's form, and a new one would
         then replace the session's.
@@ -316,7 +318,7 @@ class Visit:
         return self._with_cookie(response) if self._is_session_changed else response
 
     def begin_session(self, token: str, email: str) -> None:
-        """Give the browser a session's token, and mark it as one that this email was signed in with.
+        """Give the browser a session's token, and device it as one that this email was signed in with.
 
         The token replaces the old one, which others may know.
         """
@@ -330,7 +332,7 @@ class Visit:
 
     @property
     def last_email(self) -> str:
-        """Who signed in in this browser and has not signed out since; empty if nobody did."""
+        """The email of whoever signed in with this browser and has not signed out since; empty if nobody."""
         return cookies.read_email(self.request, self.settings)
 
     def _replace_token(self, token: str) -> None:
@@ -340,9 +342,9 @@ class Visit:
         if self._is_token_new:
             cookies.set_token(response, self._token, self.settings)
         if email := self._known_email:
-            # A mark that it has already stays, and so does what was counted under it.
-            mark = cookies.read_mark(self.request, self.settings, email) or cookies.make_token()
-            cookies.set_mark(response, mark, self.settings, email)
+            # A device that it has already stays, and so does what was counted under it.
+            device = cookies.read_device(self.request, self.settings, email) or cookies.make_token()
+            cookies.set_device(response, device, self.settings, email)
             cookies.set_email(response, email, self.settings)
         elif self._is_session_changed:
             cookies.drop_email(response, self.settings)

@@ -1,4 +1,4 @@
-"""The time zone in which a page writes times: the reader's, which the script tells in a cookie, or UTC."""
+"""The time zone of the times on a page: the reader's, which the script puts into a cookie, or UTC."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _current: ContextVar[ZoneInfo] = ContextVar("zone", default=UTC_ZONE)
 
 
 def read_zone(request: Request) -> ZoneInfo:
-    """Return the zone that a browser told; UTC if it told none, or one that nobody knows."""
+    """Return the zone of a browser's cookie; UTC without one, or for an unknown zone."""
     name = request.cookies.get(COOKIE, "")
     if not name or len(name) > MAX_NAME_CHARACTERS:
         return UTC_ZONE

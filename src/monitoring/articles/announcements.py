@@ -1,6 +1,6 @@
-"""Tells the webhooks of teams that may read articles what became of one, within the caller's transaction.
+"""Queues notifications about articles for teams that may read them, within the caller's transaction.
 
-The sweep sends what is queued here.
+The sweep sends them.
 """
 
 from __future__ import annotations

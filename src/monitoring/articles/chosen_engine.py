@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from monitoring.articles.translation.engines import Engine
-from monitoring.articles.translation.engines.pacing import Pace, Window
+from monitoring.articles.translation.engines.protocol import Engine
+from monitoring.articles.translation.engines.throttle import SlidingWindow, Throttle
 from monitoring.articles.translation.terms import NO_TERMS, Terms, read_terms
 from monitoring.settings import Settings, SettingsError
 
@@ -29,7 +29,7 @@ def read_chosen_terms(settings: Settings) -> Terms:
 
 
 def make_engine(settings: Settings, terms: Terms | None = None) -> Engine | None:
-    """Make the engine that the settings name, if any. Raises `SettingsError`, which says what is missing.
+    """Make the engine that the settings name, if any. Raises `SettingsError`, which names what is missing.
 
     The file of terms is read unless `terms` are given.
     """
@@ -72,7 +72,7 @@ def _make_unchecked(settings: Settings, terms: Terms) -> Engine | None:
                 glossaries=settings.deepl_glossaries,
                 terms=terms,
                 timeout_seconds=timeout_seconds,
-                pace=_pace(settings),
+                throttle=_throttle(settings),
             )
         case "libretranslate":
             from monitoring.articles.translation.engines.libretranslate import LibreTranslate  # noqa: PLC0415
@@ -81,7 +81,7 @@ def _make_unchecked(settings: Settings, terms: Terms) -> Engine | None:
                 settings.translator_url or "",
                 api_key=api_key,
                 timeout_seconds=timeout_seconds,
-                pace=_pace(settings),
+                throttle=_throttle(settings),
             )
         case "openai":
             from monitoring.articles.translation.engines.openai_compatible import (  # noqa: PLC0415
@@ -95,12 +95,14 @@ def _make_unchecked(settings: Settings, terms: Terms) -> Engine | None:
                 instructions=settings.openai_instructions,
                 terms=terms,
                 timeout_seconds=timeout_seconds,
-                pace=_pace(settings),
+                throttle=_throttle(settings),
             )
         case other:
             assert_never(other)
 
 
-def _pace(settings: Settings) -> Pace:
+def _throttle(settings: Settings) -> Throttle:
     rate = settings.translator_rate
-    return Pace(settings.translator_concurrency, Window(rate.limit, rate.window_seconds) if rate else None)
+    return Throttle(
+        settings.translator_concurrency, SlidingWindow(rate.limit, rate.window_seconds) if rate else None
+    )

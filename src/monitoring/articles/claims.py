@@ -17,7 +17,7 @@ from tortoise.queryset import QuerySet
 
 from monitoring.articles.announcements import announce_translation
 from monitoring.articles.history import note_translation
-from monitoring.articles.models import OPEN_STATUSES, Article, Happening, Translation, TranslationStatus
+from monitoring.articles.models import OPEN_STATUSES, Article, HistoryEvent, Translation, TranslationStatus
 from monitoring.articles.rules import LONGEST_PAUSE, MAX_WORKER_DEATHS, WORKER_STOPPED, give_up
 from monitoring.backends import leases
 from monitoring.backends.current import current_backends
@@ -100,7 +100,7 @@ async def _claim(article_id: UUID, claim_id: UUID) -> TranslationClaim | None:
                 row.reason = give_up(row.reason or WORKER_STOPPED, row.attempts)
             row.claim = None
             await row.save()
-            await note_translation(row, Happening.FAILED, reason=row.reason)
+            await note_translation(row, HistoryEvent.FAILED, reason=row.reason)
             await announce_translation(await Article.get(id=article_id), row.id)
             failed_locales.append(row.locale)
         if row:

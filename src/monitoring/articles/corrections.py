@@ -8,7 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from monitoring.articles.announcements import find_readers
-from monitoring.articles.memory import (
+from monitoring.articles.models import Article, Translation
+from monitoring.articles.queueing import NEVER, queue_again
+from monitoring.articles.refused_segments import find_refusals, forget_refusals
+from monitoring.articles.translation.article import SourceArticle, read_article
+from monitoring.articles.translation.inline_codes import accepted
+from monitoring.articles.translation.judgement import Fault
+from monitoring.articles.translation_memory import (
     PEOPLE,
     forget_corrections,
     note_uses,
@@ -16,12 +22,6 @@ from monitoring.articles.memory import (
     recall_segments,
     remember_segments,
 )
-from monitoring.articles.models import Article, Translation
-from monitoring.articles.queueing import NEVER, queue_again
-from monitoring.articles.refusals import find_refusals, forget_refusals
-from monitoring.articles.translation.article import SourceArticle, read_article
-from monitoring.articles.translation.codes import accepted
-from monitoring.articles.translation.judgement import Fault
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record

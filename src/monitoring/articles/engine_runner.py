@@ -16,7 +16,11 @@ from monitoring.articles.company import Company
 from monitoring.articles.fair_threads import FairThreads
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.articles.translation.article import SourceArticle, TranslatedArticle, read_article
-from monitoring.articles.translation.engines import Engine, PermanentEngineError, TransientEngineError
+from monitoring.articles.translation.engines.protocol import (
+    Engine,
+    PermanentEngineError,
+    TransientEngineError,
+)
 from monitoring.articles.translation.judgement import find_fault
 from monitoring.articles.translation.memory_budget import TooMuchMarkupError
 from monitoring.articles.translation.terms import Terms

@@ -1,4 +1,4 @@
-"""Threads for work of many owners, who take turns: nobody waits until all of another's work is done."""
+"""Threads for the work of many owners, who take turns: no owner waits until all of another's work is done."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 class FairThreads:
-    """A pool whose free thread takes the first work of the owner who was served longest ago."""
+    """A thread pool that serves its owners round-robin."""
 
     def __init__(self, count: int, name: str) -> None:
         self._threads = ThreadPoolExecutor(count, thread_name_prefix=name)

@@ -15,10 +15,10 @@ from monitoring.articles.corrections import (
     list_segments,
     take_back_correction,
 )
-from monitoring.articles.events import is_test_submission
 from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.publishers import read_submissions
-from monitoring.articles.reading import ArticleFilter, demand_reader
+from monitoring.articles.queries import ArticleFilter
+from monitoring.articles.reading import demand_reader
 from monitoring.articles.representations import (
     represent_accepted,
     represent_article,
@@ -28,6 +28,7 @@ from monitoring.articles.representations import (
     represent_segments,
     represent_translation,
 )
+from monitoring.articles.submissions import is_test_submission
 from monitoring.articles.tasks import ask_for_translation
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.auth.callers import Caller
@@ -41,7 +42,7 @@ from monitoring.web.cacheable import digest_of, is_known
 from monitoring.web.endpoint import checked_before_body
 from monitoring.web.replies import NOT_MODIFIED, Reply
 
-# Whoever keeps a translation asks each time whether it is still current, and no proxy keeps it for others.
+# Clients revalidate a cached translation each time, and shared caches do not store it.
 REVALIDATED = {"Cache-Control": "private, no-cache"}
 
 
@@ -86,7 +87,7 @@ async def list_articles(  # noqa: PLR0913 - one argument a parameter of the docu
     tag: str | None = None,
     updated_since: str | None = None,
 ) -> Reply:
-    """Answer a page of the articles."""
+    """Return a page of articles."""
     since = read_timestamp(updated_since) if updated_since else None
     wanted = ArticleFilter(status=status, locale=locale, tag=tag, updated_since=since)
     after_id = decode_cursor(cursor) if cursor else None
@@ -95,7 +96,7 @@ async def list_articles(  # noqa: PLR0913 - one argument a parameter of the docu
 
 @checked_before_body(demand_reader)
 async def get_article(article_id: str) -> Reply:
-    """Answer with an article and the state of its translations."""
+    """Return an article and the state of its translations."""
     log_article(UUID(article_id))
     article = await service.find_article(UUID(article_id))
     if article is None:
@@ -105,7 +106,7 @@ async def get_article(article_id: str) -> Reply:
 
 @checked_before_body(demand_reader)
 async def get_article_translation(article_id: str, locale: str, if_none_match: str | None = None) -> Reply:
-    """Answer what the blog storage has of an article in a locale, or 304 if the client has it already."""
+    """Return an article in a locale from the blog storage, or 304 if the client has it already."""
     log_article(UUID(article_id))
     article, page = await reading.read_translation(UUID(article_id), locale)
     body = orjson.dumps(represent_translation(article, locale, page))
@@ -119,7 +120,7 @@ async def get_article_translation(article_id: str, locale: str, if_none_match: s
 async def list_translation_segments(
     article_id: str, locale: str, *, limit: int, cursor: str | None = None
 ) -> Reply:
-    """Answer a page of an article's segments, from the start again if the cursor's segment is gone."""
+    """Return a page of an article's segments, from the start again if the cursor's segment is gone."""
     segments = await list_segments(await _find_translated(article_id, locale), locale)
     hashes = [segment.hash for segment in segments]
     last_hash = decode_cursor(cursor).hex if cursor else None

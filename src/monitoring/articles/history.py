@@ -1,33 +1,33 @@
-"""What became of an article: kept where neither its rows nor the audit log tell it."""
+"""The history of an article: events that neither its rows nor the audit log keep."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from uuid import UUID
 
-from monitoring.articles.models import Article, Happening, HistoryEntry, Translation
+from monitoring.articles.models import Article, HistoryEntry, HistoryEvent, Translation
 
 # So that an article that its publisher saves every minute has no endless history.
 KEPT_REVISIONS = 20
 
 
-async def note_revision(article: Article, happening: Happening, now: datetime) -> None:
-    """Note that a revision came, or that the article is public now, within the caller's transaction."""
+async def note_revision(article: Article, event: HistoryEvent, now: datetime) -> None:
+    """Record that a revision came, or that the article is public now, within the caller's transaction."""
     old = HistoryEntry.filter(article_id=article.id, revision__lte=article.revision - KEPT_REVISIONS)
     await old.delete()
     await HistoryEntry.create(
-        article_id=article.id, happened_at=now, event=happening.value, revision=article.revision
+        article_id=article.id, happened_at=now, event=event.value, revision=article.revision
     )
 
 
 async def note_translation(
-    row: Translation, happening: Happening, *, reason: str | None = None, now: datetime | None = None
+    row: Translation, event: HistoryEvent, *, reason: str | None = None, now: datetime | None = None
 ) -> None:
-    """Note that a translation is stored, or was given up, within the caller's transaction."""
+    """Record that a translation is stored, or was given up, within the caller's transaction."""
     await HistoryEntry.create(
         article_id=row.article_id,
         happened_at=now or datetime.now(UTC),
-        event=happening.value,
+        event=event.value,
         revision=row.revision,
         locale=row.locale,
         reason=reason,

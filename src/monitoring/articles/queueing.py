@@ -1,18 +1,31 @@
-"""Queues translations: their rows say so, and workers and sweeps find them there."""
+"""The queue of translations, which is their rows: puts translations into it, and measures how many wait."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from tortoise.expressions import Subquery
+from tortoise.functions import Count, Min
 from tortoise.queryset import QuerySet
 
-from monitoring.articles.intake import insert_translations
-from monitoring.articles.models import Article, Translation, TranslationStatus
+from monitoring.articles.intake import make_translations
+from monitoring.articles.models import OPEN_STATUSES, Article, Translation, TranslationStatus
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.errors import QueueUnavailable
+from monitoring.backends.inserts import insert_together
+from monitoring.metrics import (
+    OLDEST_UNTRANSLATED_SECONDS,
+    QUEUE_MESSAGES,
+    TRANSLATIONS,
+    forget,
+    record_age,
+)
+
+UNDONE_STATUSES = (*OPEN_STATUSES, TranslationStatus.FAILED)
 
 # As if the last message had been sent at the beginning of time: the next sweep finds the article.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -29,7 +42,7 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
     missing = [locale for locale in locales if locale not in known]
     if missing:
         connection = current_backends().database.context.db()
-        await insert_translations(connection, [article.id], missing, revision=article.revision, due_at=now)
+        await insert_together(connection, *make_translations(article, missing, now))
     count_behind = await rows.exclude(revision=article.revision).update(
         revision=article.revision,
         status=TranslationStatus.QUEUED,
@@ -69,3 +82,29 @@ async def queue_again(rows: QuerySet[Translation]) -> int:
         due_at=current_backends().clock.now(),
         claim=None,
     )
+
+
+async def measure_translations() -> None:
+    """Count translations that wait in the configured locales, and messages. Raises `DatabaseUnavailable`."""
+    backends = current_backends()
+    locales = backends.settings.locales
+    rows = {(row["locale"], row["status"]): row for row in await _count_undone(locales)}
+    now = backends.clock.now()
+    for locale in locales:
+        for status in UNDONE_STATUSES:
+            count = rows.get((locale, status), {}).get("count", 0)
+            TRANSLATIONS.labels(locale, status).set(count)
+        since = [rows[locale, status]["since"] for status in OPEN_STATUSES if (locale, status) in rows]
+        record_age(OLDEST_UNTRANSLATED_SECONDS.labels(locale), min(since, default=None), now)
+    try:
+        for queue_name, depth in (await backends.queue.depths()).items():
+            QUEUE_MESSAGES.labels(queue_name).set(depth)
+    except QueueUnavailable:
+        forget(QUEUE_MESSAGES)
+
+
+async def _count_undone(locales: Sequence[str]) -> list[dict[str, Any]]:
+    """Count by locale and status. `since` is when the oldest revision among them arrived."""
+    undone = Translation.filter(status__in=UNDONE_STATUSES, locale__in=locales)
+    counted = undone.annotate(count=Count("id"), since=Min("article__updated_at"))
+    return await counted.group_by("locale", "status").values("locale", "status", "count", "since")

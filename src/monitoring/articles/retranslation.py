@@ -10,13 +10,13 @@ from uuid import UUID
 
 from tortoise.queryset import QuerySet
 
-from monitoring.articles.memory import forget_article, recall_corrections, recall_segments
 from monitoring.articles.models import OPEN_STATUSES, Article, Translation, TranslationStatus
 from monitoring.articles.queueing import NEVER, queue_again
 from monitoring.articles.service import ARTICLES_A_PAGE
 from monitoring.articles.translation.article import read_article
-from monitoring.articles.translation.engines import Engine
 from monitoring.articles.translation.engines.metered import Cost
+from monitoring.articles.translation.engines.protocol import Engine
+from monitoring.articles.translation_memory import forget_article, recall_corrections, recall_segments
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 
@@ -24,8 +24,8 @@ FINISHED = (TranslationStatus.TRANSLATED, TranslationStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """Which finished translations: all of them, or those of an article, of a locale, or of an engine.
+class TranslationFilter:
+    """Selects finished translations: all of them, or those of an article, of a locale, or of an engine.
 
     `engine` is the beginning of an engine's name, such as `deepl`. Translations of 0.1.0 do not tell theirs.
     With `includes_waiting`, those that are not finished are meant too.
@@ -46,32 +46,32 @@ class Choice:
         return rows.filter(engine__startswith=self.engine) if self.engine else rows
 
 
-async def retranslate(choice: Choice, *, forgets_memory: bool) -> int:
+async def retranslate(chosen: TranslationFilter, *, forgets_memory: bool) -> int:
     """Queue translations again with a full number of attempts. Returns how many.
 
     Pages stay on the site until new ones replace them. With `forgets_memory`, the engine is asked for every
     sentence again, but for those that people have corrected; else only for what is not in the memory.
     """
     count = 0
-    async for article_id in _find_articles(choice):
+    async for article_id in _find_articles(chosen):
         async with transaction():
             await Article.select_for_update().get(id=article_id)
             if forgets_memory:
-                await forget_article(article_id, choice.locale)
-            count += await queue_again(choice.rows().filter(article_id=article_id))
+                await forget_article(article_id, chosen.locale)
+            count += await queue_again(chosen.rows().filter(article_id=article_id))
             await Article.filter(id=article_id).update(nudged_at=NEVER)
     return count
 
 
-async def estimate(choice: Choice, engine: Engine, *, forgets_memory: bool) -> dict[str, Cost]:
-    """Tell by locale what this engine would be asked, without asking it. What waits is asked anyway."""
-    choice = replace(choice, includes_waiting=True)
+async def estimate(chosen: TranslationFilter, engine: Engine, *, forgets_memory: bool) -> dict[str, Cost]:
+    """Estimate the cost of this engine by locale, without asking it. Waiting translations are included."""
+    chosen = replace(chosen, includes_waiting=True)
     costs: dict[str, Cost] = defaultdict(Cost)
     brand_names = current_backends().settings.brand_names
-    async for article_id in _find_articles(choice):
+    async for article_id in _find_articles(chosen):
         article = await Article.get(id=article_id)
         source = await asyncio.to_thread(read_article, article.payload, brand_names)
-        for row in await choice.rows().filter(article_id=article_id):
+        for row in await chosen.rows().filter(article_id=article_id):
             segment_hashes = list(source.hashes.values())
             known = await recall_corrections(row.locale, segment_hashes)
             if not forgets_memory:
@@ -80,10 +80,10 @@ async def estimate(choice: Choice, engine: Engine, *, forgets_memory: bool) -> d
     return dict(costs)
 
 
-async def _find_articles(choice: Choice) -> AsyncIterator[UUID]:
+async def _find_articles(chosen: TranslationFilter) -> AsyncIterator[UUID]:
     last_id = UUID(int=0)
     while True:
-        rows = choice.rows().filter(article_id__gt=last_id).order_by("article_id").limit(ARTICLES_A_PAGE)
+        rows = chosen.rows().filter(article_id__gt=last_id).order_by("article_id").limit(ARTICLES_A_PAGE)
         found = await rows.only("article_id")
         if not found:
             return

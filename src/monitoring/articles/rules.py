@@ -8,7 +8,8 @@ from typing import Protocol
 
 from monitoring.articles.models import PublicationStatus
 
-# Where a submission may tell its time, the best first: when it was sent, else when the article was published.
+# The fields that may have a submission's time, the best first: when it was sent, else when the article was
+# published.
 # Times of different fields are never compared.
 SENT_FIELD = "timestamp"
 SOURCE_TIME_FIELDS = (SENT_FIELD, "published_at", "article.published_at")
@@ -23,7 +24,7 @@ LONGEST_PAUSE = max(BUDGET_INTERVAL, timedelta(seconds=max(MAX_RETRY_SECONDS, MA
 
 MAX_REASON_CHARACTERS = 500
 
-# A worker that dies may do so of what it translates. The first time, that may be any of several articles.
+# A translation may kill its worker. After the first death, it may have been any of several articles.
 MAX_WORKER_DEATHS = 3
 
 WORKER_STOPPED = "A worker stopped while translating this"
@@ -97,7 +98,7 @@ def _changes_nothing(submission: Revision, kept: KeptRevision) -> bool:
 
 
 def _is_stale(submission: Revision, kept: KeptRevision) -> bool:
-    """Say whether the submission was made before what is kept.
+    """Return whether the submission was made before the stored revision.
 
     A publisher repeats what got no answer. So what publishes an article again must have been sent later than
     what took it back. What an operator unpublished counts as sent at that moment, which holds off only
@@ -120,7 +121,7 @@ def _is_unpublished_by_an_operator(kept: KeptRevision) -> bool:
 
 
 def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, str] | tuple[None, None]:
-    """Return the latest time of the best field that any submission has told so far, and that field.
+    """Return the latest time of the best field that any submission has had so far, and that field.
 
     A duplicate may move the time forward. A submission without a time, or with a lesser field's, changes
     nothing.
@@ -133,7 +134,7 @@ def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, 
 
 
 def retry_delay_seconds(attempts: int, chance: float, asked_seconds: float = 0) -> float:
-    """Say how long to wait after the given number of attempts; `chance` is in 0..1.
+    """Return how long to wait after the given number of attempts; `chance` is in 0..1.
 
     Exponential with full jitter, from 5 seconds to 15 minutes: eight attempts take half an hour on average.
     The wait is at least what the engine has asked for, up to an hour.

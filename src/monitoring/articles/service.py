@@ -20,11 +20,10 @@ from monitoring.articles.history import note_revision
 from monitoring.articles.intake import (
     choose_folder,
     find_taken_folders,
-    insert_articles,
+    insert_article,
     make_article,
-    take_in_by_the_round,
 )
-from monitoring.articles.models import Article, Happening, PublicationStatus, Translation
+from monitoring.articles.models import Article, HistoryEvent, PublicationStatus, Translation
 from monitoring.articles.queueing import queue_translations
 from monitoring.articles.rules import (
     KINDS,
@@ -68,12 +67,12 @@ log = logging.getLogger(__name__)
 
 
 class NothingToPublish(Exception):  # noqa: N818 - what the publisher sent
-    """Neither a submission nor what is kept of its article has a title or text."""
+    """Neither the submission nor the stored article has a title or text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """An article after a submission, and what the submission meant for it."""
+    """An article after a submission, and the effect that the submission had."""
 
     article: Article
     kind: SubmissionKind
@@ -91,10 +90,6 @@ async def receive_submission(payload: dict[str, Any]) -> Receipt:
     has changed no row.
     """
     submission = read_submission(payload, datetime.now(UTC))
-    is_published = submission.status is PublicationStatus.PUBLISHED
-    if is_published and submission.has_words() and (article := await take_in_by_the_round(submission)):
-        log_article(article.id)
-        return Receipt(article, SubmissionKind.NEW_REVISION)
     receipt = await _receive_insistently(submission)
     if receipt.article.remove_at:
         await try_to_remove_files(receipt.article.id)
@@ -106,16 +101,16 @@ async def _receive_insistently(submission: Submission) -> Receipt:
     # finds its row. When two transactions lock each other out, the one that was undone waits for the other.
     for _ in range(MAX_CONFLICTS):
         with suppress(IntegrityError, TransactionConflict):
-            return await _receive_alone(submission)
+            return await _receive(submission)
         await asyncio.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - jitter is no secret
-    return await _receive_alone(submission)
+    return await _receive(submission)
 
 
-async def _receive_alone(submission: Submission) -> Receipt:
+async def _receive(submission: Submission) -> Receipt:
     now = current_backends().clock.now()
     is_published = submission.status is PublicationStatus.PUBLISHED
     async with page_transaction() if is_published else transaction() as connection:
-        taken_folders = await find_taken_folders(connection, [submission])
+        taken_folders = await find_taken_folders(submission)
         if submission.identity in taken_folders:
             take = _publish_again if is_published else _withdraw
             receipt = await take(submission, taken_folders.values(), now)
@@ -153,7 +148,7 @@ async def _take_in(connection: BaseDBAsyncClient, article: Article) -> Receipt:
         await insert_together(connection, article)
         return Receipt(article, KINDS[PublicationStatus(article.status)])
     versions = await find_versions(article.slug, SOURCE_LOCALE)
-    await insert_articles(connection, [article])
+    await insert_article(connection, article)
     await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
     return Receipt(article, SubmissionKind.NEW_REVISION)
 
@@ -197,7 +192,7 @@ async def _withdraw(submission: Submission, _: Collection[str], now: datetime) -
 
 
 async def _find_kept(submission: Submission) -> tuple[Article, Submission, SubmissionKind]:
-    """Lock the submission's article, complete the submission, and say what it means."""
+    """Lock the submission's article, complete the submission, and return both with its kind."""
     article = await Article.select_for_update().get(identity=submission.identity)
     log_article(article.id)
     submission = submission.completed_by(article.payload)
@@ -216,9 +211,9 @@ async def _revise(article: Article, submission: Submission, now: datetime) -> No
         article.revision += 1
         article.title = submission.payload["article"].get("title")
         article.content_hash = submission.content_hash
-        await note_revision(article, Happening.REVISED, now)
+        await note_revision(article, HistoryEvent.REVISED, now)
     if is_published_again:
-        await note_revision(article, Happening.PUBLISHED, now)
+        await note_revision(article, HistoryEvent.PUBLISHED, now)
 
 
 async def find_article(article_id: UUID) -> Article | None:

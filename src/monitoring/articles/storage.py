@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
-from uuid import UUID
 
 import orjson
 from tortoise.backends.base.client import BaseDBAsyncClient
@@ -42,27 +41,10 @@ class Translated(TypedDict, total=False):
     translated_at: datetime
 
 
-def turn_seconds() -> float:
-    """Return how long it is worth waiting for a turn. Raises `StorageUnavailable`."""
-    return _configured_storage().turn_seconds
-
-
-def refuse_for_lack_of_turns(error: TimeoutError) -> StorageUnavailable:
-    """Make the error for a delivery that had no turn in time."""
-    return _configured_storage().refuse_for_lack_of_turns(error)
-
-
 @asynccontextmanager
 async def page_transaction() -> AsyncIterator[BaseDBAsyncClient]:
     """Wait for a turn, then begin a transaction that will store pages. Raises `StorageUnavailable`."""
     async with _configured_storage().turn(), transaction() as connection:
-        yield connection
-
-
-@asynccontextmanager
-async def round_transaction() -> AsyncIterator[BaseDBAsyncClient]:
-    """Do the same for a transaction that will store pages of many articles. Raises `StorageUnavailable`."""
-    async with _configured_storage().turn_for_many(), transaction() as connection:
         yield connection
 
 
@@ -111,18 +93,6 @@ async def put_page(
     storage = _configured_storage()
     for path in _paths(article.slug, locale):
         await storage.put(path, _write_page(path, page), replacing[path])
-
-
-async def put_originals(articles: Sequence[Article]) -> dict[UUID, StorageUnavailable]:
-    """Store the English pages of new articles together. Returns why some were not stored, by article."""
-    refused: dict[UUID, StorageUnavailable] = {}
-    pages = {article.id: _describe_page(article, SOURCE_LOCALE, article.payload) for article in articles}
-    for paths in zip(*(_paths(article.slug, SOURCE_LOCALE) for article in articles), strict=True):
-        owners = dict(zip(paths, pages, strict=True))
-        contents = {path: _write_page(path, pages[id_]) for path, id_ in owners.items() if id_ not in refused}
-        not_stored = await _configured_storage().put_new(contents)
-        refused |= {owners[path]: error for path, error in not_stored.items()}
-    return refused
 
 
 async def remove_pages(article: Article) -> None:
@@ -196,7 +166,7 @@ def _chosen_export() -> Export | None:
 
 
 def _is_page(path: str) -> bool:
-    """Say whether today's layout or another gives a file its name."""
+    """Return whether a file is named as a page, in the current layout or another."""
     layouts = (_JSON_PAGE, *(export.files for export in EXPORTS.values()))
     return any(files.fullmatch(_name_of(path)) for files in layouts)
 

@@ -1,4 +1,4 @@
-"""Reads a submission: which article it is, which content, and from when. Pure."""
+"""Reads a submission: what it asks for, which article it is, which content, and from when. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 
 import orjson
 
-from monitoring.articles.events import read_status
 from monitoring.articles.models import PublicationStatus
 from monitoring.articles.rules import SOURCE_TIME_FIELDS
 
@@ -39,23 +38,37 @@ _EPOCH_SECONDS = re.compile(r"\d{10}(\.\d{1,9})?")
 _EPOCH_MILLISECONDS = re.compile(r"\d{13}")
 
 
+# The words of the document's pattern for `event` and `status`, without their endings. A word that is the end
+# of another one comes after it.
+TEST_WORDS = ("test", "ping")
+PUBLISHING_WORDS = {
+    **dict.fromkeys(("delete", "deletion", "remove"), PublicationStatus.DELETED),
+    **dict.fromkeys(("unpublish", "unlist", "archive", "private", "hidden"), PublicationStatus.UNPUBLISHED),
+    **dict.fromkeys(("draft", "pending", "schedule", "future"), PublicationStatus.UNPUBLISHED),
+    **dict.fromkeys(("publish", "live", "restore"), PublicationStatus.PUBLISHED),
+    **dict.fromkeys(("create", "new", "add", "update", "edit", "change"), PublicationStatus.PUBLISHED),
+    **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores a draft
+}
+
+_PUBLISHING_WORD = re.compile("|".join((*TEST_WORDS, *PUBLISHING_WORDS)))
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A publisher's payload and what it says.
+    """A publisher's payload, and what was read from it.
 
-    `source_time` and `source_time_field` are None if no field tells a time that we can read.
+    `source_time` and `source_time_field` are None if no field has a time that we can read.
     """
 
     payload: dict[str, Any]
     status: PublicationStatus
     identity: str
     content_hash: str
-    size_bytes: int
     source_time: datetime | None
     source_time_field: str | None
 
     def completed_by(self, kept: Mapping[str, Any]) -> Submission:
-        """Return the submission with what it does not name taken from the payload that is kept.
+        """Return the submission, with what it leaves out taken from the stored payload.
 
         Only a submission without text is completed: others say all there is. A null and an empty text name
         nothing.
@@ -65,11 +78,10 @@ class Submission:
         told = _without_empty(self.payload)
         payload = _without_submission_fields(kept) | told
         payload["article"] = _without_status(kept["article"]) | told.get("article", {})
-        content_hash, size_bytes = _measure_content(payload)
-        return replace(self, payload=payload, content_hash=content_hash, size_bytes=size_bytes)
+        return replace(self, payload=payload, content_hash=_hash_content(payload))
 
     def has_words(self) -> bool:
-        """Say whether there is a title or text, without which the page would be empty."""
+        """Return whether there is a title or text, without which the page would be empty."""
         return self._has("title", *TEXT_FIELDS)
 
     def _has(self, *fields: str) -> bool:
@@ -93,17 +105,39 @@ def read_submission(payload: dict[str, Any], received_at: datetime) -> Submissio
     A source time in the future counts as now, so that a wrong clock does not make all later submissions
     stale.
     """
-    content_hash, size_bytes = _measure_content(payload)
     source_time, source_time_field = find_source_time(payload)
     return Submission(
         payload=payload,
         status=read_status(payload),
         identity=identify_article(payload),
-        content_hash=content_hash,
-        size_bytes=size_bytes,
+        content_hash=_hash_content(payload),
         source_time=source_time and min(source_time, received_at),
         source_time_field=source_time_field,
     )
+
+
+def is_test_submission(payload: Mapping[str, Any]) -> bool:
+    """Return whether this is a test ping, which providers send when somebody presses their "Test" button."""
+    return any(word in TEST_WORDS for word in _publishing_words(payload))
+
+
+def read_status(payload: Mapping[str, Any]) -> PublicationStatus:
+    """Return the status that the article is to have. Without a word for it, the article is published.
+
+    If words contradict each other, the one that takes most away counts: an article that its publisher has
+    taken back must not stay published.
+    """
+    asked = {PUBLISHING_WORDS[word] for word in _publishing_words(payload) if word in PUBLISHING_WORDS}
+    for status in (PublicationStatus.DELETED, PublicationStatus.UNPUBLISHED):
+        if status in asked:
+            return status
+    return PublicationStatus.PUBLISHED
+
+
+def _publishing_words(payload: Mapping[str, Any]) -> Iterator[str]:
+    article = payload.get("article") or {}  # a test needs none
+    for text in (payload.get("event"), payload.get("status"), article.get("status")):
+        yield from _PUBLISHING_WORD.findall((text or "").lower())
 
 
 def _is_empty(value: object) -> bool:
@@ -118,11 +152,9 @@ def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value != {} and not _is_empty(value)}
 
 
-def _measure_content(payload: Mapping[str, Any]) -> tuple[str, int]:
-    """Return the hash (SHA-256) and the bytes of what a payload says about its article."""
-    content = _without_submission_fields(payload) | {"article": _without_status(payload["article"])}
-    written = _write_canonically(content)
-    return hashlib.sha256(written).hexdigest(), len(written)
+def _hash_content(payload: Mapping[str, Any]) -> str:
+    """Return the hash (SHA-256) of a payload's content."""
+    return hash_json(_without_submission_fields(payload) | {"article": _without_status(payload["article"])})
 
 
 def _without_status(article: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,11 +197,7 @@ def _write_name(value: str | float | None) -> str:
 
 def hash_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
     """Hash a JSON value (SHA-256). The order of keys and blanks do not count."""
-    return hashlib.sha256(_write_canonically(value)).hexdigest()
-
-
-def _write_canonically(value: Any) -> bytes:  # noqa: ANN401 - as above
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def read_tags(payload: Mapping[str, Any]) -> list[str]:
@@ -179,7 +207,7 @@ def read_tags(payload: Mapping[str, Any]) -> list[str]:
 
 
 def find_source_time(payload: Mapping[str, Any]) -> tuple[datetime, str] | tuple[None, None]:
-    """Find the first of `SOURCE_TIME_FIELDS` that tells a readable time. Returns the time and the field."""
+    """Find the first of `SOURCE_TIME_FIELDS` that has a readable time. Returns the time and the field."""
     article = payload["article"]
     texts = (payload.get("timestamp"), payload.get("published_at"), article.get("published_at"))
     for field, text in zip(SOURCE_TIME_FIELDS, texts, strict=True):

@@ -1,4 +1,4 @@
-"""Finds translations that no message asks for: after lost messages and dead workers, and for new locales."""
+"""Finds translations without a message: after lost messages and dead workers, and for new locales."""
 
 from __future__ import annotations
 

@@ -13,9 +13,8 @@ from monitoring.articles.announcements import announce_translation
 from monitoring.articles.claims import TranslationClaim, lease
 from monitoring.articles.engine_runner import EngineRunner
 from monitoring.articles.history import note_translation
-from monitoring.articles.memory import note_uses, recall_corrections, recall_segments, remember_segments
-from monitoring.articles.models import Article, Happening, TranslationStatus
-from monitoring.articles.refusals import store_refusals
+from monitoring.articles.models import Article, HistoryEvent, TranslationStatus
+from monitoring.articles.refused_segments import store_refusals
 from monitoring.articles.rules import (
     BUDGET_INTERVAL,
     STORAGE_AWAY,
@@ -26,10 +25,16 @@ from monitoring.articles.rules import (
 )
 from monitoring.articles.storage import find_versions, page_transaction, put_page
 from monitoring.articles.translation.article import SourceArticle, TranslatedArticle
-from monitoring.articles.translation.engines import (
+from monitoring.articles.translation.engines.protocol import (
     EngineError,
     PermanentEngineError,
     TransientEngineError,
+)
+from monitoring.articles.translation_memory import (
+    note_uses,
+    recall_corrections,
+    recall_segments,
+    remember_segments,
 )
 from monitoring.articles.usage import BudgetUsedUp
 from monitoring.backends.current import current_backends
@@ -63,7 +68,7 @@ class SharedReading:
         self._source: SourceArticle | None = None
 
     async def read(self, article: Article) -> SourceArticle:
-        """Read the article's revision, and note which segments it has."""
+        """Read the article's revision, and store which segments it has."""
         if self._source is None or self._revision != article.revision:
             self._source = None  # two at once would take the memory of both
             self._source = await self._read(article)
@@ -79,7 +84,7 @@ class SharedReading:
 async def attempt_translation(
     claim: TranslationClaim, runner: EngineRunner, reading: SharedReading, turn: AsyncExitStack
 ) -> float | None:
-    """Translate and store, or note why not. Returns the seconds until the next attempt, if there is one.
+    """Translate and store, or store why not. Returns the seconds until the next attempt, if there is one.
 
     `turn` is closed as soon as other locales may be translated at the same time.
     If the worker is stopped politely, the attempt is given back and does not count.
@@ -169,7 +174,7 @@ async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner:
                 translated_at=now,
             )
             await store_refusals(claim.row.id, translated.refused)
-            await note_translation(claim.row, Happening.TRANSLATED, now=now)
+            await note_translation(claim.row, HistoryEvent.TRANSLATED, now=now)
             await announce_translation(claim.article, claim.row.id)
     if is_ours:
         TRANSLATIONS_FINISHED.labels(locale, TranslationStatus.TRANSLATED).inc()
@@ -206,7 +211,7 @@ async def _fail(claim: TranslationClaim, reason: str, refused: Mapping[str, str]
         if is_ours:
             if refused is not None:
                 await store_refusals(claim.row.id, refused)
-            await note_translation(claim.row, Happening.FAILED, reason=reason)
+            await note_translation(claim.row, HistoryEvent.FAILED, reason=reason)
             await announce_translation(claim.article, claim.row.id)
     if is_ours:
         TRANSLATIONS_FINISHED.labels(claim.row.locale, TranslationStatus.FAILED).inc()

@@ -1,4 +1,4 @@
-"""What engines are asked, counted by month, engine and locale, and kept within the month's budget."""
+"""The usage of engines, counted by month, engine and locale, and kept within the month's budget."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from tortoise.expressions import F
 
 from monitoring.articles.models import EngineUsage, Translation, TranslationStatus
-from monitoring.articles.translation.engines import Engine
 from monitoring.articles.translation.engines.metered import Cost, MeteredEngine
+from monitoring.articles.translation.engines.protocol import Engine
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.metrics import ENGINE_CHARACTERS, ENGINE_REQUESTS
@@ -28,7 +28,7 @@ class BudgetUsedUp(Exception):  # noqa: N818 - nothing is wrong: the work waits
 
 @asynccontextmanager
 async def metered(engine: Engine, name: str, locale: str, estimate: Cost) -> AsyncIterator[MeteredEngine]:
-    """Count what is asked inside, under a name. With a budget, the estimate is reserved until then.
+    """Count the requests made inside, under a name. With a budget, the estimate is reserved meanwhile.
 
     Raises `BudgetUsedUp` if the budget does not allow the estimate.
     """
@@ -51,7 +51,7 @@ def this_month() -> str:
 
 
 async def list_usage(month: str) -> Sequence[EngineUsage]:
-    """List what was asked in a month, such as 2026-11."""
+    """List the usage of a month, such as 2026-11."""
     return await EngineUsage.filter(month=month).exclude(engine=TOTAL).order_by("engine", "locale")
 
 

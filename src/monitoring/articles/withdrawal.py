@@ -12,11 +12,11 @@ from tortoise.expressions import Q, Subquery
 
 from monitoring.articles.announcements import announce_withdrawal, find_readers
 from monitoring.articles.history import forget_history
-from monitoring.articles.memory import forget_segments
 from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.rules import SENT_FIELD
 from monitoring.articles.storage import SOURCE_LOCALE, find_page, page_transaction, remove_pages
 from monitoring.articles.submissions import Submission, identify_article, private_folder
+from monitoring.articles.translation_memory import forget_segments
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record

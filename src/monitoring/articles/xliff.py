@@ -15,8 +15,8 @@ from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr, unescape
 
 from monitoring.articles.corrections import TranslatedSegment
-from monitoring.articles.translation.codes import CODE
 from monitoring.articles.translation.engines.batches import UNSENDABLE
+from monitoring.articles.translation.inline_codes import CODE
 
 NAMESPACE = "urn:oasis:names:tc:xliff:document:2.0"  # of every 2.x
 
@@ -29,7 +29,7 @@ _CODE_ID = re.compile(r"[gx]\d{1,6}")
 
 
 class NoXliff(Exception):  # noqa: N818 - what the caller gave
-    """A file is not what `write_xliff` wrote and a tool edited. The message is a reason for people."""
+    """A file was not written by `write_xliff` and edited by a tool. The message is a reason for people."""
 
 
 @dataclass(frozen=True, slots=True)

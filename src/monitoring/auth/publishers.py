@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from pydantic import SecretStr
 from starlette.requests import Request
 
-from monitoring.contract.bodies import receive_early
 from monitoring.contract.problems import Problem
+from monitoring.web.bodies import receive_early
 
 SIGNATURE_TOLERANCE_SECONDS = 300
 

@@ -22,27 +22,13 @@ from monitoring.auth.credentials import (
     is_same_secret,
 )
 from monitoring.auth.models import ApiKey, Team
+from monitoring.auth.queries import read_living_key, read_living_sha256
 from monitoring.auth.tokens import InvalidTokenError, TokenClaims
-from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id, read_moment, uuid7
-from monitoring.backends.statements import spell
 
 # "Last used" is exact to the hour, which saves a write with every request.
 LAST_USED_GRAIN = timedelta(hours=1)
-
-# One statement answers both questions, because every request asks them.
-_READ_LIVING_KEY = """
-    SELECT team_id, name, scopes, last_used_at,
-        EXISTS (SELECT 1 FROM revoked_tokens WHERE token_id = $2) AS is_token_revoked
-    FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL
-"""
-
-_READ_LIVING_SHA256 = """
-    SELECT COALESCE(
-        (SELECT secret_sha256 FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL), $2
-    ) AS secret_sha256
-"""
 
 
 class KeyExistsError(Exception):
@@ -159,10 +145,8 @@ async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
     Refusing unknown, revoked and wrong credentials costs the same work: one statement that returns one row,
     and one comparison.
     """
-    connection = current_backends().database.context.db()
     name = client_id if is_client_id(client_id) else ""
-    [row] = await connection.execute_query_dict(spell(connection, _READ_LIVING_SHA256), [name, NO_KEY_SHA256])
-    if not is_same_secret(client_secret, row["secret_sha256"]):
+    if not is_same_secret(client_secret, await read_living_sha256(name, NO_KEY_SHA256)):
         return None
     return await ApiKey.get_or_none(client_id=client_id, revoked_at=None)
 
@@ -172,13 +156,9 @@ async def find_living_key(claims: TokenClaims) -> LivingKey | None:
 
     Raises `InvalidTokenError` if the token itself was revoked.
     """
-    connection = current_backends().database.context.db()
-    rows = await connection.execute_query_dict(
-        spell(connection, _READ_LIVING_KEY), [claims.client_id, claims.token_id]
-    )
-    if not rows:
+    row = await read_living_key(claims.client_id, claims.token_id)
+    if row is None:
         return None
-    [row] = rows
     if row["is_token_revoked"]:
         raise InvalidTokenError
     now, last_used_at = datetime.now(UTC), read_moment(row["last_used_at"])

@@ -13,7 +13,6 @@ from monitoring.backends.current import _current, current_backends
 from monitoring.backends.database import Database, open_database
 from monitoring.backends.database_clients.configuration import MODEL_MODULES
 from monitoring.backends.queue import TaskQueue
-from monitoring.backends.rounds import Rounds
 from monitoring.backends.statements import is_postgres
 from monitoring.backends.tasks import Task, find_tasks
 from monitoring.settings import Settings
@@ -34,7 +33,6 @@ class Backends:
     counters: Counters
     clock: Clock
     queue: TaskQueue
-    rounds: Rounds
 
     @contextmanager
     def activate(self) -> Iterator[None]:
@@ -77,8 +75,7 @@ async def open_backends(
     Servers that are away do not prevent the start: they are tried again when they are needed.
     """
     async with AsyncExitStack() as stack:
-        rounds = Rounds()
-        queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks, rounds)
+        queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks)
         stack.callback(queue.close)
         counters = await stack.enter_async_context(open_counters(settings.redis_url))
         database = await stack.enter_async_context(open_database(settings, model_modules))
@@ -90,10 +87,6 @@ async def open_backends(
             counters=counters,
             clock=Clock(database.read_time if is_postgres(database.context.db()) else None),
             queue=queue,
-            rounds=rounds,
         )
-        with backends.activate():
-            rounds.start()
-        stack.push_async_callback(rounds.close)
         stack.push_async_callback(queue.stop_worker)
         yield backends

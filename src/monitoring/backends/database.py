@@ -122,6 +122,11 @@ class Database:
             unknown=sorted(applied.difference(ours)),
         )
 
+    @property
+    def has_clock(self) -> bool:
+        """Whether the database has a clock of its own, which SQLite has not."""
+        return is_postgres(self.context.db())
+
     async def read_time(self) -> datetime:
         """Read PostgreSQL's clock. Raises `DatabaseUnavailable`."""
         [row] = await self.context.db().execute_query_dict("SELECT clock_timestamp() AS moment")

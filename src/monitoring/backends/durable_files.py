@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 
@@ -17,35 +16,26 @@ SIGN_OF_LIFE = "sign-of-life"
 SIGN_OF_LIFE_BYTES = 4096  # a block: less may fit where no file fits any more
 
 
-def write_durably(files: Iterable[tuple[str, bytes]]) -> dict[str, OSError]:
-    """Write, sync and rename all files, then sync each folder once. Returns the errors, by path.
+def write_durably(target: str, content: bytes) -> None:
+    """Write, sync and rename a file, then sync the folders that have a new entry. Raises `OSError`.
 
     obstore's LocalStore renames but never syncs, which can leave an empty file under the final name. Paths
-    are strings, since pathlib would be a third of a file's cost. Raises `OSError` if a folder cannot be
-    synced: then any of the files may still be lost.
+    are strings, since pathlib would be a third of a file's cost.
     """
-    # All callers use this order, so that two callers waiting for each other's drafts cannot deadlock.
-    under_way = {target: _write(target, content) for target, content in sorted(files)}
-    failed: dict[str, OSError] = {}
-    changed_folders: dict[str, None] = {}  # a set that keeps the order
-    try:
-        while under_way:  # one step of each file at a time, so that the disk writes its journal less often
-            for target, writing in list(under_way.items()):
-                try:
-                    next(writing)
-                except StopIteration as end:
-                    changed_folders |= dict.fromkeys(end.value)
-                except OSError as error:
-                    failed[target] = error
-                else:
-                    continue
-                del under_way[target]
-    finally:
-        for writing in under_way.values():  # so that the next attempt need not wait for these drafts
-            writing.close()
-    for folder in changed_folders:
-        _sync_folder(folder)
-    return failed
+    folder, name = os.path.split(target)
+    extended_folders = _make_folder(folder)
+    draft = os.path.join(folder, _name_draft(name))
+    with _opened_alone(draft) as descriptor:
+        try:
+            _write_all(descriptor, content)
+            os.fsync(descriptor)
+            os.replace(draft, target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(draft)
+            raise
+    for each in (folder, *extended_folders):
+        _sync_folder(each)
 
 
 def try_to_write(folder: str) -> None:
@@ -68,27 +58,6 @@ def remove_drafts(folder: str) -> None:
         for draft in drafts:
             with _opened_alone(draft):
                 os.unlink(draft)
-
-
-def _write(target: str, content: bytes) -> Generator[None, None, list[str]]:
-    """Write, sync and rename one file, step by step; returns the folders that have a new entry."""
-    folder, name = os.path.split(target)
-    extended_folders = _make_folder(folder)
-    draft = os.path.join(folder, _name_draft(name))
-    with _opened_alone(draft) as descriptor:
-        try:
-            _write_all(descriptor, content)
-            yield
-            _begin_to_sync(descriptor)
-            yield
-            os.fsync(descriptor)
-            yield
-            os.replace(draft, target)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(draft)
-            raise
-    return [folder, *extended_folders]
 
 
 def _name_draft(name: str) -> str:
@@ -119,17 +88,6 @@ def _write_all(descriptor: int, content: bytes) -> None:
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def _begin_to_sync(descriptor: int) -> None:
-    """Ask the kernel to start writing a file to disk, without waiting, so that files are written in parallel.
-
-    The advice says that the file is not needed any more; its unwritten part stays in memory
-    (posix_fadvise(2)).
-    """
-    if sys.platform == "linux":
-        with suppress(OSError):  # only advice: `fsync` follows
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 @contextmanager

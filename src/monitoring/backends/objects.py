@@ -6,8 +6,8 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -61,7 +61,6 @@ class BlogStorage:
             f"Deliveries wait for the blog storage {place} for too long", settling_seconds=SETTLING_SECONDS
         )
         self._turns = asyncio.Semaphore(max_turns)
-        self._disk = asyncio.Lock()
         self._writes_again_at = 0.0
         self._folder = Path(store.prefix) if isinstance(store, LocalStore) and store.prefix else None
         # A folder has no limit: its thread cannot be stopped, and would write the file late.
@@ -85,65 +84,33 @@ class BlogStorage:
         stored.
         """
         if self._folder:
-            if refused := await self._write_files(self._folder, {path: content}):
-                raise refused[path]
+            async with self._unavailable_if_it_fails(writes=True):
+                await asyncio.to_thread(write_durably, f"{self._folder}/{_checked(path)}", content)
             return
         version = replacing or await self.find_version(path)
         async with self._unavailable_if_it_fails(writes=True):
             await self._put_if(version, _checked(path), content)
 
-    async def put_new(self, contents: Mapping[str, bytes]) -> dict[str, StorageUnavailable]:
-        """Store contents at new paths, all at once. Returns the failures by path.
-
-        A path that is taken is a `StorageChanged`, except in a folder, which has no conditions.
-        """
-        if self._folder:
-            return await self._write_files(self._folder, contents)
-        puts = (self.put(path, content, "create") for path, content in contents.items())
-        outcomes = zip(contents, await asyncio.gather(*puts, return_exceptions=True), strict=True)
-        refused = {}
-        for path, outcome in outcomes:
-            if isinstance(outcome, StorageUnavailable):
-                refused[path] = outcome
-            elif outcome:
-                raise outcome
-        return refused
-
-    @property
-    def turn_seconds(self) -> float:
-        """How long to wait for a turn.
-
-        A second: puts into a storage that hangs must not hold up all others. Four for a disk, which may be
-        slow because of other work, and hardly ever hangs.
-        """
-        return _GIVE_UP_SECONDS if self._folder else _TURN_SECONDS
-
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for one of a limited number of slots for a put while holding a connection or the like."""
+        """Wait for one of a limited number of slots to put while holding something scarce like a connection.
+
+        The wait is limited to a second, because puts into a storage that hangs must not hold up all others;
+        to four for a folder, whose disk may be slow because of other work, and hardly ever hangs.
+        """
         try:
-            async with asyncio.timeout(self.turn_seconds):
+            async with asyncio.timeout(_GIVE_UP_SECONDS if self._folder else _TURN_SECONDS):
                 await self._turns.acquire()
         except TimeoutError as error:
-            raise self.refuse_for_lack_of_turns(error) from error
+            if self.outage.is_on:
+                raise StorageUnavailable("no turn in time", self.outage) from error
+            self._crowding.begin(error)
+            raise StorageUnavailable("no turn in time", self._crowding) from error
         self._crowding.end()
         try:
             yield
         finally:
             self._turns.release()
-
-    def refuse_for_lack_of_turns(self, error: TimeoutError) -> StorageUnavailable:
-        """Return the error for a caller that got no turn in time, because the storage hangs."""
-        if self.outage.is_on:
-            return StorageUnavailable("no turn in time", self.outage)
-        self._crowding.begin(error)
-        return StorageUnavailable("no turn in time", self._crowding)
-
-    @asynccontextmanager
-    async def turn_for_many(self) -> AsyncIterator[None]:
-        """Take a turn to put many objects. In a folder one at a time: few large batches suit a disk best."""
-        async with self._disk if self._folder else nullcontext(), self.turn():
-            yield
 
     async def get(self, path: str) -> bytes | None:
         """Read what is stored under the path, or None."""
@@ -195,19 +162,6 @@ class BlogStorage:
             async with self._unavailable_if_it_fails():
                 await asyncio.to_thread(remove_drafts, f"{self._folder}/{_checked(folder)}")
 
-    async def _write_files(
-        self, folder: Path, contents: Mapping[str, bytes]
-    ) -> dict[str, StorageUnavailable]:
-        files = [(f"{folder}/{_checked(path)}", content) for path, content in contents.items()]
-        async with self._unavailable_if_it_fails(writes=True):
-            failed = await asyncio.to_thread(write_durably, files)
-            for error in failed.values():
-                self._note(error, writes=True)
-        return {
-            target.removeprefix(f"{folder}/"): StorageUnavailable(_describe(error), self.outage)
-            for target, error in failed.items()
-        }
-
     async def _put_if(self, version: Version, path: str, content: bytes) -> None:
         try:
             await self._store.put_async(path, content, mode=version, use_multipart=False)
@@ -222,12 +176,9 @@ class BlogStorage:
         except (AlreadyExistsError, PreconditionError) as error:
             raise StorageChanged(_describe(error)) from error
         except (BaseError, OSError) as error:  # TimeoutError is an OSError
-            self._note(error, writes=writes)
+            self.outage.begin(StorageUnavailable(_describe(error)), refuses_writes=writes)
             raise StorageUnavailable(_describe(error), self.outage) from error
         self.outage.end(wrote=writes)
-
-    def _note(self, error: Exception, *, writes: bool) -> None:
-        self.outage.begin(StorageUnavailable(_describe(error)), refuses_writes=writes)
 
 
 def open_blog_storage(url: SecretStr, max_turns: int = 5) -> BlogStorage:

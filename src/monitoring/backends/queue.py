@@ -7,11 +7,10 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextvars import copy_context
-from typing import Any, TypeAlias
 
 import dramatiq
 import redis
-from dramatiq import Broker, Message
+from dramatiq import Broker
 from dramatiq.brokers.stub import StubBroker
 from pydantic import SecretStr
 
@@ -19,11 +18,8 @@ from monitoring.backends.errors import BackendUnavailable, QueueUnavailable, des
 from monitoring.backends.outage import Breaker, note_refusal
 from monitoring.backends.redis_address import outage_of_redis
 from monitoring.backends.redis_broker import NAMESPACE, PatientBroker
-from monitoring.backends.rounds import Rounds, Take
 from monitoring.backends.tasks import Task
 from monitoring.tracing import Carrier, carry, span
-
-_Delayed: TypeAlias = tuple[Message[Any], int | None]  # by so many milliseconds
 
 SEND_TIMEOUT_SECONDS = 1.0
 IDLE_POLL_MS = 250
@@ -43,7 +39,7 @@ class TaskQueue:
     A task that raises is logged and acknowledged: attempts and retries are the rows' business.
     """
 
-    def __init__(self, redis_url: SecretStr | None, tasks: Sequence[Task], rounds: Rounds) -> None:
+    def __init__(self, redis_url: SecretStr | None, tasks: Sequence[Task]) -> None:
         self.outage = outage_of_redis(redis_url.get_secret_value()) if redis_url else None
         self._breaker = Breaker()
         self._broker: StubBroker | PatientBroker = (
@@ -51,7 +47,6 @@ class TaskQueue:
             if redis_url and self.outage
             else StubBroker(middleware=[])
         )
-        self._rounds = rounds
         self._worker: _Worker | None = None
         self._at_once = {task.queue_name: task.at_once for task in tasks}
         for task in tasks:
@@ -65,24 +60,17 @@ class TaskQueue:
             message = self._broker.get_actor(task.name).message(*args, **carry())
             if isinstance(self._broker, StubBroker):
                 self._broker.enqueue(message, delay=delay_ms)
-            else:
-                await self._rounds.join(self._send_together, (message, delay_ms))
-
-    async def _send_together(self, take: Take[_Delayed]) -> list[None]:
-        """Send messages from one thread: switching to a thread costs more than sending a message."""
-        messages = take()
-        if isinstance(self._broker, PatientBroker) and self.outage and self._breaker.may_try():
-            try:
-                async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
-                    was_sent = await asyncio.to_thread(self._broker.enqueue_all, messages)
-            except TimeoutError as error:
-                was_sent = False
-                self.outage.begin(error)
-            if was_sent:
-                self._breaker.close()
-            else:
-                self._breaker.open()
-        return [None] * len(messages)
+            elif self.outage and self._breaker.may_try():
+                try:
+                    async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
+                        was_sent = await asyncio.to_thread(self._broker.try_to_enqueue, message, delay_ms)
+                except TimeoutError as error:
+                    was_sent = False
+                    self.outage.begin(error)
+                if was_sent:
+                    self._breaker.close()
+                else:
+                    self._breaker.open()
 
     async def try_to_write(self) -> None:
         """Write something small that expires. Raises `QueueUnavailable`.

@@ -57,15 +57,13 @@ class PatientBroker(RedisBroker):
 
     def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:
         """Send a message, if Redis is there."""
-        with suppress(*AWAY):
-            return super().enqueue(message, delay=delay)
+        self.try_to_enqueue(message, delay)
         return message
 
-    def enqueue_all(self, messages: Iterable[tuple[Message[Any], int | None]]) -> bool:
-        """Send messages with their delays in milliseconds. False as soon as one fails: Redis is away."""
+    def try_to_enqueue(self, message: Message[Any], delay_ms: int | None) -> bool:
+        """Send a message. Returns False if Redis is away."""
         with suppress(*AWAY):
-            for message, delay in messages:
-                super().enqueue(message, delay=delay)
+            super().enqueue(message, delay=delay_ms)
             return True
         return False
 

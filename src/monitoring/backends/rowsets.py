@@ -27,27 +27,12 @@ def id_rowset(connection: BaseDBAsyncClient) -> str:
     return "(SELECT value AS id FROM json_each($1)) AS given"
 
 
-def nested_rowset(connection: BaseDBAsyncClient, types: Mapping[str, str], parameter: str) -> str:
-    """Return SQL for FROM: the table `given` of nested objects in $1. A row is outer key, inner key and text.
-
-    SQLite reads it three times as fast as rows that name each value. Columns have PostgreSQL's types.
-    """
-    values = zip(("outer_.key", "inner_.key", "inner_.value"), types.items(), strict=True)
-    if is_postgres(connection):
-        columns = ", ".join(f"{value}::{type_} AS {name}" for value, (name, type_) in values)
-        tables = f"json_each({parameter}::json) AS outer_, json_each_text(outer_.value) AS inner_"
-    else:
-        columns = ", ".join(f"{value} AS {name}" for value, (name, _) in values)
-        tables = f"json_each({parameter}) AS outer_, json_each(outer_.value) AS inner_"
-    return f"(SELECT {columns} FROM {tables}) AS given"  # noqa: S608 - names of our own
-
-
 def pack_ids(connection: BaseDBAsyncClient, ids: Iterable[UUID]) -> list[UUID] | str:
     """Return ids as the parameter of `id_rowset`."""
     return list(ids) if is_postgres(connection) else orjson.dumps(list(ids)).decode()
 
 
-def pack(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]] | Mapping[str, Any]) -> str:
+def pack(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> str:
     """Return rows as the parameter of `rowset`. SQLite gets moments as text, as it stores them."""
     option = 0 if is_postgres(connection) else orjson.OPT_PASSTHROUGH_DATETIME
     return orjson.dumps(rows, default=str, option=option).decode()

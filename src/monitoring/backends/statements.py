@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import lru_cache
+from uuid import UUID
 
 from tortoise.backends.base.client import BaseDBAsyncClient
 
@@ -23,6 +26,17 @@ def spell(connection: BaseDBAsyncClient, sql: str) -> str:
     return sql if is_postgres(connection) else _spell_for_sqlite(sql)
 
 
+def spell_values(connection: BaseDBAsyncClient, values: Iterable[object]) -> list[object]:
+    """Convert values for the driver. SQLite keeps ids and moments (in UTC) as text."""
+    return list(values) if is_postgres(connection) else [_spell_value_for_sqlite(value) for value in values]
+
+
 @lru_cache(_REMEMBERED_STATEMENTS)
 def _spell_for_sqlite(sql: str) -> str:
     return _PLACEHOLDER.sub(r"?\1", sql)
+
+
+def _spell_value_for_sqlite(value: object) -> object:
+    if isinstance(value, datetime):
+        return str(value.astimezone(UTC))
+    return str(value) if isinstance(value, UUID) else value

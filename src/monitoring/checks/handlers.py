@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from starlette.requests import Request
@@ -14,6 +15,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.checks.requests import request_check
 from monitoring.history.cursors import decode_moment
+from monitoring.history.queries import list_results
 from monitoring.history.ranges import WindowName, read_limits, read_range
 from monitoring.history.representations import (
     represent_page,
@@ -22,33 +24,31 @@ from monitoring.history.representations import (
     represent_uptime,
 )
 from monitoring.history.response_times import measure_response_times
-from monitoring.history.results import list_results
 from monitoring.history.uptime import measure_uptime
-from monitoring.idempotency.service import act_once
+from monitoring.monitors.models import Monitor
 from monitoring.monitors.recording import record_act
 from monitoring.monitors.service import get_monitor
+from monitoring.web.endpoint import ActOnce
 from monitoring.web.replies import Reply
 
 UPTIME_RANGE = timedelta(days=30)
 RESPONSE_TIMES_RANGE = timedelta(hours=24)
 
 
-async def check_monitor_now(
-    monitor_id: str, caller: Caller, request: Request, idempotency_key: str | None = None
-) -> Reply:
-    """Ask for a check. A request that is repeated with the same key asks once."""
+async def check_monitor_now(monitor_id: str, caller: Caller, request: Request, act_once: ActOnce) -> Reply:
+    """Ask for a check. Each request counts, also one that is repeated with the same key."""
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))
     await count_request(request, current_backends().settings.rate_limit_check_now, str(caller.team_id))
+    return await act_once(partial(_ask_for_check, monitor, caller))
 
-    async def ask() -> Reply:
-        now = datetime.now(UTC)
-        async with transaction():
-            await request_check(monitor.id, now)
-            await record_act(monitor, Action.CHECK_REQUESTED, caller.actor)
-        location = {"Location": f"/api/monitors/{monitor.id}/checks"}
-        return Reply(represent_request(monitor.id, now), 202, location)
 
-    return await act_once(caller.team_id, idempotency_key, ("check_monitor_now", monitor_id), ask)
+async def _ask_for_check(monitor: Monitor, caller: Caller) -> Reply:
+    now = datetime.now(UTC)
+    async with transaction():
+        await request_check(monitor.id, now)
+        await record_act(monitor, Action.CHECK_REQUESTED, caller.actor)
+    location = {"Location": f"/api/monitors/{monitor.id}/checks"}
+    return Reply(represent_request(monitor.id, now), 202, location)
 
 
 async def list_checks(  # noqa: PLR0913 - one argument a parameter of the document

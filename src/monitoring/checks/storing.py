@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -11,53 +11,25 @@ from tortoise.backends.base.client import BaseDBAsyncClient
 
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7_text
-from monitoring.backends.rowsets import pack, rowset
-from monitoring.backends.statements import spell
+from monitoring.checks import queries
 from monitoring.checks.claims import Claimed
 from monitoring.checks.interruptions import Interrupted, announce_interruptions
 from monitoring.checks.probes.protocol import Finding
-from monitoring.checks.recording import record
-from monitoring.checks.rewinding import forget_future, rewind
 from monitoring.checks.slots import next_check_at
-from monitoring.history.results import CheckResult, insert_results
-from monitoring.incidents.models import Resolution
+from monitoring.history.models import CheckResult
+from monitoring.history.queries import insert_results, list_results
+from monitoring.incidents.models import Incident, Resolution
 from monitoring.incidents.service import Ending, Opening, open_incidents, resolve_incidents
 from monitoring.monitors.announcements import Warned, announce_warnings
 from monitoring.monitors.health import Observation, Outcome, State, observe, outcome_in_maintenance, status_of
+from monitoring.monitors.models import StateChange
 from monitoring.monitors.warnings import Warnings, weigh_certificate, weigh_degradation
 from monitoring.notifications.tasks import nudge
 
-_WATCH = {
-    "monitor_id": "uuid",
-    "claim": "uuid",
-    "next_check_at": "timestamptz",
-    "last_checked_at": "timestamptz",
-    "last_response_time_ms": "int",
-    "last_error": "text",
-    "settled": "text",
-    "is_degraded": "boolean",
-    "is_blind": "boolean",
-    "certificate_told_days": "int",
-    "is_degradation_told": "boolean",
-    "degradation_streak": "int",
-    "certificate_expires_at": "timestamptz",
-    "streak": "int",
-    "streak_started_at": "timestamptz",
-    "seen_until": "timestamptz",
-}
-# A client may have asked for another check since this one began.
-_NEXT_CHECK_AT = (
-    "CASE WHEN watches.next_check_at > given.last_checked_at THEN watches.next_check_at"
-    " ELSE given.next_check_at END"
-)
-_KEPT = ("monitor_id", "claim", "next_check_at", "certificate_expires_at")
-# A check without an answer has seen no other certificate.
-_CERTIFICATE = (
-    "certificate_expires_at = coalesce(given.certificate_expires_at, watches.certificate_expires_at)"
-)
-_SET = ", ".join([_CERTIFICATE, *(f"{name} = given.{name}" for name in _WATCH if name not in _KEPT)])
-_STATE_CHANGE = {"id": "uuid", "monitor_id": "uuid", "changed_at": "timestamptz", "state": "text"}
-_STATUS = {"monitor_id": "uuid", "status": "text", "changed_at": "timestamptz"}
+MAX_MESSAGE_CHARACTERS = 255
+MAX_MS = 86_400_000
+
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class Checked(NamedTuple):
@@ -74,14 +46,14 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
     If a monitor was paused, deleted or claimed by another checker meanwhile, its result is dropped. So is a
     result that is already stored: after `DatabaseUnavailable`, the same results may be stored again.
     """
-    weighed = {each.claimed.monitor_id: _weigh(await rewind(each), now) for each in outcomes}
+    weighed = {each.claimed.monitor_id: _weigh(await _rewind(each), now) for each in outcomes}
     delivery_ids: list[UUID] = []
     async with transaction() as connection:
         # The watches first, as everywhere: their locks keep others from pausing or deleting the monitors.
         held = [weighed[monitor_id] for monitor_id in await _update_watches(connection, weighed)]
         if held:
             await insert_results(connection, [each.result for each in held])
-            await forget_future([each.checked for each in held])
+            await _forget_future([each.checked for each in held])
             await _insert_state_changes(connection, held)
             await _update_statuses(connection, held)
             delivery_ids = [
@@ -132,7 +104,7 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
         checked,
         observation,
         _weigh_warnings(checked),
-        record(claimed.monitor_id, checked.checked_at, checked.finding),
+        _record(claimed.monitor_id, checked.checked_at, checked.finding),
         planned_at,
     )
 
@@ -153,17 +125,7 @@ def _weigh_warnings(checked: Checked) -> Warnings:
 async def _update_watches(connection: BaseDBAsyncClient, weighed: Mapping[UUID, _Weighed]) -> list[UUID]:
     """Free the watches whose claims still hold, and return the ids of their monitors."""
     rows = [_watch_of(weighed[monitor_id]) for monitor_id in sorted(weighed)]
-    updated = await connection.execute_query_dict(
-        spell(
-            connection,
-            f"UPDATE watches SET claim = NULL, due_at = {_NEXT_CHECK_AT},"  # noqa: S608 - names of our own
-            f" next_check_at = {_NEXT_CHECK_AT}, {_SET} FROM {rowset(connection, _WATCH)}"
-            " WHERE watches.monitor_id = given.monitor_id AND watches.claim = given.claim"
-            " RETURNING watches.monitor_id",
-        ),
-        [pack(connection, rows)],
-    )
-    held = {str(row["monitor_id"]) for row in updated}
+    held = await queries.update_watches(connection, rows)
     return [monitor_id for monitor_id in sorted(weighed) if str(monitor_id) in held]
 
 
@@ -195,16 +157,7 @@ async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_W
         for changed_at, state in each.observation.changes
     ]
     if rows:
-        await connection.execute_query_dict(
-            spell(
-                connection,
-                "INSERT INTO state_changes (id, monitor_id, changed_at, state)"  # noqa: S608 - our own names
-                f" SELECT id, monitor_id, changed_at, state FROM {rowset(connection, _STATE_CHANGE)}"
-                " WHERE true"  # without it, SQLite reads ON as part of a join
-                " ON CONFLICT (monitor_id, changed_at) DO UPDATE SET state = excluded.state",
-            ),
-            [pack(connection, rows)],
-        )
+        await queries.insert_state_changes(connection, rows)
 
 
 async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
@@ -215,14 +168,7 @@ async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighe
         if (status := _status_of(each)) != each.checked.claimed.status
     ]
     if rows:
-        await connection.execute_query_dict(
-            spell(
-                connection,
-                "UPDATE monitors SET status = given.status, status_changed_at = given.changed_at"  # noqa: S608
-                f" FROM {rowset(connection, _STATUS)} WHERE monitors.id = given.monitor_id",
-            ),
-            [pack(connection, rows)],
-        )
+        await queries.update_statuses(connection, rows)
 
 
 def _status_of(weighed: _Weighed) -> str:
@@ -291,3 +237,64 @@ def _opening_of(weighed: _Weighed) -> Opening:
         error_message=result.error_message,
         answer=weighed.checked.finding.answer,
     )
+
+
+def _record(monitor_id: UUID, checked_at: datetime, finding: Finding) -> CheckResult:
+    """Return the result of a check."""
+    timings = finding.timings
+    return CheckResult(
+        monitor_id=monitor_id,
+        checked_at=checked_at,
+        outcome=str(finding.outcome),
+        status_code=finding.status_code,
+        response_time_ms=_in_whole_ms(timings.total_ms),
+        dns_ms=_in_whole_ms(timings.dns_ms),
+        connect_ms=_in_whole_ms(timings.connect_ms),
+        tls_ms=_in_whole_ms(timings.tls_ms),
+        first_byte_ms=_in_whole_ms(timings.first_byte_ms),
+        error=None if finding.error is None else str(finding.error),
+        error_message=_shorten(finding.message),
+    )
+
+
+def _in_whole_ms(ms: float | None) -> int | None:
+    return None if ms is None else min(max(round(ms), 0), MAX_MS)
+
+
+def _shorten(message: str | None) -> str | None:
+    """Fit a sentence into its column. PostgreSQL refuses NUL, which another library's message may contain."""
+    return None if message is None else message.replace("\0", "")[:MAX_MESSAGE_CHARACTERS]
+
+
+async def _rewind(checked: Checked) -> Checked:
+    """Return a check as if the one before it were the last that lies before it.
+
+    A clock that was ahead may have written of the monitor. Results stay as they were stored. Nothing is known
+    since that one, so the time from there to this check counts as unknown.
+    """
+    if not _follows_the_future(checked):
+        return checked
+    claimed, checked_at = checked.claimed, checked.checked_at
+    before = await list_results(claimed.monitor_id, before=checked_at, limit=1)
+    seen_until = before[0].checked_at + _MICROSECOND if before else checked_at - _MICROSECOND
+    health = claimed.health._replace(is_blind=False, streak=0, streak_started_at=None, seen_until=seen_until)
+    # Without a status it is written anew, with its date.
+    return checked._replace(claimed=claimed._replace(health=health, status=""))
+
+
+async def _forget_future(stored: Iterable[Checked]) -> None:
+    """Delete state changes that lie after these checks, and let open incidents begin with them at the latest.
+
+    Runs in the caller's transaction, before what follows from the checks is stored.
+    """
+    for checked in filter(_follows_the_future, stored):
+        monitor_id, checked_at = checked.claimed.monitor_id, checked.checked_at
+        await StateChange.filter(monitor_id=monitor_id, changed_at__gt=checked_at).delete()
+        misdated = Incident.filter(monitor_id=monitor_id, resolved_at=None, confirmed_at__gt=checked_at)
+        await misdated.filter(started_at__gt=checked_at).update(started_at=checked_at)
+        await misdated.update(confirmed_at=checked_at)
+
+
+def _follows_the_future(checked: Checked) -> bool:
+    last_checked_at = checked.claimed.last_checked_at
+    return checked.claimed.is_misdated or bool(last_checked_at and last_checked_at > checked.checked_at)

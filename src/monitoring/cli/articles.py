@@ -16,7 +16,7 @@ from monitoring.articles.chosen_engine import make_engine
 from monitoring.articles.corrections import BrokenCodes, UnknownSegment, correct, list_segments
 from monitoring.articles.models import Article, PublicationStatus, TranslationStatus
 from monitoring.articles.representations import represent_article
-from monitoring.articles.retranslation import Choice, estimate, retranslate
+from monitoring.articles.retranslation import TranslationFilter, estimate, retranslate
 from monitoring.articles.usage import list_usage, this_month
 from monitoring.articles.withdrawal import withdraw_article
 from monitoring.articles.xliff import EditedTranslation, NoXliff, read_xliff, write_xliff
@@ -115,18 +115,18 @@ def retranslate_articles(  # noqa: PLR0913 - one argument for each option
     as_json: AsJson = False,
 ) -> None:
     """Queue finished translations again. Their pages stay until new ones replace them."""
-    choice = Choice(article_id, locale, engine)
+    chosen = TranslationFilter(article_id, locale, engine)
     if article_id and run_command(service.find_article(article_id)) is None:
         _fail_to_find(article_id)
     if dry_run:
-        show_rows(run_command(_estimate(choice, forgets_memory=forget_memory)), as_json=as_json)
+        show_rows(run_command(_estimate(chosen, forgets_memory=forget_memory)), as_json=as_json)
     else:
-        show_row({"queued": run_command(_retranslate(choice, forgets_memory=forget_memory))}, as_json=as_json)
+        show_row({"queued": run_command(_retranslate(chosen, forgets_memory=forget_memory))}, as_json=as_json)
 
 
-async def _retranslate(choice: Choice, *, forgets_memory: bool) -> int:
-    _demand_configured(choice.locale)
-    return await retranslate(choice, forgets_memory=forgets_memory)
+async def _retranslate(chosen: TranslationFilter, *, forgets_memory: bool) -> int:
+    _demand_configured(chosen.locale)
+    return await retranslate(chosen, forgets_memory=forgets_memory)
 
 
 def _demand_configured(locale: str | None) -> None:
@@ -135,13 +135,13 @@ def _demand_configured(locale: str | None) -> None:
         fail(f"LOCALES has no {locale}: choose from {', '.join(locales)}")
 
 
-async def _estimate(choice: Choice, *, forgets_memory: bool) -> list[dict[str, Any]]:
-    _demand_configured(choice.locale)
+async def _estimate(chosen: TranslationFilter, *, forgets_memory: bool) -> list[dict[str, Any]]:
+    _demand_configured(chosen.locale)
     engine = make_engine(current_backends().settings)
     if engine is None:
         fail("TRANSLATOR names no engine")
     try:
-        costs = await estimate(choice, engine, forgets_memory=forgets_memory)
+        costs = await estimate(chosen, engine, forgets_memory=forgets_memory)
     finally:
         engine.close()
     return [

@@ -13,7 +13,6 @@ from tortoise.exceptions import OperationalError
 
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.errors import BackendUnavailable, describe_error
-from monitoring.backends.statements import is_postgres
 from monitoring.cli.commands import AsJson, show_rows
 from monitoring.settings import CheckerSettings, Settings, WorkerSettings, read_settings
 
@@ -109,15 +108,14 @@ async def _compare_schema(backends: Backends) -> str:
 
 async def _compare_clocks(backends: Backends) -> str:
     """Compare this machine's clock with the database's. Jobs use the database's, sessions this one."""
-    connection = backends.database.context.db()
-    if not is_postgres(connection):
+    if not backends.database.has_clock:
         return "the database is in this machine"
     began_at = datetime.now(UTC)
-    (row,) = await connection.execute_query_dict("SELECT clock_timestamp() AS now")
+    now = await backends.database.read_time()
     ended_at = datetime.now(UTC)
-    if began_at - MOST_CLOCK_DIFFERENCE <= row["now"] <= ended_at + MOST_CLOCK_DIFFERENCE:
+    if began_at - MOST_CLOCK_DIFFERENCE <= now <= ended_at + MOST_CLOCK_DIFFERENCE:
         return "as the database's"
-    seconds = (began_at - row["now"]).total_seconds()
+    seconds = (began_at - now).total_seconds()
     raise _Fault(
         f"{abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} the database's: use NTP on both"
     )

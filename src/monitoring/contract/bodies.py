@@ -1,10 +1,7 @@
 """Request bodies: the media type decides how the bytes are read, the document what they may say."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
-
-from starlette.requests import ClientDisconnect, Request
-from starlette.types import Receive, Scope
 
 from monitoring.contract.document import Document, Json, Node, Operation
 from monitoring.contract.integers import integers_of
@@ -14,47 +11,13 @@ from monitoring.contract.strict_json import UnfitJsonError, parse_json
 from monitoring.contract.urlencoding import parse_pairs
 from monitoring.contract.validation import Validation
 
+JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 MAX_FORM_FIELDS = 100
 ROOT_FIELD = "body"
-EARLY_BODY = "early_body"
 
 Read = Callable[[bytes], Json]
-
-
-async def receive_body(scope: Scope, receive: Receive) -> bytes:
-    """Receive a whole body, up to the limit of the application. Whoever reads a body receives it here.
-
-    Raises `body_too_large` by the length that is declared, and by the bytes received: declarations lie. A
-    caller who may not send a body is refused for that first, and a body that nobody reads does no harm.
-    """
-    state = scope["state"]
-    if EARLY_BODY in state:
-        early: bytes = state.pop(EARLY_BODY)
-        return early
-    max_bytes: int = scope["app"].max_body_bytes
-    if _declared_bytes(scope) > max_bytes:
-        raise Problem("body_too_large")
-    chunks: list[bytes] = []
-    received_bytes = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        chunk: bytes = message.get("body", b"")
-        received_bytes += len(chunk)
-        if received_bytes > max_bytes:
-            raise Problem("body_too_large")
-        if not message.get("more_body", False):
-            return b"".join([*chunks, chunk]) if chunks else chunk
-        chunks.append(chunk)
-
-
-async def receive_early(request: Request) -> bytes:
-    """Receive a body before its operation does, for security that judges its bytes. Raises Problem."""
-    encoded = await receive_body(request.scope, request.receive)
-    request.scope["state"][EARLY_BODY] = encoded
-    return encoded
+Headers = Iterable[tuple[bytes, bytes]]  # names in lower case
 
 
 class RequestBody:
@@ -71,18 +34,18 @@ class RequestBody:
         self.is_expected = bool(self._readers)
         """Whether the operation takes a body at all; others leave theirs unread."""
 
-    def read(self, encoded: bytes, scope: Scope) -> Json:
+    def read(self, encoded: bytes, headers: Headers) -> Json:
         """Parse and validate what was received; None where an optional body is absent. Raises Problem."""
         if encoded:
-            return self._reader_for(scope)(encoded)
+            return self._reader_for(headers)(encoded)
         if self._required:
             raise Problem("body_required")
         return None
 
-    def _reader_for(self, scope: Scope) -> Read:
+    def _reader_for(self, headers: Headers) -> Read:
         # A body with two content types could be read in two ways.
         content_types: list[bytes] = []
-        for name, value in scope["headers"]:
+        for name, value in headers:
             if name == b"content-type":
                 content_types.append(value)
             elif name == b"content-encoding":
@@ -113,13 +76,6 @@ def shorten_header(header: str) -> str:
     return "".join(
         character if character.isascii() and character.isprintable() else "?" for character in header[:60]
     )
-
-
-def _declared_bytes(scope: Scope) -> int:
-    for name, value in scope["headers"]:
-        if name == b"content-length":
-            return int(value) if value.isdigit() else 0
-    return 0
 
 
 @lru_cache(maxsize=64)  # nearly all requests send the same one

@@ -1,11 +1,11 @@
-"""Error name -> status, fixed headers and body, read from the document's named examples."""
+"""The errors of the document by name: status, headers and body, read from its named examples."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from monitoring.contract.bodies import JSON
 from monitoring.contract.document import Document, DocumentError, Node
-from monitoring.web.replies import JSON, Reply
 
 FIRST_ERROR_STATUS = 400
 
@@ -20,6 +20,15 @@ class ErrorTemplate:
     sentence: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class ErrorResponse:
+    """An error as a client gets it."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+
+
 class Catalogue:
     """Every error the document names, by name."""
 
@@ -30,9 +39,9 @@ class Catalogue:
             if self.templates.setdefault(name, template) != template:
                 raise DocumentError(f"error {name} is written twice, in two ways")
 
-    def reply(
+    def respond(
         self, name: str, headers: Mapping[str, str] | None = None, values: Mapping[str, Any] | None = None
-    ) -> Reply:
+    ) -> ErrorResponse:
         """Write an error.
 
         A value named like a field of the body replaces it; all others fill the sentence's variables.
@@ -45,7 +54,7 @@ class Catalogue:
             body[field] = template.sentence.format_map(values)
         waits = {"Retry-After": str(body["retry_after_seconds"])} if "retry_after_seconds" in body else {}
         fixed = {header: text.format_map(values) for header, text in template.headers.items()}
-        return Reply(body, template.status, {**fixed, **waits, **(headers or {})})
+        return ErrorResponse(template.status, {**fixed, **waits, **(headers or {})}, body)
 
     def _read_templates(self) -> Iterator[tuple[str, ErrorTemplate]]:
         for status, response in self._error_responses():

@@ -1,6 +1,7 @@
 """The published document: loaded once, followed by the code, served as it was written."""
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -126,9 +127,25 @@ def _published_path(name: str) -> Path:
 
 
 def _read_yaml(yaml_bytes: bytes) -> Json:
-    from monitoring.contract.yaml_reading import read_yaml  # noqa: PLC0415 - a worker reads none
+    """Read YAML into what `json.loads` would return. An unquoted date stays the text it is."""
+    import yaml  # noqa: PLC0415 - a worker reads none
 
-    return read_yaml(yaml_bytes)
+    class JsonCompatibleLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own class attribute
+            first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+            for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        }
+
+    return _with_text_keys(yaml.load(yaml_bytes, JsonCompatibleLoader))  # noqa: S506 - a SafeLoader
+
+
+def _with_text_keys(node: Json) -> Json:
+    """YAML reads an unquoted status as a number; JSON knows only text keys. Equal texts become one."""
+    if isinstance(node, dict):
+        return {sys.intern(str(key)): _with_text_keys(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_with_text_keys(item) for item in node]
+    return sys.intern(node) if isinstance(node, str) else node
 
 
 def _path_pattern(template: str) -> re.Pattern[str]:

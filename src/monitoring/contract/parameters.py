@@ -5,8 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from starlette.types import Scope
-
+from monitoring.contract.bodies import Headers
 from monitoring.contract.document import Document, Json, Node, Operation
 from monitoring.contract.problems import Problem
 from monitoring.contract.urlencoding import parse_pairs
@@ -32,17 +31,17 @@ class Parameters:
         self._absent = {item["name"]: item["x-absent"] for item in operation.parameters if "x-absent" in item}
 
     @property
-    def names(self) -> set[str]:
-        """The arguments that `read` can give."""
-        return {*self._path.schemas, *self._argument_names.values()}
+    def names(self) -> list[str]:
+        """The arguments that `read` can give: those of the path first, in the order of the document."""
+        return [*self._path.schemas, *self._argument_names.values()]
 
-    def read(self, scope: Scope) -> dict[str, Json]:
+    def read(self, path: Mapping[str, str], query_string: bytes, headers: Headers) -> dict[str, Json]:
         """Read, cast, validate and fill in defaults; raises Problem."""
-        arguments = self._read_path(scope) if self._path.schemas else {}
-        if scope["query_string"] or self._query.schemas:
-            arguments |= self._named(self._query.read(_query_pairs(scope["query_string"])))
+        arguments = self._read_path(path) if self._path.schemas else {}
+        if query_string or self._query.schemas:
+            arguments |= self._named(self._query.read(_query_pairs(query_string)))
         if self._header_names:
-            sent = [header for header in scope["headers"] if header[0] in self._header_names]
+            sent = [header for header in headers if header[0] in self._header_names]
             if sent or self._header.says_something_unsent:
                 arguments |= self._named(self._header.read(self._header_pairs(sent)))
         return arguments
@@ -52,10 +51,10 @@ class Parameters:
         names = self._argument_names
         return {names[name]: value for name, value in values.items() if name in names}
 
-    def _read_path(self, scope: Scope) -> dict[str, Json]:
+    def _read_path(self, path: Mapping[str, str]) -> dict[str, Json]:
         """Read the path. An id that cannot be one is an id nobody has: `x-absent` names that answer."""
         try:
-            return self._path.read(scope["path_params"].items())
+            return self._path.read(path.items())
         except Problem as problem:
             if absent := self._absent.get(str(problem.values.get("field"))):
                 raise Problem(absent) from None

@@ -1,15 +1,17 @@
-"""Answers held against the document: status, required headers, media type and body."""
+"""Responses held against the document: status, required headers, media type and body."""
 
-from monitoring.contract.document import Document, Node, Operation
+from collections.abc import Callable, Collection
+
+from monitoring.contract.bodies import JSON
+from monitoring.contract.document import Document, Json, Node, Operation
 from monitoring.contract.validation import BrokenPromise, Check, Validation
-from monitoring.web.replies import JSON, Reply
 
-# `RequestTelemetry` puts them on every answer.
+# `web.telemetry` puts them on every response.
 ALWAYS_SENT = {"X-Content-Type-Options", "X-Request-Id"}
 
 
 class Responses:
-    """What one operation may answer."""
+    """The responses that one operation may give."""
 
     def __init__(self, operation: Operation, document: Document, validation: Validation) -> None:
         self._responses = {
@@ -17,12 +19,14 @@ class Responses:
             for status, response in operation.responses.items()
         }
 
-    def check(self, reply: Reply, added_headers: dict[str, str]) -> None:
-        """Raise BrokenPromise for a reply the document does not allow."""
-        response = self._responses.get(reply.status)
+    def check(
+        self, status: int, header_names: Collection[str], media_type: str, read_body: Callable[[], Json]
+    ) -> None:
+        """Raise BrokenPromise for what the document does not allow. Only JSON is read."""
+        response = self._responses.get(status)
         if response is None:
-            raise BrokenPromise(f"status {reply.status} is not documented")
-        response.check(reply, added_headers)
+            raise BrokenPromise(f"status {status} is not documented")
+        response.check(header_names, media_type, read_body)
 
 
 class _Response:
@@ -35,16 +39,15 @@ class _Response:
             for media_type, content in response.get("content", {}).items()
         } or {"": None}
 
-    def check(self, reply: Reply, added_headers: dict[str, str]) -> None:
+    def check(self, header_names: Collection[str], media_type: str, read_body: Callable[[], Json]) -> None:
         for name in self._required_headers:
-            if name not in added_headers and name not in reply.headers:
+            if name not in header_names:
                 raise BrokenPromise(f"header missing: {name}")
-        media_type = reply.media_type
         if media_type not in self._checks:
             media_type = media_type.partition(";")[0]
         if media_type not in self._checks:
             raise BrokenPromise(f"media type {media_type!r} is not documented")
         check = self._checks[media_type]
         # Only texts that never change are compressed: they are judged in tests, not again with every answer.
-        if check and "Content-Encoding" not in reply.headers:
-            check(reply.json_value())
+        if check and "Content-Encoding" not in header_names:
+            check(read_body())

@@ -1,11 +1,12 @@
 """A failed validation in plain words: which field, and what it must be. Values are never echoed."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
+import idna
 from jsonschema_rs import ValidationError
 
 from monitoring.contract.document import Document, DocumentError, Json, Node
-from monitoring.contract.international_hosts import ascii_host_of
 from monitoring.contract.problems import Problem
 
 MAX_FIELD_CHARACTERS = 80
@@ -15,6 +16,8 @@ MAX_PROBLEM_CHARACTERS = 118  # with the field and ": " the sentence stays withi
 ABOUT_A_CHILD = {"required": "property", "additionalProperties": "unexpected"}
 
 INTO_A_CHILD = {"properties", "additionalProperties", "items"}
+
+_HOST = re.compile(r"https?://(?:[^/?#@]*@)?([^/?#:\[\]@]+)")
 
 
 class Sentences:
@@ -112,10 +115,21 @@ def _has(value: Json, path: str) -> bool:
 
 def _problem_for(schema: Node, error: ValidationError) -> str:
     template: str | None = schema.get("x-problem-international-host")
-    if template and isinstance(error.instance, str) and (host := ascii_host_of(error.instance)):
+    if template and isinstance(error.instance, str) and (host := _ascii_host_of(error.instance)):
         return template.format(host=host)
     problem: str = schema["x-problem"]
     return problem
+
+
+def _ascii_host_of(url: str) -> str | None:
+    """Return the `xn--` form of a URL's host (RFC 5891); None if it is ASCII, or has no such form."""
+    matched = _HOST.match(url)
+    if not matched or matched[1].isascii():
+        return None
+    try:
+        return idna.encode(matched[1], uts46=True).decode()
+    except idna.IDNAError:
+        return None
 
 
 def _step_into(node: Json, step: str | int) -> Json:

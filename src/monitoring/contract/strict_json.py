@@ -9,24 +9,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from json import JSONDecoder
-from json.scanner import make_scanner
 from typing import NoReturn
-
-import orjson
 
 from monitoring.contract.document import Json
 
 MAX_LEVELS = 64
-BACKSLASH, UNICODE_ESCAPE = ord("\\"), b"\\u"  # a number is found in bytes sooner than bytes are
-NUL_ESCAPE = "\\u0000"
 REPLACEMENT = "\ufffd"
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 MIN_INTEGER, MAX_INTEGER = -(2**63), 2**64 - 1
 SAFE_DIGITS = 18
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\(u0000|.)", re.DOTALL)
-
-_WHITESPACE = " \t\n\r"
 
 Path = tuple[str | int, ...]
 
@@ -46,37 +39,17 @@ def parse_json(encoded: bytes) -> Json:
     Unfit are names given twice in an object, numbers that no double can hold, lone surrogates and more than
     64 levels.
     """
-    if _opens_many(encoded) or (BACKSLASH in encoded and UNICODE_ESCAPE in encoded):
-        return _parse_slowly(encoded)
-    # orjson, with a look at what it read, takes half of the time. It says less of errors, and keeps the last
-    # of two equal names: then the text has a colon that the value has not. No other colon is lost, since none
-    # is escaped. Most clients write as orjson does, which is seen sooner than colons are counted.
-    try:
-        value = orjson.loads(encoded)
-    except orjson.JSONDecodeError:
-        return _parse_slowly(encoded)
-    written = orjson.dumps(value)
-    if written == encoded or written.count(b":") == encoded.count(b":"):
-        return value
-    return _parse_slowly(encoded)
-
-
-def _parse_slowly(encoded: bytes) -> Json:
-    text = encoded.decode("utf-8").strip(_WHITESPACE)
-    if NUL_ESCAPE in text:
+    text = encoded.decode("utf-8")
+    if "\\u0000" in text:
         text = _ESCAPE.sub(_replace_nul, text)
     try:
-        value, end = _scan(text, 0)
-    except StopIteration:
-        raise ValueError("there is no value") from None
+        value = _DECODER.decode(text)
     except RecursionError:
         raise UnfitJsonError("nestedTooDeeply") from None
-    if end != len(text):
-        raise ValueError("there is more than one value")
-    if _opens_many(encoded) and _is_too_deep(value):
+    if encoded.count(b"[") + encoded.count(b"{") > MAX_LEVELS and _is_too_deep(value):
         raise UnfitJsonError("nestedTooDeeply")
     # Decoding UTF-8 has refused all surrogates but those that an escape stands for.
-    if UNICODE_ESCAPE in encoded:
+    if b"\\u" in encoded:
         _refuse_lone_surrogates(value)
     return value
 
@@ -112,21 +85,12 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-# The scanner alone: `JSONDecoder.decode` takes a microsecond more, to look for whitespace.
-_scan = make_scanner(
-    JSONDecoder(  # type: ignore[arg-type]  # typeshed takes a scanner for what it is made of
-        object_pairs_hook=_object_of,
-        parse_int=_integer_of,
-        parse_float=_float_of,
-        parse_constant=_refuse_constant,
-    )
+_DECODER = JSONDecoder(
+    object_pairs_hook=_object_of,
+    parse_int=_integer_of,
+    parse_float=_float_of,
+    parse_constant=_refuse_constant,
 )
-
-
-def _opens_many(encoded: bytes) -> bool:
-    """Whether there are more brackets than levels. To replace them takes less than to count or to split."""
-    others = encoded.replace(b"[", b"", MAX_LEVELS + 1).replace(b"{", b"", MAX_LEVELS + 1)
-    return len(encoded) - len(others) > MAX_LEVELS
 
 
 def _is_too_deep(value: Json) -> bool:
@@ -144,7 +108,7 @@ def _children(node: Json) -> list[Json]:
 
 def _refuse_lone_surrogates(value: Json) -> None:
     for path, text in _texts(value, ()):
-        if LONE_SURROGATE.search(text):
+        if _LONE_SURROGATE.search(text):
             raise UnfitJsonError("unreadable", path)
 
 

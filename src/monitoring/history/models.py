@@ -1,15 +1,54 @@
-"""What checks add up to. There is no model for single results: see `results.py`."""
+"""Results of checks, and what they add up to.
+
+There are more results than of anything else, so they have no model of Tortoise's: PostgreSQL copies them into
+partitions.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from tortoise import fields
 from tortoise.models import Model
 
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
+from monitoring.history.tallies import transfer_of
 from monitoring.monitors.models import Monitor
+
+
+class CheckResult(NamedTuple):
+    """What one check found. Its fields are the columns of `checks`, and those of the document's Check."""
+
+    monitor_id: UUID
+    checked_at: datetime
+    outcome: str
+    status_code: int | None
+    response_time_ms: int | None
+    dns_ms: int | None
+    connect_ms: int | None
+    tls_ms: int | None
+    first_byte_ms: int | None
+    error: str | None
+    error_message: str | None
+
+    @property
+    def transfer_ms(self) -> int | None:
+        """How long the answer took after its first byte; None if there was no answer."""
+        if self.response_time_ms is None or self.first_byte_ms is None:
+            return None
+        return transfer_of(
+            self.response_time_ms, self.dns_ms, self.connect_ms, self.tls_ms, self.first_byte_ms
+        )
+
+
+class Glimpse(NamedTuple):
+    """What a glance at a check shows."""
+
+    outcome: str
+    response_time_ms: int | None
+    is_in_maintenance: bool = False
 
 
 class Rollup(Model):

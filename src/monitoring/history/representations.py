@@ -9,8 +9,9 @@ from uuid import UUID
 
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.history.cursors import encode_moment
+from monitoring.history.models import CheckResult
+from monitoring.history.queries import COLUMNS
 from monitoring.history.response_times import ResponseTimes
-from monitoring.history.results import COLUMNS, CheckResult
 from monitoring.history.tallies import Tally
 from monitoring.history.timeline import Durations, Window
 from monitoring.history.uptime import Uptime

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from monitoring.backends.current import current_backends
 from monitoring.history.models import Rollup
+from monitoring.history.queries import tally_results
 from monitoring.history.ranges import Range, WindowName
-from monitoring.history.results import tally_results
 from monitoring.history.retention import oldest_kept
 from monitoring.history.rollups import DAILY, HOURLY, read_progress, tally_of
 from monitoring.history.tallies import Summary, Tally

@@ -5,22 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from monitoring.backends.current import current_backends
-from monitoring.backends.database import transaction
-from monitoring.backends.statements import is_postgres
 from monitoring.history.models import Rollup
-from monitoring.history.partitions import drop_partitions
+from monitoring.history.queries import delete_results
 from monitoring.history.rollups import DAILY, HOURLY, read_progress
 from monitoring.settings import Settings
 
-# SQLite has one writer at a time, and this many rows keep it busy for a few hundredths of a second.
+# Of rollups, so many in one statement.
 ROWS_A_PORTION = 500
-
-_DELETE_RESULTS = """
-    DELETE FROM checks WHERE (monitor_id, checked_at) IN (
-        SELECT monitor_id, checked_at FROM checks WHERE checked_at < ?1
-        ORDER BY checked_at LIMIT ?2
-    )
-"""
 
 
 async def apply_retention(now: datetime) -> None:
@@ -37,11 +28,7 @@ async def apply_retention(now: datetime) -> None:
     hourly_until = await read_progress(HOURLY.name)
     if hourly_until is None:
         return
-    before = min(oldest_result_kept(now, settings), hourly_until)
-    if is_postgres(current_backends().database.context.db()):
-        await drop_partitions(before)
-    else:
-        await _delete_results(before)
+    await delete_results(min(oldest_result_kept(now, settings), hourly_until))
 
 
 def oldest_kept(window: str, now: datetime, settings: Settings) -> datetime:
@@ -59,13 +46,6 @@ async def _delete_rollups(window: str, before: datetime) -> None:
     doomed = Rollup.filter(window=window, starts_at__lt=before).order_by("starts_at").limit(ROWS_A_PORTION)
     while doomed_ids := await doomed.values_list("id", flat=True):
         await Rollup.filter(id__in=doomed_ids).delete()
-
-
-async def _delete_results(before: datetime) -> None:
-    deleted_count = ROWS_A_PORTION
-    while deleted_count == ROWS_A_PORTION:
-        async with transaction() as connection:
-            deleted_count, _ = await connection.execute_query(_DELETE_RESULTS, [str(before), ROWS_A_PORTION])
 
 
 def _start_of_day(moment: datetime) -> datetime:

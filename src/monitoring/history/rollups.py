@@ -14,15 +14,11 @@ from uuid import UUID
 
 from tortoise.backends.base.client import BaseDBAsyncClient
 
-from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.fields import read_id, read_moment
-from monitoring.backends.statements import is_postgres, spell
 from monitoring.history.latencies import Latencies
 from monitoring.history.models import Progress, Rollup
-from monitoring.history.phases import Phases
-from monitoring.history.results import tally_results
-from monitoring.history.tallies import Tally
+from monitoring.history.queries import find_oldest_result, hold_monitors, tally_results
+from monitoring.history.tallies import Phases, Tally
 from monitoring.history.timeline import floor
 
 # After this time all results of an hour are stored: a claim ends at most 75 seconds after its check began.
@@ -93,23 +89,13 @@ async def _roll_up_window(job: _Job, starts_at: datetime) -> bool:
             progress = Progress.filter(job=job.name, done_until=starts_at)
             if not await progress.select_for_update(skip_locked=True).first():
                 return False
-            monitor_ids = await _hold_monitors(connection, after_id)
+            monitor_ids = await hold_monitors(connection, after_id, MONITORS_A_PORTION)
             if not monitor_ids:
                 await progress.update(done_until=starts_at + job.length)
                 return True
             tallies = await job.read(connection, monitor_ids, starts_at, starts_at + job.length)
             await _store(job.window, starts_at, tallies)
             after_id = monitor_ids[-1]
-
-
-async def _hold_monitors(connection: BaseDBAsyncClient, after_id: UUID) -> list[UUID]:
-    """Return the next portion of monitors, and keep them from being deleted until the transaction ends."""
-    sql = f"SELECT id FROM monitors WHERE id > $1 ORDER BY id LIMIT {MONITORS_A_PORTION}"  # noqa: S608
-    if is_postgres(connection):
-        rows = await connection.execute_query_dict(f"{sql} FOR KEY SHARE", [after_id])
-    else:
-        rows = await connection.execute_query_dict(spell(connection, sql), [str(after_id)])
-    return [read_id(row["id"]) for row in rows]
 
 
 async def _store(window: str, starts_at: datetime, tallies: Mapping[UUID, Tally]) -> None:
@@ -150,18 +136,10 @@ def tally_of(rollup: Rollup) -> Tally:
     return Tally(rollup.check_count, rollup.failed_check_count, latencies, phases)
 
 
-async def _find_oldest_result() -> datetime | None:
-    """Find the oldest result. This looks at all of them, but is called only while there are hardly any."""
-    connection = current_backends().database.context.db()
-    [row] = await connection.execute_query_dict("SELECT min(checked_at) AS oldest FROM checks")
-    oldest: datetime | None = read_moment(row["oldest"])
-    return oldest
-
-
 async def _find_oldest_hour() -> datetime | None:
     oldest = await Rollup.filter(window=HOURLY.window).order_by("starts_at").first()
     return oldest.starts_at if oldest else None
 
 
-HOURLY = _Job("hourly", "hour", timedelta(hours=1), _find_oldest_result, tally_results)
+HOURLY = _Job("hourly", "hour", timedelta(hours=1), find_oldest_result, tally_results)
 DAILY = _Job("daily", "day", timedelta(days=1), _find_oldest_hour, _read_hours)

@@ -1,4 +1,4 @@
-"""Tallies: what any number of checks add up to. Pure."""
+"""Tallies: what any number of checks add up to, and where the time of their answers went. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,26 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from monitoring.history.latencies import Latencies
-from monitoring.history.phases import Phases
 from monitoring.monitors.health import Outcome
+
+
+class Phases(NamedTuple):
+    """Milliseconds of `answer_count` answers together. The transfer is what the other phases leave."""
+
+    answer_count: int = 0
+    dns_ms: int = 0
+    connect_ms: int = 0
+    tls_ms: int = 0
+    first_byte_ms: int = 0
+    transfer_ms: int = 0
+
+    def plus(self, other: Phases) -> Phases:
+        """Add the answers of another."""
+        return Phases(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    def averages(self) -> tuple[float, ...] | None:
+        """Return the average of each phase in its order; None without an answer."""
+        return tuple(each / self.answer_count for each in self[1:]) if self.answer_count else None
 
 
 class Summary(NamedTuple):
@@ -53,3 +71,18 @@ class Tally:
         """Return what is shown of all that was counted."""
         p50_ms, p95_ms = (self.latencies.percentile(percent) for percent in (50, 95))
         return Summary(self.check_count, self.failed_check_count, p50_ms, p95_ms, self.phases)
+
+
+def transfer_of(response_time_ms: int, *phases_ms: int | None) -> int:
+    """Return what the other phases leave of a response time, which is the transfer."""
+    # Each phase is rounded by itself, so together they may be a little more than the whole.
+    return max(0, response_time_ms - sum(each or 0 for each in phases_ms))
+
+
+def read_sums(answer_count: int, *sums_ms: int) -> Phases:
+    """Read the sums of so many answers: each phase but the transfer, and last the whole time."""
+    if not answer_count:
+        return Phases()
+    dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms = map(int, sums_ms)
+    transfer_ms = transfer_of(total_ms, dns_ms, connect_ms, tls_ms, first_byte_ms)
+    return Phases(answer_count, dns_ms, connect_ms, tls_ms, first_byte_ms, transfer_ms)

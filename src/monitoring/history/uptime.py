@@ -1,22 +1,27 @@
-"""Uptime: how long a monitor was in which state, read from its state changes."""
+"""Uptime: how long monitors were in which state, read from their state changes."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from tortoise.queryset import QuerySet
 
+from monitoring.history.queries import find_up_throughout, list_changes, list_spans
 from monitoring.history.ranges import Range
-from monitoring.history.timeline import Durations, Timeline, Window, divide
-from monitoring.monitors import health
+from monitoring.history.timeline import Durations, Timeline, Window, divide, measure
+from monitoring.monitors.health import State, StateChange
 from monitoring.monitors.maintenance.reading import read_spans
-from monitoring.monitors.models import Monitor, StateChange
+from monitoring.monitors.models import Monitor
+from monitoring.monitors.models import StateChange as StateChangeRow
 
 # How many changes are read at once. A server that breaks and heals all the time makes a million in a year.
 PORTION = 2000
+
+# Of a monitor that was only up, or only down.
+_RATIOS = {State.UP: 1.0, State.DOWN: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +47,40 @@ async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
     return Uptime((whole, total), list(zip(windows, each, strict=True)) if asked.window else [])
 
 
+async def measure_ratios(
+    monitor_ids: Collection[UUID], start: datetime, end: datetime
+) -> dict[UUID, float | None]:
+    """Return the `uptime_ratio` of monitors in a range that ends now or earlier, in up to three statements.
+
+    The changes of all that were not up all the time are in memory at once, so a range should not be much
+    longer than a day.
+    """
+    always_up = await find_up_throughout(monitor_ids, start)
+    others = [id_ for id_ in monitor_ids if id_ not in always_up]
+    spans = await list_spans(others, start, end)
+    ratios: dict[UUID, float | None] = dict.fromkeys(monitor_ids)
+    ratios |= dict.fromkeys(always_up, 1.0)
+    for id_, (changes, seen_until) in (await list_changes(others, start, end)).items():
+        ratios[id_] = _measure_ratio(changes, (start, end), seen_until, spans.get(id_, ()))
+    return ratios
+
+
+def _measure_ratio(
+    history: Sequence[StateChange], window: Window, seen_until: datetime | None, spans: Sequence[Window]
+) -> float | None:
+    *earlier, last = history
+    lasts = seen_until is None or seen_until > max(last.changed_at, window[0])
+    states = {state for _, state in (history if lasts else earlier)} & _RATIOS.keys()
+    if spans or states == _RATIOS.keys():
+        return measure(history, [window], seen_until, spans)[0].uptime_ratio
+    # Most monitors are only up, or only down, and a list may have thousands.
+    return _RATIOS[states.pop()] if states else None
+
+
 async def _read_portions(
     monitor_id: UUID, start: datetime, end: datetime
-) -> AsyncIterator[list[health.StateChange]]:
-    changes = StateChange.filter(monitor_id=monitor_id)
+) -> AsyncIterator[list[StateChange]]:
+    changes = StateChangeRow.filter(monitor_id=monitor_id)
     yield await _read(changes.filter(changed_at__lte=start).order_by("-changed_at").limit(1))
     after: datetime | None = start
     while after:
@@ -55,8 +90,8 @@ async def _read_portions(
         after = portion[-1].changed_at if len(portion) == PORTION else None
 
 
-async def _read(rows: QuerySet[StateChange]) -> list[health.StateChange]:
+async def _read(rows: QuerySet[StateChangeRow]) -> list[StateChange]:
     return [
-        health.StateChange(changed_at, health.State(state))
+        StateChange(changed_at, State(state))
         for changed_at, state in await rows.values_list("changed_at", "state")
     ]

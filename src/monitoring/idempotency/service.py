@@ -9,6 +9,7 @@ from uuid import UUID
 
 import orjson
 
+from monitoring.auth.callers import Caller
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -52,6 +53,13 @@ async def act_once(
             created_at=current_backends().clock.now(),
         )
         return reply
+
+
+async def act_once_for_caller(
+    caller: Caller, key: str | None, request: tuple[Json, ...], act: Callable[[], Awaitable[Reply]]
+) -> Reply:
+    """Act for a caller of the API, or repeat the answer that the caller's team got for this key before."""
+    return await act_once(caller.team_id, key, request, act)
 
 
 async def delete_expired_keys(now: datetime) -> int:

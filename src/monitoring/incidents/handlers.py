@@ -7,7 +7,6 @@ from uuid import UUID
 from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
-from monitoring.idempotency.service import act_once
 from monitoring.incidents import responding, service
 from monitoring.incidents.representations import (
     represent_incident,
@@ -16,6 +15,7 @@ from monitoring.incidents.representations import (
     represent_page,
 )
 from monitoring.notifications.tasks import nudge
+from monitoring.web.endpoint import ActOnce
 from monitoring.web.replies import Reply
 
 
@@ -39,17 +39,16 @@ async def get_incident(incident_id: str, caller: Caller) -> Reply:
     return Reply(represent_incident(await service.get_incident(caller.team_id, UUID(incident_id))))
 
 
-async def acknowledge_incident(incident_id: str, caller: Caller, idempotency_key: str | None = None) -> Reply:
-    """Acknowledge an incident, once."""
+async def acknowledge_incident(incident_id: str, caller: Caller, act_once: ActOnce) -> Reply:
+    """Acknowledge an incident, and nudge its notifications after the commit."""
     delivery_ids: list[UUID] = []
 
     async def acknowledge() -> Reply:
-        incident, told = await responding.acknowledge(caller.team_id, UUID(incident_id), caller.actor)
-        delivery_ids.extend(told)
+        incident, queued = await responding.acknowledge(caller.team_id, UUID(incident_id), caller.actor)
+        delivery_ids.extend(queued)
         return Reply(represent_incident(incident))
 
-    request = ("acknowledge_incident", incident_id)
-    reply = await act_once(caller.team_id, idempotency_key, request, acknowledge)
+    reply = await act_once(acknowledge)
     await nudge(delivery_ids)
     return reply
 
@@ -63,14 +62,7 @@ async def list_incident_notes(
     return Reply(represent_notes(page))
 
 
-async def create_incident_note(
-    incident_id: str, body: Json, caller: Caller, idempotency_key: str | None = None
-) -> Reply:
-    """Write a note about an incident, once."""
-
-    async def create() -> Reply:
-        note = await responding.write_note(caller.team_id, UUID(incident_id), caller.actor, body["text"])
-        return Reply(represent_note(note), 201)
-
-    request = ("create_incident_note", incident_id, body)
-    return await act_once(caller.team_id, idempotency_key, request, create)
+async def create_incident_note(incident_id: str, body: Json, caller: Caller) -> Reply:
+    """Write a note about an incident."""
+    note = await responding.write_note(caller.team_id, UUID(incident_id), caller.actor, body["text"])
+    return Reply(represent_note(note), 201)

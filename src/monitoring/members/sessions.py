@@ -15,10 +15,8 @@ from monitoring.audit.service import record
 from monitoring.auth.credentials import hash_secret
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.fields import read_id
-from monitoring.backends.rowsets import id_rowset, pack_ids
-from monitoring.backends.statements import is_postgres, spell
 from monitoring.members.models import MAX_BROWSER_CHARACTERS, Session, User
+from monitoring.members.queries import list_living_sessions
 from monitoring.members.refusals import Refused
 
 TOKEN_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
@@ -76,19 +74,8 @@ async def find_session(token: str) -> Session | None:
 
 async def read_standings(session_ids: Collection[UUID]) -> dict[UUID, Standing]:
     """Return the standings of those of these sessions that have not ended. Changes nothing."""
-    if not session_ids:
-        return {}
-    connection = current_backends().database.context.db()
-    sql = f"""
-        SELECT sessions.id, users.team_id, users.role FROM {id_rowset(connection)}
-            JOIN sessions ON sessions.id = given.id JOIN users ON users.id = sessions.user_id
-            WHERE sessions.expires_at > $2
-    """  # noqa: S608 - our own names
-    now = datetime.now(UTC)
-    values = [pack_ids(connection, session_ids), now if is_postgres(connection) else str(now)]
-    _, rows = await connection.execute_query(spell(connection, sql), values)
-    found = (Standing(read_id(id_), read_id(team_id), role) for id_, team_id, role in rows)
-    return {each.session_id: each for each in found}
+    living = await list_living_sessions(session_ids, datetime.now(UTC))
+    return {session_id: Standing(session_id, team_id, role) for session_id, team_id, role in living}
 
 
 async def list_sessions(user_id: UUID) -> list[Session]:

@@ -8,10 +8,9 @@ from uuid import UUID
 from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
-from monitoring.idempotency.service import act_once
-from monitoring.monitors import muting, reading, service
+from monitoring.monitors import muting, queries, service
 from monitoring.monitors.entity_tags import entity_tag
-from monitoring.monitors.reading import MonitorFilter, MonitorRow, row_of
+from monitoring.monitors.queries import MonitorFilter, MonitorRow, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
 from monitoring.notifications.muting import find_mute
 from monitoring.web.replies import Reply
@@ -30,54 +29,30 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
     """Answer a page of the team's monitors."""
     wanted = MonitorFilter(status=status, tags=(tag,) if tag else (), paused=paused, search=search)
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_page(await reading.list_monitors(caller.team_id, wanted, limit, after_id)))
+    return Reply(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
 
 
-async def create_monitor(body: Json, caller: Caller, idempotency_key: str | None = None) -> Reply:
-    """Create a monitor, once."""
-
-    async def create() -> Reply:
-        monitor = await service.create_monitor(caller.team_id, body, by=caller.actor)
-        return _reply(row_of(monitor, None), 201, Location=f"/api/monitors/{monitor.id}")
-
-    return await act_once(caller.team_id, idempotency_key, ("create_monitor", body), create)
+async def create_monitor(body: Json, caller: Caller) -> Reply:
+    """Create a monitor."""
+    monitor = await service.create_monitor(caller.team_id, body, by=caller.actor)
+    return _reply(row_of(monitor, None), 201, Location=f"/api/monitors/{monitor.id}")
 
 
 async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
     """Answer one monitor."""
-    return _reply(await reading.read_monitor(caller.team_id, UUID(monitor_id)))
+    return _reply(await queries.read_monitor(caller.team_id, UUID(monitor_id)))
 
 
-async def update_monitor(
-    monitor_id: str,
-    body: Json,
-    caller: Caller,
-    idempotency_key: str | None = None,
-    if_match: str | None = None,
-) -> Reply:
-    """Change a monitor, once."""
-
-    async def update() -> Reply:
-        monitor = await service.update_monitor(
-            caller.team_id, UUID(monitor_id), body, if_match, by=caller.actor
-        )
-        return _reply(row_of(monitor, await find_mute(monitor.id, datetime.now(UTC))))
-
-    request = ("update_monitor", monitor_id, if_match, body)
-    return await act_once(caller.team_id, idempotency_key, request, update)
+async def update_monitor(monitor_id: str, body: Json, caller: Caller, if_match: str | None = None) -> Reply:
+    """Change a monitor."""
+    monitor = await service.update_monitor(caller.team_id, UUID(monitor_id), body, if_match, by=caller.actor)
+    return _reply(row_of(monitor, await find_mute(monitor.id, datetime.now(UTC))))
 
 
-async def delete_monitor(
-    monitor_id: str, caller: Caller, idempotency_key: str | None = None, if_match: str | None = None
-) -> Reply:
-    """Delete a monitor, once."""
-
-    async def delete() -> Reply:
-        await service.delete_monitor(caller.team_id, UUID(monitor_id), if_match, by=caller.actor)
-        return Reply.empty()
-
-    request = ("delete_monitor", monitor_id, if_match)
-    return await act_once(caller.team_id, idempotency_key, request, delete)
+async def delete_monitor(monitor_id: str, caller: Caller, if_match: str | None = None) -> Reply:
+    """Delete a monitor."""
+    await service.delete_monitor(caller.team_id, UUID(monitor_id), if_match, by=caller.actor)
+    return Reply.empty()
 
 
 async def mute_monitor(monitor_id: str, body: Json, caller: Caller) -> Reply:

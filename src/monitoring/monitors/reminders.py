@@ -6,13 +6,12 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.fields import first_uuid7_at, read_id
-from monitoring.backends.statements import is_postgres, spell
+from monitoring.backends.fields import first_uuid7_at
 from monitoring.incidents.models import Incident
 from monitoring.incidents.service import announcement_of
 from monitoring.monitors.models import Monitor
+from monitoring.monitors.queries import find_incidents_to_remind_of
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.routing import REMINDER, route_of
@@ -22,19 +21,6 @@ from monitoring.notifications.tasks import nudge
 
 # The most reminders for one channel in one run. The next run sends the others.
 INCIDENTS_AT_ONCE = 1000
-
-# Leaves out incidents with a recent or pending delivery to the channel, or a skipped one, unless a mute was
-# the reason. The bound by id uses the index of (channel, id), so that a month of old deliveries is not read.
-_DUE = """
-    SELECT id, monitor_id FROM incidents
-    WHERE team_id = $1 AND resolved_at IS NULL AND acknowledged_at IS NULL AND confirmed_at <= $2
-    AND id NOT IN (
-        SELECT subject_id FROM notification_deliveries
-        WHERE channel_id = $3 AND id >= $4 AND subject_id IS NOT NULL
-        AND (created_at > $2 OR status = 'pending' OR status = 'skipped' AND error_message <> $5)
-    )
-    ORDER BY id
-"""
 
 
 async def remind(now: datetime) -> None:
@@ -54,7 +40,8 @@ async def _remind_channel(channel_id: UUID, now: datetime) -> list[UUID]:
         return []
     route = route_of(channel)
     before = now - timedelta(seconds=route.routing["reminder_interval_seconds"])
-    due = await _find_due(channel, before)
+    oldest_id = first_uuid7_at(before - LONGEST_WAIT)
+    due = await find_incidents_to_remind_of(channel.team_id, channel_id, before, oldest_id, MUTED_BEFORE)
     if not due:
         return []
     monitors = await Monitor.filter(id__in=list(due.values())).only("id", "team_id", "name", "url", "tags")
@@ -68,19 +55,3 @@ async def _remind_channel(channel_id: UUID, now: datetime) -> list[UUID]:
         for incident in incidents
     ]
     return await announce(announcements) if announcements else []
-
-
-async def _find_due(channel: NotificationChannel, before: datetime) -> dict[UUID, UUID]:
-    """Return open incidents that this channel may be reminded of, oldest first, each with its monitor."""
-    connection = current_backends().database.context.db()
-    rows = await connection.execute_query_dict(
-        spell(connection, _DUE),
-        [
-            str(channel.team_id),
-            before if is_postgres(connection) else str(before),
-            str(channel.id),
-            str(first_uuid7_at(before - LONGEST_WAIT)),
-            MUTED_BEFORE,
-        ],
-    )
-    return {read_id(row["id"]): read_id(row["monitor_id"]) for row in rows}

@@ -8,7 +8,7 @@ from typing import Any
 from monitoring.contract.configurations import field_names
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
-from monitoring.monitors.reading import MonitorPage, MonitorRow
+from monitoring.monitors.queries import MonitorPage, MonitorRow
 from monitoring.monitors.request_headers import show_headers
 
 

@@ -15,13 +15,13 @@ from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id
-from monitoring.backends.statements import is_postgres
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.configuration import complete_routing
 from monitoring.notifications.delays import end_delays
 from monitoring.notifications.grouping import Queued, hold_back
-from monitoring.notifications.models import EMAIL, DeliveryStatus, NotificationDelivery
+from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 from monitoring.notifications.muting import bypasses_mute, read_mutes
+from monitoring.notifications.queries import hold_channels
 from monitoring.notifications.routing import BEGINNINGS, Announcement, Hold, Route
 from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 
@@ -88,25 +88,9 @@ def _make_delivery(announcement: Announcement, route: Route, team_name: str) -> 
 
 
 async def _hold_routes(connection: BaseDBAsyncClient, team_ids: Iterable[UUID]) -> Mapping[UUID, list[Route]]:
-    """Find the teams' channels that are enabled and confirmed, and lock them until the commit.
-
-    The lock keeps them from being deleted, because rows will point to them. It is weaker than the weakest
-    that Tortoise offers, so that announcements do not wait for each other.
-    """
-    if is_postgres(connection):
-        # An array, because PostgreSQL expects a hundred rows of a set, and would read all channels for it.
-        among = "= ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))"
-        lock = "FOR KEY SHARE"
-    else:
-        among, lock = "IN (SELECT value FROM json_each(?1))", ""
-    rows = await connection.execute_query_dict(
-        "SELECT id, team_id, type, events, settings FROM notification_channels"  # noqa: S608 - ours
-        f" WHERE team_id {among} AND enabled AND (type <> '{EMAIL}' OR confirmed_at IS NOT NULL)"
-        f" ORDER BY id {lock}",
-        [orjson.dumps([str(team_id) for team_id in team_ids]).decode()],
-    )
+    """Find the channels of teams that get messages, and lock them until the commit."""
     routes = defaultdict(list)
-    for row in rows:
+    for row in await hold_channels(connection, team_ids):
         route = Route(
             channel_id=read_id(row["id"]),
             type=row["type"],

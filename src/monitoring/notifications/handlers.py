@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import UUID
 
 from starlette.requests import Request
@@ -12,7 +13,6 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.pages import take_page
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
-from monitoring.idempotency.service import act_once
 from monitoring.notifications import deliveries, service
 from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.representations import (
@@ -23,6 +23,7 @@ from monitoring.notifications.representations import (
     represent_delivery,
 )
 from monitoring.notifications.tasks import nudge
+from monitoring.web.endpoint import ActOnce
 from monitoring.web.replies import NO_STORE, Reply
 
 
@@ -37,19 +38,16 @@ async def list_notification_channels(
     return Reply(represent_channels(await service.list_channels(caller.team_id, limit, after_id)))
 
 
-async def create_notification_channel(
-    body: Json, caller: Caller, idempotency_key: str | None = None
-) -> Reply:
-    """Create a channel, once. No other answer holds the secret of a webhook."""
+async def create_notification_channel(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
+    """Create a channel. No other reply holds the secret of a webhook."""
     await demand_reachable(body)
+    return await act_once(partial(_create_channel, caller, body))
 
-    async def create() -> Reply:
-        channel = await service.create_channel(caller.team_id, body, by=caller.actor)
-        location = f"/api/notification-channels/{channel.id}"
-        return Reply(represent_created_channel(channel), 201, {"Location": location, **NO_STORE})
 
-    request = ("create_notification_channel", body)
-    return await act_once(caller.team_id, idempotency_key, request, create)
+async def _create_channel(caller: Caller, given: Json) -> Reply:
+    channel = await service.create_channel(caller.team_id, given, by=caller.actor)
+    location = f"/api/notification-channels/{channel.id}"
+    return Reply(represent_created_channel(channel), 201, {"Location": location, **NO_STORE})
 
 
 async def get_notification_channel(channel_id: str, caller: Caller) -> Reply:
@@ -58,49 +56,36 @@ async def get_notification_channel(channel_id: str, caller: Caller) -> Reply:
 
 
 async def update_notification_channel(
-    channel_id: str, body: Json, caller: Caller, idempotency_key: str | None = None
+    channel_id: str, body: Json, caller: Caller, act_once: ActOnce
 ) -> Reply:
-    """Change a channel, once."""
+    """Change a channel."""
     await demand_reachable(body)
-
-    async def update() -> Reply:
-        channel = await service.update_channel(caller.team_id, UUID(channel_id), body, by=caller.actor)
-        return Reply(represent_channel(channel))
-
-    request = ("update_notification_channel", channel_id, body)
-    return await act_once(caller.team_id, idempotency_key, request, update)
+    return await act_once(partial(_update_channel, UUID(channel_id), caller, body))
 
 
-async def delete_notification_channel(
-    channel_id: str, caller: Caller, idempotency_key: str | None = None
-) -> Reply:
-    """Delete a channel, once."""
+async def _update_channel(channel_id: UUID, caller: Caller, patch: Json) -> Reply:
+    channel = await service.update_channel(caller.team_id, channel_id, patch, by=caller.actor)
+    return Reply(represent_channel(channel))
 
-    async def delete() -> Reply:
-        await service.delete_channel(caller.team_id, UUID(channel_id), by=caller.actor)
-        return Reply.empty()
 
-    request = ("delete_notification_channel", channel_id)
-    return await act_once(caller.team_id, idempotency_key, request, delete)
+async def delete_notification_channel(channel_id: str, caller: Caller) -> Reply:
+    """Delete a channel."""
+    await service.delete_channel(caller.team_id, UUID(channel_id), by=caller.actor)
+    return Reply.empty()
 
 
 async def test_notification_channel(  # the document names it so: it is no test
-    channel_id: str,
-    caller: Caller,
-    request: Request,
-    idempotency_key: str | None = None,  # noqa: PT028
+    channel_id: str, caller: Caller, request: Request, act_once: ActOnce
 ) -> Reply:
-    """Queue a test notification, once, and answer with what came of the first attempt."""
+    """Queue a test notification, and reply with what came of the first attempt."""
     await _count(request, caller)
-
-    async def queue() -> Reply:
-        delivery = await deliveries.queue_test(caller.team_id, UUID(channel_id), by=caller.actor)
-        return Reply(represent_delivery(delivery))
-
-    asked = ("test_notification_channel", channel_id)
-    queued = await _nudged(await act_once(caller.team_id, idempotency_key, asked, queue))
+    queued = await _nudged(await act_once(partial(_queue_test, UUID(channel_id), caller)))
     tried = await deliveries.wait_for_attempt(UUID(queued.json_value()["id"]))
     return Reply(represent_delivery(tried)) if tried else queued
+
+
+async def _queue_test(channel_id: UUID, caller: Caller) -> Reply:
+    return Reply(represent_delivery(await deliveries.queue_test(caller.team_id, channel_id, by=caller.actor)))
 
 
 async def list_notification_deliveries(
@@ -113,18 +98,16 @@ async def list_notification_deliveries(
 
 
 async def redeliver_notification(
-    channel_id: str, delivery_id: str, caller: Caller, request: Request, idempotency_key: str | None = None
+    channel_id: str, delivery_id: str, caller: Caller, request: Request, act_once: ActOnce
 ) -> Reply:
-    """Send a delivery again, once."""
+    """Send a delivery again."""
     await _count(request, caller)
+    return await _nudged(await act_once(partial(_redeliver, UUID(channel_id), UUID(delivery_id), caller)))
 
-    async def queue() -> Reply:
-        ids = (UUID(channel_id), UUID(delivery_id))
-        delivery = await deliveries.redeliver(caller.team_id, *ids, by=caller.actor)
-        return Reply(represent_delivery(delivery), 202)
 
-    asked = ("redeliver_notification", channel_id, delivery_id)
-    return await _nudged(await act_once(caller.team_id, idempotency_key, asked, queue))
+async def _redeliver(channel_id: UUID, delivery_id: UUID, caller: Caller) -> Reply:
+    delivery = await deliveries.redeliver(caller.team_id, channel_id, delivery_id, by=caller.actor)
+    return Reply(represent_delivery(delivery), 202)
 
 
 async def _count(request: Request, caller: Caller) -> None:

@@ -9,26 +9,14 @@ from datetime import datetime, timedelta
 
 from tortoise.queryset import QuerySet
 
-from monitoring.backends.clock import TOLERANCE
-from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
-from monitoring.backends.leases import NUDGE_INTERVAL, is_idle, sweep_idle
-from monitoring.backends.statements import is_postgres, spell
+from monitoring.backends.leases import is_idle, sweep_idle
 from monitoring.notifications.models import NotificationDelivery
-from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL, is_due
+from monitoring.notifications.queries import choose_idle_deliveries
+from monitoring.notifications.scheduling import is_due
 from monitoring.notifications.tasks import deliver_notification
 
 MAX_NOTIFICATIONS_A_SWEEP = 200
-
-# For each channel the deliveries that have waited longest, as many as may be sent to it at once. Finished
-# attempts start the others, so ten thousand deliveries to one server do not delay all others.
-_CHOSEN = f"""
-    SELECT id FROM (
-        SELECT id, due_at, row_number() OVER (PARTITION BY channel_id ORDER BY due_at, id) AS turn
-        FROM notification_deliveries
-        WHERE due_at <= $1 AND (nudged_at IS NULL OR nudged_at <= $2 OR nudged_at > $3)
-    ) AS idle WHERE turn <= {MOST_AT_ONCE_A_CHANNEL} ORDER BY due_at LIMIT $4
-"""  # noqa: S608 - a number of our own
 
 RETENTION = timedelta(days=30)
 DELETED_AT_ONCE = 1000
@@ -56,13 +44,8 @@ async def delete_old_deliveries(now: datetime) -> int:
 
 
 async def _find_idle_deliveries(now: datetime) -> QuerySet[NotificationDelivery]:
-    connection = current_backends().database.context.db()
-    moments = now, now - NUDGE_INTERVAL, now + TOLERANCE
-    rows = await connection.execute_query_dict(
-        spell(connection, _CHOSEN),
-        [*(moments if is_postgres(connection) else map(str, moments)), MAX_NOTIFICATIONS_A_SWEEP],
-    )
-    chosen = NotificationDelivery.filter(is_due(now), is_idle(now), id__in=[row["id"] for row in rows])
+    chosen_ids = await choose_idle_deliveries(now, MAX_NOTIFICATIONS_A_SWEEP)
+    chosen = NotificationDelivery.filter(is_due(now), is_idle(now), id__in=chosen_ids)
     return chosen.order_by("due_at")
 
 

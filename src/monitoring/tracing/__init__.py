@@ -100,12 +100,6 @@ def carry() -> Carrier:
     return _recorder.carry() if _recorder else {}
 
 
-def link(carrier: Carrier) -> None:
-    """Link the current span to another one, for which it works too."""
-    if _recorder:
-        _recorder.link(carrier)
-
-
 def current_trace_id() -> str | None:
     """Return the id of the current trace, as 32 hexadecimal digits."""
     return _recorder.trace_id() if _recorder else None

@@ -75,13 +75,6 @@ class Recorder:
         self._propagator.inject(carrier)
         return carrier
 
-    def link(self, carrier: Carrier) -> None:
-        """Link the current span to another one, unless both are in one trace."""
-        other = trace.get_current_span(self._propagator.extract(carrier)).get_span_context()
-        current = trace.get_current_span()
-        if other.is_valid and other.trace_id != current.get_span_context().trace_id:
-            current.add_link(other)
-
     def trace_id(self) -> str | None:
         """Return the id of the current trace."""
         context = trace.get_current_span().get_span_context()

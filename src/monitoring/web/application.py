@@ -10,11 +10,11 @@ from starlette.types import Receive, Scope, Send
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Document, DocumentError
-from monitoring.contract.problems import Problem, ProblemAnswers, ProblemReplies
-from monitoring.contract.skeleton import make_skeleton
+from monitoring.contract.problems import Problem
 from monitoring.contract.validation import rules_of
 from monitoring.web.connexion_bridge import ConnexionApp, Lifespan
-from monitoring.web.endpoint import Endpoint, Handler
+from monitoring.web.endpoint import Endpoint, Handler, Idempotency
+from monitoring.web.errors import ProblemMiddleware
 from monitoring.web.replies import Reply
 from monitoring.web.routing import judge_encoded_path
 from monitoring.web.security import SecurityHandler
@@ -52,7 +52,7 @@ class ContractApp(ConnexionApp):
         max_body_bytes: int,
         **stack: Any,  # noqa: ANN401 - what ConnexionApp takes
     ) -> None:
-        super().__init__(make_skeleton(document), **stack)
+        super().__init__(document, **stack)
         self.document = document
         self.catalogue = catalogue
         self.readiness = readiness
@@ -64,6 +64,7 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
     *,
     security_map: Mapping[str, type[SecurityHandler]],
     max_body_bytes: int,
+    idempotency: Idempotency | None = None,
     handlers_package: str = "monitoring",
     lifespan: Lifespan = no_lifespan,
     problem_names: Mapping[type[Exception], str] | None = None,
@@ -72,20 +73,19 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
 ) -> ContractApp:
     """Build the application a document describes. Raises DocumentError or ResolverError.
 
-    `security_map` gives a handler for each kind of scheme (`bearer`, `apiKey`). `problem_names` says which
-    error of the document answers an exception that is no Problem, and `note_refusal` is told that exception.
+    Tag and operationId name the function that handles an operation:
+    `<handlers_package>.<x-room of the tag>.handlers.<operationId>`.
+
+    `security_map` gives a handler for each kind of scheme (`bearer`, `apiKey`), and `idempotency` makes an
+    operation that lists `Idempotency-Key` act once. `problem_names` says which error of the document answers
+    an exception that is no Problem, and `note_refusal` is told that exception.
     """
     _demand_handlers(document, security_map)
     catalogue = Catalogue(document)
-    replies = ProblemReplies(document, catalogue, problem_names or {}, note_refusal)
     validation = rules_of(document)
 
-    def locate_handler(operation_id: str) -> str:
-        """Tag and operationId name the function: `<package>.<x-room of the tag>.handlers.<operationId>`."""
-        return f"{handlers_package}.{document.operations[operation_id].room}.handlers.{operation_id}"
-
     def make_endpoint(operation_id: str, handler: Handler) -> Endpoint:
-        return Endpoint(document.operations[operation_id], handler, document, validation)
+        return Endpoint(document.operations[operation_id], handler, document, validation, idempotency)
 
     return ContractApp(
         document,
@@ -94,10 +94,16 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
         max_body_bytes,
         layers=[
             RequestTelemetry,
-            partial(ProblemAnswers, replies=replies),
+            partial(
+                ProblemMiddleware,
+                document=document,
+                catalogue=catalogue,
+                problem_names=problem_names or {},
+                note_refusal=note_refusal,
+            ),
         ],
         lifespan=lifespan,
-        locate_handler=locate_handler,
+        handlers_package=handlers_package,
         judge_encoded_path=judge_encoded_path,
         security_handlers=security_map,
         make_endpoint=make_endpoint,

@@ -1,11 +1,13 @@
-"""How many connections a process keeps, and how long a client may keep it waiting. Pure."""
+"""How many connections a process keeps, and how long a client may keep it waiting."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
+from typing import Protocol
 
 from monitoring.web.caller_networks import network_of
 
@@ -14,6 +16,8 @@ MAX_PIPELINED = 16
 
 # Every so many bytes give a client one second more. A proxy in front is faster by orders of magnitude.
 SLOWEST_BYTES_A_SECOND = 4096
+
+LOOKS_IN_A_TIMEOUT = 4
 
 
 @dataclass(eq=False)
@@ -75,3 +79,43 @@ class Pace:
     def is_too_slow(self, now: float) -> bool:
         """Say whether the client has used up its time."""
         return now - self._began > self._timeout_seconds + self._moved / SLOWEST_BYTES_A_SECOND
+
+
+class Connection(Protocol):
+    """A connection that is looked at."""
+
+    loop: asyncio.AbstractEventLoop
+
+    def end_if_too_slow(self, now: float) -> None:
+        """Close the connection if its client has used up its time."""
+
+
+class SlowClients:
+    """Looks again and again which clients are too slow, with one timer for all connections of a server."""
+
+    def __init__(self, timeout_seconds: float) -> None:
+        self._pause_seconds = timeout_seconds / LOOKS_IN_A_TIMEOUT
+        self._connections: set[Connection] = set()
+        self._next_look: asyncio.TimerHandle | None = None
+
+    def add(self, connection: Connection) -> None:
+        """Look at a connection from now on."""
+        self._connections.add(connection)
+        if self._next_look is None:
+            self._look_later(connection.loop)
+
+    def remove(self, connection: Connection) -> None:
+        """Look at a connection no more."""
+        self._connections.remove(connection)
+        if self._next_look and not self._connections:
+            self._next_look.cancel()
+            self._next_look = None
+
+    def _look_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._next_look = loop.call_later(self._pause_seconds, self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._look_later(loop)
+        now = loop.time()
+        for connection in tuple(self._connections):
+            connection.end_if_too_slow(now)

@@ -3,17 +3,19 @@
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from monitoring.contract.bodies import RequestBody, receive_body
-from monitoring.contract.document import Document, DocumentError, Operation
-from monitoring.contract.parameters import Parameters
+from monitoring.contract.bodies import RequestBody
+from monitoring.contract.document import Document, DocumentError, Json, Operation
+from monitoring.contract.parameters import Parameters, argument_name
 from monitoring.contract.problems import Problem
 from monitoring.contract.responses import Responses
 from monitoring.contract.validation import BrokenPromise, Validation
+from monitoring.web.bodies import receive_body
 from monitoring.web.replies import Reply, notes_of, send_reply
 from monitoring.web.security import caller_of
 
@@ -22,7 +24,13 @@ log = logging.getLogger(__name__)
 Handler = Callable[..., Awaitable[Reply]]
 H = TypeVar("H", bound=Handler)
 
+Act = Callable[[], Awaitable[Reply]]
+ActOnce = Callable[[Act], Awaitable[Reply]]
+Idempotency = Callable[[Any, str | None, tuple[Json, ...], Act], Awaitable[Reply]]
+"""Acts for a caller, or returns the reply that their key got before for an equal request."""
+
 PRECONDITION_ARGUMENTS = {"caller", "request"}
+IDEMPOTENCY_KEY = argument_name("Idempotency-Key")
 
 
 def checked_before_body(precondition: Callable[..., Awaitable[None]]) -> Callable[[H], H]:
@@ -43,10 +51,18 @@ class Endpoint:
 
     A handler is called with the arguments in its signature. A parameter that was not sent and has no default,
     neither in the document nor in the handler, is None.
+
+    Where the operation lists `Idempotency-Key`, the handler acts in the transaction that stores its reply for
+    the key. One that must do more before or after it takes `act_once`, and calls it with what to do once.
     """
 
     def __init__(
-        self, operation: Operation, handler: Handler, document: Document, validation: Validation
+        self,
+        operation: Operation,
+        handler: Handler,
+        document: Document,
+        validation: Validation,
+        idempotency: Idempotency | None,
     ) -> None:
         self._handler = handler
         self._precondition = getattr(handler, "precondition", None)
@@ -55,10 +71,13 @@ class Endpoint:
         self._responses = Responses(operation, document, validation)
         self._operation_id = operation.operation_id
         self._problem_names: Mapping[str, str] = operation.definition.get("x-problem-names", {})
-        given = {*self._parameters.names, "body"}
-        self._wanted = self._arguments_of(handler, given | PRECONDITION_ARGUMENTS)
-        self._unwanted = given - self._wanted
-        self._wants_situation = not PRECONDITION_ARGUMENTS.isdisjoint(self._wanted)
+        given = [*self._parameters.names, *(["body"] if self._body.is_expected else [])]
+        self._asked = [name for name in given if name != IDEMPOTENCY_KEY]
+        self._idempotency = idempotency if IDEMPOTENCY_KEY in given else None
+        if IDEMPOTENCY_KEY in given and idempotency is None:
+            raise DocumentError(f"nothing makes {self._operation_id} act once for an Idempotency-Key")
+        known = {*self._asked, *PRECONDITION_ARGUMENTS, *(("act_once",) if self._idempotency else ())}
+        self._wanted = self._arguments_of(handler, known)
         self._absent = dict.fromkeys(_names_without_default(handler))
         self._precondition_wants = (
             self._arguments_of(self._precondition, PRECONDITION_ARGUMENTS)
@@ -71,22 +90,30 @@ class Endpoint:
         if self._precondition:
             await self._precondition(**_situation(scope, receive, self._precondition_wants))
         try:
-            arguments = self._absent | self._parameters.read(scope)
+            arguments = self._parameters.read(scope["path_params"], scope["query_string"], scope["headers"])
             if self._body.is_expected:
-                arguments["body"] = self._body.read(await receive_body(scope, receive), scope)
+                arguments["body"] = self._body.read(await receive_body(scope, receive), scope["headers"])
         except Problem as problem:
             raise problem.renamed(self._problem_names) from None
-        for name in self._unwanted:
-            arguments.pop(name, None)
-        if self._wants_situation:
-            arguments |= _situation(scope, receive, self._wanted)
-        reply = await self._handler(**arguments)
+        reply = await self._act(arguments, scope, receive)
+        header_names = {*notes_of(scope).headers, *reply.headers}
         try:
-            self._responses.check(reply, notes_of(scope).headers)
+            self._responses.check(reply.status, header_names, reply.media_type, reply.json_value)
         except BrokenPromise as broken:
             log.error("%s answered against the document: %s", self._operation_id, broken)  # noqa: TRY400
             raise Problem("internal_error") from None
         await send_reply(reply, scope, send)
+
+    async def _act(self, arguments: Mapping[str, Json], scope: Scope, receive: Receive) -> Reply:
+        given = self._absent | {name: value for name, value in arguments.items() if name in self._wanted}
+        given |= _situation(scope, receive, self._wanted)
+        if self._idempotency is None:
+            return await self._handler(**given)
+        asked = self._operation_id, *(arguments.get(name) for name in self._asked)
+        act_once = partial(self._idempotency, caller_of(scope), arguments.get(IDEMPOTENCY_KEY), asked)
+        if "act_once" in self._wanted:
+            return await self._handler(**given | {"act_once": act_once})
+        return await act_once(partial(self._handler, **given))
 
     def _arguments_of(self, function: Callable[..., Any], known: set[str]) -> frozenset[str]:
         named = frozenset(inspect.signature(function).parameters)

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
+from monitoring.contract.bodies import JSON
 from monitoring.contract.document import read_published
 from monitoring.reference.pages import (
     CONTENT_SECURITY_POLICY,
@@ -15,7 +16,7 @@ from monitoring.reference.pages import (
     render_reference,
 )
 from monitoring.web.cacheable import reply_cacheable
-from monitoring.web.replies import JSON, Reply
+from monitoring.web.replies import Reply
 
 HTML = "text/html"
 

@@ -8,9 +8,8 @@ from typing import Self
 import orjson
 from starlette.types import Scope, Send
 
+from monitoring.contract.bodies import JSON
 from monitoring.contract.document import Json
-
-JSON = "application/json"
 
 NO_CONTENT = 204
 NOT_MODIFIED = 304
@@ -76,7 +75,7 @@ async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
 
 
 @dataclass(slots=True)
-class AnswerNotes:
+class ReplyNotes:
     """What is noted about the answer to a request, on its way.
 
     `headers` are on whatever answer follows, be it a reply or a problem. Names are spelt as in the document,
@@ -90,10 +89,10 @@ class AnswerNotes:
     held_seconds: float = 0.0
 
 
-def notes_of(scope: Scope) -> AnswerNotes:
+def notes_of(scope: Scope) -> ReplyNotes:
     """Return the notes of a request."""
     state = scope.setdefault("state", {})
-    notes: AnswerNotes | None = state.get("answer_notes")
+    notes: ReplyNotes | None = state.get("reply_notes")
     if notes is None:
-        notes = state["answer_notes"] = AnswerNotes()
+        notes = state["reply_notes"] = ReplyNotes()
     return notes

@@ -1,20 +1,23 @@
-"""Sees every answer of the application: puts headers on it, counts it, and writes the access log if asked to.
+"""Every request gets an id, and its reply headers, a count, and a line of the access log if asked to.
 
 Malformed HTTP never gets here: `uvicorn_bridge` answers and counts it, and it is not in the access log.
 """
 
 import logging
+import re
 from collections.abc import Awaitable
+from random import getrandbits  # an id is no secret, and this takes no system call
 from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from monitoring.logs import log_request
 from monitoring.metrics import NO_OPERATION, record_answer
 from monitoring.web.connexion_bridge import operation_id_of
 from monitoring.web.replies import notes_of, raw_headers_of
-from monitoring.web.request_ids import choose_request_id
 
 MAX_PATH_CHARACTERS = 200
+SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 _NOSNIFF = b"x-content-type-options", b"nosniff"
 
 access_log = logging.getLogger("monitoring.access")
@@ -25,8 +28,8 @@ if not access_log.level:  # off until the settings ask for it, whatever level ot
 class RequestTelemetry:
     """The outermost layer, so that it measures how long the caller waits, unless they wished to.
 
-    `X-Request-Id`, `nosniff` and every header added on the way are on every answer, problems included. Layers
-    inside are told the answer's status. `otherwise` is the operation of requests that reached none.
+    `X-Request-Id`, `nosniff` and every header added on the way are on every reply, problems included. Layers
+    inside find its status in the notes. `otherwise` is the operation of requests that reached none.
     """
 
     def __init__(self, app: ASGIApp, otherwise: str = NO_OPERATION) -> None:
@@ -34,10 +37,11 @@ class RequestTelemetry:
         self._otherwise = otherwise
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve; a request that nobody answered is not counted."""
+        """Serve; a request without a reply is not counted."""
         began = perf_counter()
         notes = notes_of(scope)
-        notes.request_id = choose_request_id(scope)
+        notes.request_id = _sane_request_id(scope) or getrandbits(128).to_bytes(16, "big").hex()
+        log_request(notes.request_id)
 
         def send_with_headers(message: Message) -> Awaitable[None]:  # no coroutine of its own
             if message["type"] == "http.response.start":
@@ -58,6 +62,14 @@ class RequestTelemetry:
 def path_without_query(scope: Scope) -> str:
     """Return the beginning of the path as it was sent. Callers put secrets into the query."""
     return str(scope["raw_path"].decode("latin-1")[:MAX_PATH_CHARACTERS])
+
+
+def _sane_request_id(scope: Scope) -> str | None:
+    """Return the id that the caller sent, if it is sane."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            return value.decode() if SANE_REQUEST_ID.fullmatch(value) else None
+    return None
 
 
 def _note(scope: Scope, operation: str, status: int, duration_seconds: float) -> None:

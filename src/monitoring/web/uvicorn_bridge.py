@@ -38,8 +38,8 @@ from uvicorn.server import Server
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_answer
-from monitoring.web.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace
-from monitoring.web.slow_clients import Watch
+from monitoring.web.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace, SlowClients
+from monitoring.web.replies import Reply
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
@@ -124,7 +124,8 @@ class WebServer(Server):
 
 def protocol_for(catalogue: Catalogue, limits: ConnectionLimits | None = None) -> type[ContractProtocol]:
     """Return the protocol class for `uvicorn.Config(http=...)` that answers with a catalogue's errors."""
-    reply = catalogue.reply("malformed_request")
+    response = catalogue.respond("malformed_request")
+    reply = Reply(response.body, response.status, response.headers)
     payload = reply.payload()
     fields = [
         *reply.raw_headers(payload),
@@ -136,7 +137,11 @@ def protocol_for(catalogue: Catalogue, limits: ConnectionLimits | None = None) -
     status_line = b"HTTP/1.1 %d %s\r\n" % (reply.status, HTTPStatus(reply.status).phrase.encode())
     answer = b"".join([status_line, head, b"\r\n", payload])
     limits = limits or ConnectionLimits()
-    values = {"malformed_request": answer, "limits": limits, "watch": Watch(limits.timeout_seconds)}
+    values = {
+        "malformed_request": answer,
+        "limits": limits,
+        "slow_clients": SlowClients(limits.timeout_seconds),
+    }
     return type("CatalogueProtocol", (ContractProtocol,), values)
 
 
@@ -154,7 +159,7 @@ class ContractProtocol(HttpToolsProtocol):
 
     malformed_request: bytes
     limits: ConnectionLimits
-    watch: Watch
+    slow_clients: SlowClients
     is_admitted = False
     is_ending = False  # what arrives from now on is dropped
     answered: RequestResponseCycle | None = None  # others that have arrived wait for it
@@ -176,7 +181,7 @@ class ContractProtocol(HttpToolsProtocol):
         self.waits_since = now = self.loop.time()
         self.sending = Pace(self.limits.timeout_seconds, now)
         self.reading = Pace(self.limits.timeout_seconds, now)
-        self.watch.add(self)
+        self.slow_clients.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Make room for another connection, and tell the request that is being answered."""
@@ -184,7 +189,7 @@ class ContractProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
         if self.is_admitted and self.client:
             self.limits.release(self.client[0])
-            self.watch.remove(self)
+            self.slow_clients.remove(self)
 
     def end_if_too_slow(self, now: float) -> None:
         """Close the connection if its client has used up its time."""

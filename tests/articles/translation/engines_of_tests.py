@@ -6,8 +6,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from monitoring.articles.translation.article import read_article
-from monitoring.articles.translation.codes import CODE
-from monitoring.articles.translation.engines import BatchLimit
+from monitoring.articles.translation.engines.protocol import BatchLimit
+from monitoring.articles.translation.inline_codes import CODE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

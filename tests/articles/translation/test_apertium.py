@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from articles.translation.engines_of_tests import translate_article
 from articles.translation.soups import html_soup
 from articles.translation.structures import html_structure
-from monitoring.articles.translation.codes import accepted
-from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.apertium import MODES, Apertium, modes_for
 from monitoring.articles.translation.engines.apertium_pipe import ApertiumPipe
 from monitoring.articles.translation.engines.apertium_stream import to_stream
+from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
+from monitoring.articles.translation.inline_codes import accepted
 
 
 class TestTranslate:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from articles.translation.engines_of_tests import translate_article
-from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
-from monitoring.articles.translation.engines.deepl import DeepL
-from monitoring.articles.translation.engines.deepl_languages import DOCUMENTED
+from monitoring.articles.translation.engines.deepl import DOCUMENTED, DeepL
+from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.terms import Terms
 from translation_servers import KEY, DeepLServer, Reply
 
@@ -36,7 +35,6 @@ class TestRequest:
             "outline_detection": False,
             "split_sentences": "nonewlines",
             "preserve_formatting": True,
-            "show_billed_characters": True,
         }
 
     def test_formality_and_the_glossary_of_the_locale_are_asked_for(self, server: DeepLServer) -> None:
@@ -63,6 +61,19 @@ class TestRequest:
         with pytest.raises(PermanentEngineError, match="404"):
             DeepL(KEY, url=f"{server.url}/proxy").translate(["one"], "en", "es")
         assert server.questions[0].path == "/proxy/v2/translate"
+
+    def test_a_redirect_does_not_get_the_key(self, server: DeepLServer) -> None:
+        with DeepLServer() as another:
+            server.reply_next(Reply(307, headers={"Location": f"{another.url}/v2/translate"}))
+            with pytest.raises(PermanentEngineError, match="307"):
+                DeepL(KEY, url=server.url).translate(["one"], "en", "es")
+            assert not another.questions
+
+    @pytest.mark.parametrize("text", [None, 1, ["one"]])
+    def test_an_answer_that_is_no_text_is_asked_for_later(self, text: object, server: DeepLServer) -> None:
+        server.reply_next(Reply(200, {"translations": [{"text": text}]}))
+        with pytest.raises(TransientEngineError, match="does not read like DeepL's"):
+            DeepL(KEY, url=server.url).translate(["one"], "en", "es")
 
     def test_where_tags_are_not_kept_words_go_without_them(self, server: DeepLServer) -> None:
         engine = DeepL(KEY, url=server.url)
@@ -200,7 +211,7 @@ class TestCheck:
         ]
         assert DeepL(KEY, url=server.url, formality="prefer_less").check(["es", "sv"]) == []
 
-    def test_what_the_documentation_lists_is_never_what_the_package_refuses(self) -> None:
+    def test_the_documented_languages_have_no_english_and_only_variants_of_portuguese(self) -> None:
         assert not {"en", "pt"} & DOCUMENTED.keys()
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.libretranslate import LibreTranslate
+from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
 from translation_servers import KEY, LibreTranslateServer, Reply
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitoring.articles.translation.engines.apertium import MODES
-from monitoring.articles.translation.engines.deepl_languages import DOCUMENTED
+from monitoring.articles.translation.engines.deepl import DOCUMENTED
 from monitoring.articles.translation.engines.locales import closest_code
 from translation_servers import LibreTranslateServer
 

@@ -12,12 +12,12 @@ import pytest
 
 from articles.translation.engines_of_tests import FunctionEngine, translate_article
 from articles.translation.structures import html_structure, markdown_structure
-from monitoring.articles.translation.codes import CODE
-from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.deepl import DeepL
 from monitoring.articles.translation.engines.libretranslate import LibreTranslate
 from monitoring.articles.translation.engines.openai_compatible import OpenAICompatible
-from monitoring.articles.translation.engines.pacing import Pace
+from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
+from monitoring.articles.translation.engines.throttle import Throttle
+from monitoring.articles.translation.inline_codes import CODE
 from translation_servers import (
     HANG_UP,
     KEY,
@@ -32,7 +32,7 @@ from translation_servers import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from monitoring.articles.translation.engines import Engine
+    from monitoring.articles.translation.engines.protocol import Engine
     from translation_servers import TranslationServer
 
 ARTICLE = json.loads((Path(__file__).parents[3] / "docs" / "examples" / "article.json").read_text())
@@ -192,7 +192,7 @@ class TestFailure:
 
 class TestClose:
     def test_nothing_is_asked_any_more(self, server: TranslationServer) -> None:
-        engine = engine_for(server, pace=Pace())
+        engine = engine_for(server, throttle=Throttle())
         engine.check(["es"])
         asked = len(server.questions)
         engine.close()

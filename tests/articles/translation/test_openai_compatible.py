@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from monitoring.articles.translation.engines import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.engines.openai_compatible import OpenAICompatible
+from monitoring.articles.translation.engines.protocol import PermanentEngineError, TransientEngineError
 from monitoring.articles.translation.terms import Terms
 from translation_servers import KEY, OpenAIServer, Reply
 

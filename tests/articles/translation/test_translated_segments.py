@@ -7,7 +7,7 @@ import pytest
 
 from articles.translation.engines_of_tests import FunctionEngine
 from monitoring.articles.fair_threads import FairThreads
-from monitoring.articles.translation.engines import BatchLimit, TransientEngineError
+from monitoring.articles.translation.engines.protocol import BatchLimit, TransientEngineError
 from monitoring.articles.translation.translated_segments import Translations, segment_hash, translate_segments
 
 HEADINGS = ["The right shoes", "Find your size", "When to buy", "After the race", "Your feet", "Our shops"]

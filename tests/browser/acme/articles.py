@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from monitoring.articles.models import Article, Translation, TranslationStatus
-from monitoring.articles.refusals import store_refusals
+from monitoring.articles.refused_segments import store_refusals
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.judgement import Fault
 from running_service import WEBHOOK_SECRET

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from browser.acme.answers import answer
 from monitoring.history.latencies import Latencies
 from monitoring.history.models import Rollup
-from monitoring.history.phases import read_sums
 from monitoring.history.rollups import DAILY, HOURLY
+from monitoring.history.tallies import read_sums
 from monitoring.history.timeline import divide, floor
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from monitoring.backends.database import transaction
 from monitoring.checks.probes.failing_answers import keep_answer
 from monitoring.checks.probes.http import Expectation, judge
 from monitoring.checks.slots import next_slot
-from monitoring.history.results import CheckResult, insert_results
+from monitoring.history.models import CheckResult
+from monitoring.history.queries import insert_results
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
 from monitoring.monitors.health import (

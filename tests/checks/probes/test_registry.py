@@ -17,7 +17,7 @@ from monitoring.checks.prober import open_prober
 from monitoring.checks.probes import registry
 from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.storing import Checked
-from monitoring.history.results import list_results
+from monitoring.history.queries import list_results
 from monitoring.incidents.models import Incident
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.models import Monitor
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from monitoring.checks.probes.protocol import Probe
-    from monitoring.history.results import CheckResult
+    from monitoring.history.models import CheckResult
     from monitoring.outbound.dialer import Call, Dialer
     from monitoring.outbound.stopwatch import Timings
     from monitoring.outbound.targets import Endpoint

@@ -11,7 +11,7 @@ from checks.rounds import DOWN, HOUR, MINUTE, NOON, SECOND, UP, claim_one, found
 from monitoring.checks.claims import claim_due
 from monitoring.checks.slots import next_slot
 from monitoring.checks.storing import store
-from monitoring.checks.unwatched import tell_unwatched
+from monitoring.checks.upkeep import tell_unwatched
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.history.ranges import Range
 from monitoring.history.uptime import measure_uptime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from monitoring.app.routing import for_everybody, for_members
+from monitoring.app.routing import for_members, for_signed_in
 from monitoring.app.sign_in.join import find_fault
 from monitoring.app.visits import Visit
 from monitoring.auth.limits import count_request
@@ -69,7 +69,7 @@ async def change_password(visit: Visit) -> Response:
 
 
 async def end_other_session(visit: Visit) -> Response:
-    """Sign out one browser. Whoever chooses this one is a stranger afterwards, as after signing out."""
+    """Sign out one browser. Ending this browser's own session is signing out."""
     if not await end_session_of(visit.user, visit.read_id("session_id"), by=visit.actor):
         raise Problem("not_found")
     return visit.redirect("/settings/account", notice="other_session_ended")
@@ -115,9 +115,9 @@ async def show_plan(visit: Visit) -> Response:
 
 
 ROUTES = (
-    for_everybody("/settings/account", get=show_account),
-    for_everybody("/settings/account/password", get=show_password, post=change_password),
-    for_everybody("/settings/account/sessions/{session_id}/end", post=end_other_session),
-    for_everybody("/settings/account/sign-out-everywhere", post=sign_out_everywhere),
+    for_signed_in("/settings/account", get=show_account),
+    for_signed_in("/settings/account/password", get=show_password, post=change_password),
+    for_signed_in("/settings/account/sessions/{session_id}/end", post=end_other_session),
+    for_signed_in("/settings/account/sign-out-everywhere", post=sign_out_everywhere),
     for_members("/settings/plan", get=show_plan),
 )

@@ -19,7 +19,7 @@ from monitoring.articles.corrections import (
 )
 from monitoring.articles.models import Article, Translation
 from monitoring.articles.tasks import translate_article
-from monitoring.articles.translation.codes import readable
+from monitoring.articles.translation.inline_codes import readable
 from monitoring.contract.problems import Problem
 
 SEGMENTS_A_PAGE = 100

@@ -1,4 +1,4 @@
-"""What is wrong with an engine's answer, and what locales are called, for people who read a translation."""
+"""What people read about a translation: the faults of an engine's answer, and names of languages."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class _Arranger:
         yield from self._finished
 
     def _is_hidden_until_end(self, token: Token, position: int) -> bool:
-        """Say whether to drop an element and its content. One that never ends would hide the rest."""
+        """Return whether to drop an element and its content. One that never ends would hide the rest."""
         if token.name not in HIDDEN or token.raw.endswith("/>"):
             return False
         if token.name not in self._hidden_ends:

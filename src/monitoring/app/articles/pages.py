@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from monitoring.app.articles.labels import name_language
 from monitoring.app.articles.side_by_side import direction_of, lay_side_by_side
-from monitoring.app.articles.timeline import tell_article
+from monitoring.app.articles.timeline import build_article_timeline
 from monitoring.app.live.fingerprints import EVERYWHERE, Shown, Source
 from monitoring.app.live.following import live
 from monitoring.app.routing import for_members
@@ -21,8 +21,8 @@ from monitoring.app.visits import Visit
 from monitoring.articles.history import list_history
 from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
 from monitoring.articles.queueing import retry_failed
-from monitoring.articles.refusals import count_refusals
-from monitoring.articles.retranslation import FINISHED, Choice, retranslate
+from monitoring.articles.refused_segments import count_refusals
+from monitoring.articles.retranslation import FINISHED, TranslationFilter, retranslate
 from monitoring.articles.service import find_article, list_articles
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
 from monitoring.articles.tasks import translate_article
@@ -36,13 +36,12 @@ from monitoring.backends.errors import StorageUnavailable
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
-from monitoring.notifications.deliveries import MOST_ABOUT, list_deliveries_about
 
 ARTICLES_A_PAGE = 25
 MAX_SEARCH_CHARACTERS = 100
 # Of each kind, before those that are alike are put together.
-MOST_HAPPENINGS = 500
-MOST_ENTRIES = 100
+MAX_EVENTS = 500
+MAX_ENTRIES = 100
 _MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 
@@ -52,7 +51,7 @@ _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
 
 async def show_articles(visit: Visit) -> Response:
     """List articles, newest first: those with the search in title or slug, and a locale in the status."""
-    demand_articles(visit)
+    require_article_access(visit)
     name = visit.query.get("status")
     wanted = next((known for known in TranslationStatus if known == name), None)
     search = visit.query.get("search", "").strip()[:MAX_SEARCH_CHARACTERS]
@@ -72,18 +71,18 @@ async def show_article(visit: Visit) -> Response:
     """Show an article's translations, what can be done about those that failed, and what happened to it."""
     article = await find_article_of(visit)
     translations = _in_order(article)
-    history = await list_history(article.id, MOST_HAPPENINGS)
-    acts = await list_entries_about(visit.team.id, article.id, MOST_HAPPENINGS)
+    history = await list_history(article.id, MAX_EVENTS)
+    acts = await list_entries_about(visit.team.id, article.id, MAX_EVENTS)
     told = await list_deliveries_about(visit.team.id, article.id, newest_first=True)
-    timeline = tell_article(article, history, acts, told)
-    is_cut = len(timeline) > MOST_ENTRIES or max(len(history), len(acts)) == MOST_HAPPENINGS
+    timeline = build_article_timeline(article, history, acts, told)
+    is_cut = len(timeline) > MAX_ENTRIES or max(len(history), len(acts)) == MAX_EVENTS
     return visit.render(
         "articles/show.html",
         article=article,
         translations=translations,
         failed_count=sum(row.status == TranslationStatus.FAILED for row in translations),
         is_translating=_is_translating(visit),
-        timeline=timeline[:MOST_ENTRIES],
+        timeline=timeline[:MAX_ENTRIES],
         is_timeline_cut=is_cut or len(told) == MOST_ABOUT,
     )
 
@@ -103,7 +102,7 @@ async def retry_translations(visit: Visit) -> Response:
 
 
 async def ask_to_retranslate(visit: Visit) -> Response:
-    """Ask which locales of an article are to be translated again, and tell what that costs at most."""
+    """Ask which locales of an article to translate again, and show what that costs at most."""
     article = await find_article_of(visit)
     loop = asyncio.get_running_loop()
     source = await loop.run_in_executor(_threads, read_article_source, article.payload)
@@ -122,8 +121,8 @@ async def retranslate_article(visit: Visit) -> Response:
     article, form = await find_article_of(visit), await visit.read_form()
     locale = form.get("locale") or None
     async with transaction():
-        choice = Choice(article.id, locale)
-        count = await retranslate(choice, forgets_memory=form.get("forgets_memory") == "on")
+        chosen = TranslationFilter(article.id, locale)
+        count = await retranslate(chosen, forgets_memory=form.get("forgets_memory") == "on")
         if count:
             subject = f"{article.slug}: {locale}" if locale else article.slug
             await record(visit.team.id, visit.actor, Action.ARTICLE_RETRANSLATED, subject, article.id)
@@ -190,12 +189,12 @@ async def _find_stored(visit: Visit, article: Article, translation: Translation)
     except StorageUnavailable:
         is_configured = visit.settings.blog_storage_url is not None
         name = "service_unavailable" if is_configured else "blog_storage_not_configured"
-        return _Stored(problem=visit.catalogue.reply(name).json_value()["error"])
+        return _Stored(problem=visit.catalogue.respond(name).body["error"])
 
 
 async def find_article_of(visit: Visit) -> Article:
     """Find the article of the path. Raises Problem for teams that see no articles, and if there is none."""
-    demand_articles(visit)
+    require_article_access(visit)
     article_id = visit.read_id("article_id")
     log_article(article_id)
     article = await find_article(article_id)
@@ -204,8 +203,8 @@ async def find_article_of(visit: Visit) -> Article:
     return article
 
 
-def demand_articles(visit: Visit) -> None:
-    """Answer other teams as if there were no such page."""
+def require_article_access(visit: Visit) -> None:
+    """Raise `Problem("not_found")` for teams that see no articles."""
     if not visit.sees_articles:
         raise Problem("not_found")
 
@@ -229,7 +228,7 @@ def _is_translating(visit: Visit) -> bool:
 
 async def show_costs(visit: Visit) -> Response:
     """Show the month of the query, or this one."""
-    demand_articles(visit)
+    require_article_access(visit)
     current, asked = this_month(), visit.query.get("month", "")
     month = asked if _MONTH.fullmatch(asked) and asked <= current else current
     rows = await list_usage(month)
@@ -262,7 +261,7 @@ async def _name_sources(_: Visit) -> list[Shown]:
 
 
 async def _name_sources_of_one(visit: Visit) -> list[Shown]:
-    return [Shown(source, visit.read_id("article_id")) for source in (Source.ARTICLE, Source.TOLD)]
+    return [Shown(source, visit.read_id("article_id")) for source in (Source.ARTICLE, Source.DELIVERIES)]
 
 
 ROUTES = (

@@ -48,7 +48,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An article on both sides. `is_cut` says that it has more fields than are shown."""
+    """An article on both sides. `is_cut` is whether it has more fields than are shown."""
 
     words: list[Passage]  # titles, descriptions, images: one row each
     texts: list[Passage]

@@ -1,4 +1,4 @@
-"""What happened to an article, newest first: revisions, translations, what people did, who was told. Pure."""
+"""What happened to an article, newest first: revisions, translations, acts, notifications. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from monitoring.app.articles.labels import name_language
-from monitoring.app.incidents.timeline import Entry, Tone, tell_delivery
-from monitoring.articles.models import Article, Happening, HistoryEntry
+from monitoring.app.incidents.timeline import Entry, Tone, describe_notification
+from monitoring.articles.models import Article, HistoryEntry, HistoryEvent
 from monitoring.articles.withdrawal import PUBLISHER
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import COMMAND_LINE
@@ -29,7 +29,7 @@ _ACTS: Mapping[str, tuple[str, str]] = {
 }
 
 
-class _Deed(NamedTuple):
+class _Event(NamedTuple):
     """Something that happened, perhaps in one locale, which then follows the title."""
 
     happened_at: datetime
@@ -41,74 +41,74 @@ class _Deed(NamedTuple):
 
     @property
     def words(self) -> tuple[str, str, str]:
-        """What it has in common with others of a burst."""
+        """What all events of a burst have in common."""
         return self.who, self.title, self.text
 
 
-def tell_article(
+def build_article_timeline(
     article: Article,
     history: Sequence[HistoryEntry],
     acts: Iterable[AuditEntry],
     told: Iterable[NotificationDelivery],
 ) -> list[Entry]:
     """Return what happened, newest first. Translations of an earlier release are known by their rows."""
-    deeds = [_Deed(article.received_at, "Received from the publisher")]
+    events = [_Event(article.received_at, "Received from the publisher")]
     seen = {(each.locale, each.happened_at) for each in history}
-    deeds += map(_tell_history, history)
-    deeds += (
-        _tell_translated(row.translated_at, row.locale, row.revision)
+    events += map(_describe_history, history)
+    events += (
+        _describe_translation(row.translated_at, row.locale, row.revision)
         for row in article.translations
         if row.translated_at and (row.locale, row.translated_at) not in seen
     )
-    deeds += map(_tell_act, acts)
-    deeds += map(_tell_delivery, told)
-    deeds.sort(key=lambda deed: deed.happened_at)
-    return [_sum_up(burst) for burst in reversed(_find_bursts(deeds))]
+    events += map(_describe_act, acts)
+    events += map(_describe_delivery, told)
+    events.sort(key=lambda event: event.happened_at)
+    return [_sum_up(burst) for burst in reversed(_find_bursts(events))]
 
 
-def _tell_history(entry: HistoryEntry) -> _Deed:
-    if entry.event == Happening.TRANSLATED:
-        return _tell_translated(entry.happened_at, entry.locale or "", entry.revision)
-    if entry.event == Happening.FAILED:
-        return _Deed(entry.happened_at, "Given up:", entry.reason or "", entry.locale or "", tone=Tone.BAD)
-    if entry.event == Happening.PUBLISHED:
-        return _Deed(entry.happened_at, "Published")
-    return _Deed(entry.happened_at, f"Revision {entry.revision} received from the publisher")
+def _describe_history(entry: HistoryEntry) -> _Event:
+    if entry.event == HistoryEvent.TRANSLATED:
+        return _describe_translation(entry.happened_at, entry.locale or "", entry.revision)
+    if entry.event == HistoryEvent.FAILED:
+        return _Event(entry.happened_at, "Given up:", entry.reason or "", entry.locale or "", tone=Tone.BAD)
+    if entry.event == HistoryEvent.PUBLISHED:
+        return _Event(entry.happened_at, "Published")
+    return _Event(entry.happened_at, f"Revision {entry.revision} received from the publisher")
 
 
-def _tell_translated(moment: datetime, locale: str, revision: int) -> _Deed:
-    return _Deed(moment, "Translated into", f"Revision {revision}." if revision > 1 else "", locale)
+def _describe_translation(moment: datetime, locale: str, revision: int) -> _Event:
+    return _Event(moment, "Translated into", f"Revision {revision}." if revision > 1 else "", locale)
 
 
-def _tell_act(entry: AuditEntry) -> _Deed:
-    """Tell what somebody did. The subject is the article's folder, and then perhaps a locale."""
+def _describe_act(entry: AuditEntry) -> _Event:
+    """Describe what somebody did. The subject is the article's folder, and then perhaps a locale."""
     _, colon, locale = entry.subject.rpartition(": ")
     in_locale, in_all = _ACTS.get(entry.action, (entry.action, entry.action))
     words = in_locale if colon else in_all
     actor = _ACTORS.get(entry.actor, entry.actor) if entry.actor_user_id is None else entry.actor
-    return _Deed(entry.happened_at, words, locale=locale if colon else "", who=actor)
+    return _Event(entry.happened_at, words, locale=locale if colon else "", who=actor)
 
 
-def _tell_delivery(delivery: NotificationDelivery) -> _Deed:
-    told = tell_delivery(delivery)
-    return _Deed(told.happened_at, told.title, told.text, who=told.who, tone=told.tone)
+def _describe_delivery(delivery: NotificationDelivery) -> _Event:
+    told = describe_notification(delivery)
+    return _Event(told.happened_at, told.title, told.text, who=told.who, tone=told.tone)
 
 
-def _find_bursts(deeds: Iterable[_Deed]) -> list[list[_Deed]]:
+def _find_bursts(events: Iterable[_Event]) -> list[list[_Event]]:
     """Put together what is alike and happened within `BURST`, with nothing else in between."""
-    bursts: list[list[_Deed]] = []
-    for deed in deeds:
+    bursts: list[list[_Event]] = []
+    for event in events:
         first = bursts[-1][0] if bursts else None
-        is_alike = first is not None and first.words == deed.words
-        if first is None or not is_alike or deed.happened_at - first.happened_at > BURST:
+        is_alike = first is not None and first.words == event.words
+        if first is None or not is_alike or event.happened_at - first.happened_at > BURST:
             bursts.append([])
-        bursts[-1].append(deed)
+        bursts[-1].append(event)
     return bursts
 
 
-def _sum_up(burst: Sequence[_Deed]) -> Entry:
+def _sum_up(burst: Sequence[_Event]) -> Entry:
     newest = burst[-1]
-    languages = sorted(map(name_language, {deed.locale for deed in burst} - {""}))
+    languages = sorted(map(name_language, {event.locale for event in burst} - {""}))
     times = f"{len(burst)} times." if len(burst) > max(1, len(languages)) else ""
     return Entry(
         newest.happened_at,

@@ -1,4 +1,4 @@
-"""Plain words for the actions of the audit log."""
+"""Labels for the actions and fields of the audit log."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _FIELDS = ("who", "by", "kind", "about", "from", "to")
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class FilterForm:
     """What was typed, what it looks for, and what is wrong with it, by field."""
 
     texts: Mapping[str, str]
@@ -32,7 +32,7 @@ class Sought:
         return any(self.texts.values())
 
 
-def read_filter(query: Mapping[str, str], zone: ZoneInfo) -> Sought:
+def read_filter(query: Mapping[str, str], zone: ZoneInfo) -> FilterForm:
     """Read the form. Days are by the clocks of the zone, and both count.
 
     What is no option of a list finds everything.
@@ -42,7 +42,7 @@ def read_filter(query: Mapping[str, str], zone: ZoneInfo) -> Sought:
     texts["by"] = texts["by"] if texts["by"] in ACTORS else ""
     errors = {name: REFUSALS["day_unreadable"] for name in ("from", "to") if not _is_day(texts[name])}
     if errors:
-        return Sought(texts, EntryFilter(), errors)
+        return FilterForm(texts, EntryFilter(), errors)
     wanted = EntryFilter(
         who=texts["who"],
         kind=texts["kind"],
@@ -51,7 +51,7 @@ def read_filter(query: Mapping[str, str], zone: ZoneInfo) -> Sought:
         since=_begin_of(date.fromisoformat(texts["from"]), zone) if texts["from"] else None,
         until=_begin_of(date.fromisoformat(texts["to"]) + A_DAY, zone) if texts["to"] else None,
     )
-    return Sought(texts, wanted)
+    return FilterForm(texts, wanted)
 
 
 def _is_day(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from starlette.responses import Response, StreamingResponse
 
 from monitoring.app.audit.labels import KINDS, describe_action, name_field
-from monitoring.app.audit.log_filter import ACTORS, Sought, read_filter
+from monitoring.app.audit.log_filter import ACTORS, FilterForm, read_filter
 from monitoring.app.csv_files import write_rows
 from monitoring.app.rendering import PAGE_HEADERS
 from monitoring.app.routing import for_owners
@@ -30,7 +30,7 @@ _FILE_HEAD = ("happened_at", "actor", "address", "action", "in words", "subject"
 
 
 async def show_audit_log(visit: Visit) -> Response:
-    """List the entries of the team that were looked for, newest first, a page at a time."""
+    """List the entries that the filter finds, newest first, a page at a time."""
     sought = read_filter(visit.query, visit.zone)
     if sought.errors:
         return await _render(visit, sought, 400, entries=[], next_cursor=None)
@@ -44,7 +44,7 @@ async def show_audit_log(visit: Visit) -> Response:
 
 
 async def download_audit_log(visit: Visit) -> Response:
-    """Answer with the newest entries that were looked for, as CSV."""
+    """Return the newest entries that the filter finds, as CSV."""
     sought = read_filter(visit.query, visit.zone)
     if sought.errors:
         return await _render(visit, sought, 400, entries=[], next_cursor=None)
@@ -80,7 +80,7 @@ def _cells_of(entry: AuditEntry) -> tuple[object, ...]:
     )
 
 
-async def _render(visit: Visit, sought: Sought, status: int = 200, **context: object) -> Response:
+async def _render(visit: Visit, sought: FilterForm, status: int = 200, **context: object) -> Response:
     members = await list_members(visit.team.id)
     keys = await list_keys(visit.team.id)
     return visit.render(

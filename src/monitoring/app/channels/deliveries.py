@@ -1,4 +1,4 @@
-"""The deliveries of a notification channel: what was sent, what came of it, and sending it again."""
+"""The deliveries of a notification channel: what was sent, whether it arrived, and sending it again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def show_deliveries(visit: Visit) -> Response:
 
 
 class Subject(NamedTuple):
-    """A monitor that a message was about, and the page that tells more: its incident's, or its own."""
+    """A monitor that a message was about, and the page about that: its incident's, or its own."""
 
     name: str
     path: str
@@ -58,7 +58,7 @@ class Description(NamedTuple):
 
 
 def describe_delivery(delivery: NotificationDelivery) -> Description:
-    """Say what a message was about."""
+    """Describe what a message was about."""
     data = orjson.loads(delivery.payload)["data"]
     if delivery.event == DIGEST:
         found = [subject for event in data["events"] if (subject := _find_subject(event["data"]))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from monitoring.app.routing import for_holders, for_strangers
+from monitoring.app.routing import for_anyone, for_link_holders
 from monitoring.app.sentences import Declined
 from monitoring.app.visits import Visit
 from monitoring.audit.actions import Action
@@ -45,7 +45,7 @@ async def show_unsubscribing(visit: Visit) -> Response:
 
 
 async def unsubscribe(visit: Visit) -> Response:
-    """Turn the channel off, for a person or for their mail program. The link alone says whose it is."""
+    """Turn the channel off, for a person or for their mail program. The link alone identifies it."""
     token = visit.query.get("token", "")
     channel = await _find(UNSUBSCRIBE, token)
     async with transaction():
@@ -58,7 +58,7 @@ async def unsubscribe(visit: Visit) -> Response:
 
 
 async def _find_asked(token: str) -> NotificationChannel:
-    """Find the channel that a link confirms, or has confirmed: whoever follows it twice reads that again."""
+    """Find the channel that a link confirms, or has confirmed when it is followed again."""
     channel = await _find(CONFIRM, token)
     if channel.is_unconfirmed and is_used_up(token, channel):
         raise Declined("email_link_used")
@@ -90,6 +90,6 @@ async def _render(visit: Visit, template: str, channel: NotificationChannel, tok
 
 
 ROUTES = (
-    for_strangers(f"/{CONFIRM}", get=show_confirmation, post=confirm),
-    for_holders(f"/{UNSUBSCRIBE}", get=show_unsubscribing, post=unsubscribe),
+    for_anyone(f"/{CONFIRM}", get=show_confirmation, post=confirm),
+    for_link_holders(f"/{UNSUBSCRIBE}", get=show_unsubscribing, post=unsubscribe),
 )

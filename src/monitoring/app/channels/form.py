@@ -10,21 +10,23 @@ import orjson
 
 from monitoring.app.channels.labels import HINTS, LABELS
 from monitoring.app.channels.routing_form import read_routing, write_routing
-from monitoring.app.form_fields import document_rules
+from monitoring.app.form_fields import WHOLE_FORM, check_of, sentences_of
 from monitoring.app.formatting import capitalize
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.configurations import member_of
 from monitoring.contract.document import Json, Node, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check
-from monitoring.notifications.configuration import configuration_of, secret_fields
+from monitoring.notifications.configuration import (
+    complete_routing,
+    configuration_of,
+    default_configuration,
+    secret_fields,
+)
 from monitoring.notifications.models import NotificationChannel
 
 _UNION, _PATCHES = "NotificationChannelCreate", "NotificationChannelUpdate"
 _WITHOUT_A_FIELD = ("type", "events", "routing", "enabled")
-
-# The key of an error that concerns no single field.
-WHOLE_FORM = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,54 +58,65 @@ def fields_of(channel_type: str) -> tuple[Field, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ticked:
-    """The values of the boxes that were ticked: events, and ids of monitors."""
+class ChannelForm:
+    """What was typed: the texts of the fields, and the events and ids of monitors whose boxes were ticked."""
 
+    type: str
+    texts: Mapping[str, str]
     events: Sequence[str]
     monitor_ids: Sequence[str] = ()
 
 
-def read_form(channel_type: str, form: Mapping[str, str], ticked: Ticked) -> dict[str, Json]:
+def write_new_form(channel_type: str) -> ChannelForm:
+    """Write the form of a new channel: the defaults."""
+    texts = {each.name: each.default for each in fields_of(channel_type)}
+    texts |= write_routing(complete_routing({})["routing"])
+    return ChannelForm(channel_type, texts, default_configuration(channel_type)["events"])
+
+
+def read_form(typed: ChannelForm) -> dict[str, Json]:
     """Read a NotificationChannelCreate, without fields that were left empty.
 
     Raises Problem for the first field that breaks the document's rules; `others` has the rest.
     """
-    given: dict[str, Json] = {"type": channel_type}
-    for field in fields_of(channel_type):
-        if text := form.get(field.name, "").strip():
+    given: dict[str, Json] = {"type": typed.type}
+    for field in fields_of(typed.type):
+        if text := typed.texts.get(field.name, "").strip():
             given[field.name] = _read(field.name, text)
-    given |= _read_ticked(form, ticked)
-    judge(_UNION, channel_type)(given)
+    given |= _read_choices(typed)
+    _check_of(_UNION, typed.type)(given)
     return given
 
 
-def read_patch(channel_type: str, form: Mapping[str, str], ticked: Ticked) -> dict[str, Json]:
+def read_patch(typed: ChannelForm) -> dict[str, Json]:
     """Read a NotificationChannelUpdate. Secrets that were left empty stay, other fields get their default.
 
     Raises Problem for the first field that breaks the document's rules; `others` has the rest.
     """
-    patch: dict[str, Json] = {"type": channel_type}
-    for field in fields_of(channel_type):
-        text = form.get(field.name, "").strip()
+    patch: dict[str, Json] = {"type": typed.type}
+    for field in fields_of(typed.type):
+        text = typed.texts.get(field.name, "").strip()
         if text or field.is_required:
             patch[field.name] = _read(field.name, text)
         else:
             patch[field.name] = None
         if not text and field.is_secret:
             del patch[field.name]
-    patch |= _read_ticked(form, ticked) | {"enabled": form.get("enabled") == "on"}
-    judge(_PATCHES, channel_type)(patch)
+    patch |= _read_choices(typed) | {"enabled": typed.texts.get("enabled") == "on"}
+    _check_of(_PATCHES, typed.type)(patch)
     return patch
 
 
-def write_form(channel: NotificationChannel) -> dict[str, str]:
-    """Write a channel as the texts of the form's fields. Those of secrets are empty."""
+def write_form(channel: NotificationChannel) -> ChannelForm:
+    """Write the form of a channel. The texts of secrets are empty."""
     configuration = configuration_of(channel)
     texts = {
         field.name: "" if field.is_secret else _write(configuration[field.name])
         for field in fields_of(channel.type)
     }
-    return texts | write_routing(configuration["routing"]) | {"enabled": "on" if channel.enabled else ""}
+    routing = configuration["routing"]
+    texts |= write_routing(routing) | {"enabled": "on" if channel.enabled else ""}
+    return ChannelForm(channel.type, texts, channel.events, routing["monitor_ids"])
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> dict[str, str]:
@@ -111,30 +124,24 @@ def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> 
 
     What is about no single field stands under `WHOLE_FORM`. A field has one sentence, the first.
     """
-    placed: dict[str, str] = {}
-    for each in (problem, *problem.others):
-        field, sentence = _place(each, catalogue, channel_type)
-        placed.setdefault(field, sentence)
-    return placed
 
+    def place(_problem: Problem, sentence: str) -> tuple[str, str]:
+        path, _, words = sentence.partition(": ")
+        name, _, _ = path.partition(".")
+        if path.startswith("routing."):
+            field = path.replace("routing.quiet_hours.", "routing.quiet_").split(".")[1]
+            return f"routing_{field}", capitalize(words)
+        if name == "events" or name in {field.name for field in fields_of(channel_type)}:
+            return name, capitalize(words)
+        return WHOLE_FORM, sentence
 
-def _place(problem: Problem, catalogue: Catalogue, channel_type: str) -> tuple[str, str]:
-    sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
-    path, _, words = sentence.partition(": ")
-    name, _, _ = path.partition(".")
-    if path.startswith("routing."):
-        field = path.replace("routing.quiet_hours.", "routing.quiet_").split(".")[1]
-        return f"routing_{field}", capitalize(words)
-    if name == "events" or name in {field.name for field in fields_of(channel_type)}:
-        return name, capitalize(words)
-    return WHOLE_FORM, sentence
+    return sentences_of(problem, catalogue, place)
 
 
 @cache
-def judge(union: str, channel_type: str) -> Check:
-    """Return the document's check of a form of one type, for everything that is wrong with it."""
-    schema_name = member_of(union, channel_type)
-    return document_rules().form_check({"$ref": f"#/components/schemas/{schema_name}"}, "form")
+def _check_of(union: str, channel_type: str) -> Check:
+    """Return the document's check of a form of one type."""
+    return check_of(member_of(union, channel_type))
 
 
 def _describe(name: str, part: Node, *, is_required: bool, is_secret: bool) -> Field:
@@ -145,8 +152,8 @@ def _describe(name: str, part: Node, *, is_required: bool, is_secret: bool) -> F
     return Field(name, LABELS[name], HINTS.get(name, ""), is_required, is_secret, options, rows, default)
 
 
-def _read_ticked(form: Mapping[str, str], ticked: Ticked) -> dict[str, Json]:
-    return {"events": list(ticked.events), "routing": read_routing(form, ticked.monitor_ids)}
+def _read_choices(typed: ChannelForm) -> dict[str, Json]:
+    return {"events": list(typed.events), "routing": read_routing(typed.texts, typed.monitor_ids)}
 
 
 def _read(name: str, text: str) -> Json:

@@ -33,8 +33,8 @@ TYPES = {
     "custom": ("Custom", "An address that takes JSON in a form of its own."),
 }
 
-# How a sentence goes on after "told by", where the name of the type would not do.
-_WAYS = {"email": "email", "webhook": "a webhook", "custom": "a custom webhook"}
+# Names of types within a sentence, after "told by", where they differ from `TYPES`.
+_NAMES_IN_SENTENCES = {"email": "email", "webhook": "a webhook", "custom": "a custom webhook"}
 
 LABELS = {
     "name": "Name",
@@ -111,12 +111,12 @@ _ENDS = {
 
 
 def name_event(event: str, resolution: str | None = None) -> str:
-    """Say what a message is about. `resolution` is how its incident ended; None if that is unknown."""
+    """Return what a message is about. `resolution` is how its incident ended; None if that is unknown."""
     if event == "incident.resolved" and resolution:
         return _ENDS[Resolution(resolution)]
     return EVENTS.get(event) or _OTHERS.get(event, event)
 
 
-def name_way(channel_type: str) -> str:
-    """Say by what a channel of this type tells people, as it stands in a sentence."""
-    return _WAYS.get(channel_type) or TYPES[channel_type][0]
+def name_channel_type(channel_type: str) -> str:
+    """Return the name of a type of channel as it stands in a sentence."""
+    return _NAMES_IN_SENTENCES.get(channel_type) or TYPES[channel_type][0]

@@ -1,4 +1,4 @@
-"""The part of a channel's form that says of which monitors it is told, and when. Pure."""
+"""The part of a channel's form about which monitors it covers, and when. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from monitoring.app.form_fields import read_tags
 from monitoring.app.formatting import write_duration
 from monitoring.contract.document import Json
 
-# In seconds, with their words.
+# In seconds, with their labels.
 DELAYS = (
     ("0", "at once"),
     ("60", "if it lasts 1 minute"),
@@ -54,7 +54,7 @@ def write_routing(routing: Mapping[str, Json]) -> dict[str, str]:
 
 
 def describe_routing(routing: Mapping[str, Json]) -> str:
-    """Say of which monitors a channel is told, and when: `tag shop or 1 monitor, after 5 min`."""
+    """Describe which monitors a channel covers, and when: `tag shop or 1 monitor, after 5 min`."""
     tags, ids = routing["tags"], routing["monitor_ids"]
     of = [f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"] if tags else []
     of += [f"{len(ids)} {'monitor' if len(ids) == 1 else 'monitors'}"] if ids else []
@@ -67,7 +67,7 @@ def describe_routing(routing: Mapping[str, Json]) -> str:
     return ", ".join(parts)
 
 
-def with_present(options: tuple[tuple[str, str], ...], seconds: str) -> tuple[tuple[str, str], ...]:
+def include_present(options: tuple[tuple[str, str], ...], seconds: str) -> tuple[tuple[str, str], ...]:
     """Return the options, and the present value too if a client chose another one."""
     if seconds in dict(options) or not seconds.isdecimal():
         return options

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from monitoring.app.routing import for_strangers
+from monitoring.app.routing import for_anyone
 from monitoring.app.sentences import Declined
 from monitoring.app.visits import Visit
 from monitoring.audit.actors import Actor
@@ -28,7 +28,7 @@ class _Linked(NamedTuple):
 
 
 async def show_confirmation(visit: Visit) -> Response:
-    """Show the incident and the button, or who has pressed it already."""
+    """Show the incident and the button, or who has acknowledged it already."""
     token = visit.query.get("token", "")
     linked = await _find_linked(token)
     monitor = await Monitor.get_or_none(id=linked.incident.monitor_id)
@@ -64,4 +64,4 @@ async def _find_linked(token: str) -> _Linked:
     return _Linked(incident, channel)
 
 
-ROUTES = (for_strangers("/acknowledge", get=show_confirmation, post=acknowledge_linked),)
+ROUTES = (for_anyone("/acknowledge", get=show_confirmation, post=acknowledge_linked),)

@@ -12,13 +12,13 @@ from starlette.responses import Response
 
 from monitoring.app.form_fields import document_rules
 from monitoring.app.formatting import capitalize
-from monitoring.app.incidents.timeline import is_nobody_told, tell_incident
+from monitoring.app.incidents.timeline import build_incident_timeline, is_nobody_notified
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
 from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.monitors.labels import ERRORS
 from monitoring.app.monitors.response_chart import Chart, draw_chart
-from monitoring.app.monitors.summary import name_takers, read_news
+from monitoring.app.monitors.status_summary import name_responders, read_status_summary
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import Visit, read_form_id
@@ -65,10 +65,10 @@ async def show_incidents(visit: Visit) -> Response:
         "incidents/list.html",
         incidents=page.rows,
         names=await name_monitors(visit.team.id, {each.monitor_id for each in page.rows}),
-        takers=await name_takers(visit.team.id, page.rows),
+        responders=await name_responders(visit.team.id, page.rows),
         error_words=ERRORS,
         state=state,
-        news=await read_news(visit.team.id),
+        summary=await read_status_summary(visit.team.id),
         next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
     )
 
@@ -87,9 +87,9 @@ async def show_incident(visit: Visit) -> Response:
         "incidents/incident.html",
         incident=incident,
         monitor=monitor,
-        timeline=tell_incident(incident, notes.rows, deliveries),
+        timeline=build_incident_timeline(incident, notes.rows, deliveries),
         are_notes_left_out=notes.continues_after is not None,
-        is_nobody_told=is_nobody_told(incident, deliveries),
+        is_nobody_notified=is_nobody_notified(incident, deliveries),
         error_words=ERRORS,
         surroundings=await _look_around(incident, monitor, visit) if monitor else None,
         form_id=_choose_form_id(visit, incident.id, notes.rows),
@@ -100,7 +100,7 @@ async def _name_sources(visit: Visit) -> list[Shown]:
     team_id, incident_id = visit.team.id, visit.read_id("incident_id")
     incident = await service.get_incident(team_id, incident_id)
     sources = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS)]
-    sources += [Shown(source, incident_id) for source in (Source.INCIDENT, Source.TOLD)]
+    sources += [Shown(source, incident_id) for source in (Source.INCIDENT, Source.DELIVERIES)]
     if visit.now < _end_of_chart(incident):  # the chart still grows
         sources.append(Shown(Source.MONITOR, incident.monitor_id))
     return sources
@@ -137,7 +137,7 @@ def _end_of_chart(incident: Incident) -> datetime:
 
 
 async def acknowledge(visit: Visit) -> Response:
-    """Say that this person takes care of it. Saying it twice changes nothing more."""
+    """Acknowledge the incident. Acknowledging it twice changes nothing more."""
     incident_id = visit.read_id("incident_id")
     _, delivery_ids = await responding.acknowledge(visit.team.id, incident_id, visit.actor)
     await nudge(delivery_ids)
@@ -145,7 +145,7 @@ async def acknowledge(visit: Visit) -> Response:
 
 
 async def show_note_form(visit: Visit) -> Response:
-    """Show the form of a note by itself, as whoever loads the page of a refused note again sees it."""
+    """Show the form of a note by itself, as it appears when the page of a refused note is loaded again."""
     incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     return await _render_note(visit, incident, str(uuid4()))
 
@@ -166,7 +166,7 @@ async def write_note(visit: Visit) -> Response:
         request = ("app", "write_note", str(incident.id), given)
         await act_once(visit.team.id, f"app-{form_id}", request, write)
     except Problem as problem:
-        reply = visit.catalogue.reply(problem.name, problem.headers, problem.values)
+        reply = visit.catalogue.respond(problem.name, problem.headers, problem.values)
         words, status = (
             reply.body["error"].removeprefix("text: "),
             visit.catalogue.templates[problem.name].status,

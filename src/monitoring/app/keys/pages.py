@@ -8,17 +8,19 @@ from uuid import UUID
 
 from starlette.responses import Response
 
+from monitoring.app.forms import CreateForm, InvalidForm
 from monitoring.app.keys import rotation
 from monitoring.app.keys.rotation import judge_traffic, name_successor
 from monitoring.app.routing import for_members, for_owners
 from monitoring.app.sentences import REFUSALS
-from monitoring.app.visits import Visit, read_form_id
+from monitoring.app.visits import Form, Visit
 from monitoring.auth import service
 from monitoring.auth.models import ApiKey
 from monitoring.auth.names import is_name
 from monitoring.auth.scopes import SCOPES
-from monitoring.backends.fields import uuid7
 from monitoring.contract.problems import Problem
+
+LIST = "/settings/api-keys"
 
 SCOPE_WORDS = {
     "monitors:read": (
@@ -38,14 +40,13 @@ SCOPE_WORDS = {
         "Correct translations segment by segment, if whoever runs the service lets your team.",
     ),
 }
-"""What each scope allows, in words: a title and a sentence."""
+"""What each scope allows: a title and a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyForm:
-    """What was typed. `form_id` will be the key's id; `old` is the client_id of the key it replaces."""
+    """What was typed. `old` is the client_id of the key that the new one replaces."""
 
-    form_id: str
     name: str
     scopes: Sequence[str]
     old: str
@@ -55,7 +56,7 @@ class KeyForm:
         """The scopes in their usual order, without repetitions."""
         return [scope for scope in SCOPES if scope in self.scopes]
 
-    def judge(self) -> dict[str, str]:
+    def find_errors(self) -> dict[str, str]:
         """Return what is wrong, by field."""
         errors = {}
         if not is_name(self.name.strip()):
@@ -69,7 +70,7 @@ class KeyForm:
 
 async def show_settings(visit: Visit) -> Response:
     """Show the first page of the settings."""
-    return visit.redirect("/settings/api-keys")
+    return visit.redirect(LIST)
 
 
 async def show_keys(visit: Visit) -> Response:
@@ -82,49 +83,68 @@ async def show_keys(visit: Visit) -> Response:
     )
 
 
-async def show_new_key(visit: Visit) -> Response:
-    """Ask for a name and scopes; `?old=client_id` proposes those of the key to replace."""
-    client_id = visit.query.get("old", "")
-    form_id = visit.find_form_id()
-    if form_id is None:
-        return visit.redirect("/settings/api-keys/new", old=client_id, form=str(uuid7()))
-    old = await find_key_of(visit, client_id) if client_id else None
-    # The form carries the id of the key it makes, so that sending it again makes no second key.
-    form = KeyForm(
-        form_id=form_id,
-        name=name_successor(old.name) if old else "",
-        scopes=old.scopes if old else [SCOPES[0]],
-        old=client_id,
-    )
-    return _render_form(visit, form)
+class KeyForms(CreateForm[KeyForm]):
+    """The form of a new key. Its id becomes the id of the key. Keys are never changed."""
 
+    path = f"{LIST}/new"
+    new_template = "keys/new.html"
 
-async def create_key(visit: Visit) -> Response:
-    """Create the key and show its secret, only on this page, which no browser or proxy may keep."""
-    sent = await visit.read_form()
-    form = KeyForm(sent.get("form_id", ""), sent.get("name", ""), sent.getlist("scopes"), sent.get("old", ""))
-    if errors := form.judge():
-        return _render_form(visit, form, errors)
-    key_id, old = read_form_id(form.form_id), form.old
-    if old:
-        await find_key_of(visit, old)
-    try:
-        created = await service.create_key(
-            visit.team, form.name.strip(), form.scopes_in_order, by=visit.actor, key_id=key_id
+    async def blank(self, visit: Visit) -> KeyForm:
+        """Return the least scope, or with `?old=client_id` the name and scopes of a key to replace."""
+        client_id = visit.query.get("old", "")
+        if not client_id:
+            return KeyForm("", [SCOPES[0]], "")
+        old = await find_key_of(visit, client_id)
+        return KeyForm(name_successor(old.name), old.scopes, client_id)
+
+    def echo(self, form: Form) -> KeyForm:
+        """Return what was typed."""
+        return KeyForm(form.get("name", ""), form.getlist("scopes"), form.get("old", ""))
+
+    async def make(self, visit: Visit, typed: KeyForm, form_id: UUID) -> Response:
+        """Create the key. Its secret is shown once, on a page that no browser or proxy may keep."""
+        if errors := typed.find_errors():
+            raise InvalidForm(errors)
+        if typed.old:
+            await find_key_of(visit, typed.old)
+        try:
+            created = await service.create_key(
+                visit.team, typed.name.strip(), typed.scopes_in_order, by=visit.actor, key_id=form_id
+            )
+        except service.KeyExistsError:
+            return await self._show_created_before(visit, form_id, typed.old)
+        return visit.render(
+            "keys/created.html",
+            key=created.key,
+            client_secret=created.client_secret,
+            old=typed.old,
+            place=visit.locate(LIST),
         )
-    except service.KeyExistsError:
-        return await _show_created_before(visit, key_id, old)
-    return visit.render(
-        "keys/created.html",
-        key=created.key,
-        client_secret=created.client_secret,
-        old=old,
-        place=visit.locate("/settings/api-keys"),
-    )
+
+    async def context(self, _visit: Visit, _typed: KeyForm) -> dict[str, object]:
+        """Return the labels of the scopes."""
+        return {"scope_words": SCOPE_WORDS}
+
+    async def explain(self, _visit: Visit, problem: Problem, _typed: KeyForm) -> dict[str, str]:
+        """Raise the problem: no operation of the API creates keys, so none is about a field."""
+        raise problem
+
+    def query(self, _: Visit, typed: KeyForm) -> dict[str, str]:
+        """Return which key is replaced."""
+        return {"old": typed.old}
+
+    @staticmethod
+    async def _show_created_before(visit: Visit, key_id: UUID, old: str) -> Response:
+        """Answer a form that was sent before."""
+        keys = await service.list_keys(visit.team.id)
+        key = next((key for key in keys if key.id == key_id), None)
+        if key is None:
+            raise Problem("malformed_request")  # none of our forms carries the id of another team's key
+        return visit.render("keys/created_before.html", 409, key=key, old=old)
 
 
 async def ask_to_revoke(visit: Visit) -> Response:
-    """Ask before revoking a key. Say what revoking does and whether the key is still in use."""
+    """Ask before revoking a key. Show what revoking does and whether the key is still in use."""
     return await _render_revocation(visit, await find_key_of(visit, visit.path_params["client_id"]))
 
 
@@ -138,7 +158,7 @@ async def revoke_key(visit: Visit) -> Response:
     if new := form.get("new"):  # the form was part of a rotation: show its end
         path = "/settings/api-keys/rotation"
         return visit.redirect(path, old=key.client_id, new=new, notice="api_key_revoked")
-    return visit.redirect("/settings/api-keys", notice="api_key_revoked")
+    return visit.redirect(LIST, notice="api_key_revoked")
 
 
 async def find_key_of(visit: Visit, client_id: str) -> ApiKey:
@@ -147,13 +167,6 @@ async def find_key_of(visit: Visit, client_id: str) -> ApiKey:
     if key is None:
         raise Problem("not_found")
     return key
-
-
-def _render_form(visit: Visit, form: KeyForm, errors: dict[str, str] | None = None) -> Response:
-    context: dict[str, object] = {"asked": form, "errors": errors or {}, "scope_words": SCOPE_WORDS}
-    if errors:
-        context["place"] = visit.locate("/settings/api-keys/new", old=form.old, form=form.form_id)
-    return visit.render("keys/new.html", 400 if errors else 200, **context)
 
 
 async def _render_revocation(visit: Visit, key: ApiKey, error: str = "") -> Response:
@@ -169,19 +182,12 @@ async def _render_revocation(visit: Visit, key: ApiKey, error: str = "") -> Resp
     )
 
 
-async def _show_created_before(visit: Visit, key_id: UUID, old: str) -> Response:
-    """Answer a form that was sent before."""
-    keys = await service.list_keys(visit.team.id)
-    key = next((key for key in keys if key.id == key_id), None)
-    if key is None:
-        raise Problem("malformed_request")  # none of our forms carries the id of another team's key
-    return visit.render("keys/created_before.html", 409, key=key, old=old)
-
+FORMS = KeyForms()
 
 ROUTES = (
     for_members("/settings", get=show_settings),
     *rotation.ROUTES,
-    for_members("/settings/api-keys", get=show_keys),
-    for_owners("/settings/api-keys/new", get=show_new_key, post=create_key),
-    for_owners("/settings/api-keys/{client_id}/revoke", get=ask_to_revoke, post=revoke_key),
+    for_members(LIST, get=show_keys),
+    for_owners(FORMS.path, get=FORMS.show_new, post=FORMS.create),
+    for_owners(f"{LIST}/{{client_id}}/revoke", get=ask_to_revoke, post=revoke_key),
 )

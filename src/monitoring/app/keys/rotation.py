@@ -59,7 +59,7 @@ class Step(StrEnum):
 
 
 class Traffic(StrEnum):
-    """What "last used" tells about a key. `SILENT` is certain; `BUSY` may have ended up to two hours ago."""
+    """Whether a key is in use. `SILENT` is certain; `BUSY` may have ended up to two hours ago."""
 
     NEVER = "never"
     BUSY = "busy"
@@ -76,7 +76,7 @@ class Rotation:
 
 
 def judge_rotation(old: ApiKey, new: ApiKey | None) -> Rotation:
-    """Say where each step stands. The first that is not done is `NOW`, the others are `LATER`."""
+    """Return where each step stands. The first that is not done is `NOW`, the others are `LATER`."""
     done = [new is not None, new is not None and new.last_used_at is not None, old.revoked_at is not None]
     first = done.index(False) if False in done else len(done)
     return Rotation(
@@ -88,7 +88,7 @@ def judge_rotation(old: ApiKey, new: ApiKey | None) -> Rotation:
 
 
 def judge_traffic(key: ApiKey, now: datetime) -> Traffic:
-    """Say whether something still uses a key.
+    """Return whether something still uses a key.
 
     Uses are noted once per `LAST_USED_GRAIN`, so a key is surely silent only after two of them.
     """

@@ -53,8 +53,8 @@ class Source(Enum):
     # An incident's notes.
     INCIDENT = "(SELECT id FROM incident_notes WHERE incident_id = given.id ORDER BY id DESC LIMIT 1)"
 
-    # The deliveries that tell of an incident or an article.
-    TOLD = """
+    # The deliveries about an incident or an article.
+    DELIVERIES = """
         (SELECT count(*) || ' ' || sum(attempts) || ' ' || count(delivered_at) || ' ' || count(error_message)
             || ' ' || count(due_at) || ' ' || coalesce(sum({ms:due_at}), 0)
             || ' ' || coalesce(sum({ms:attempted_at}), 0)
@@ -123,7 +123,7 @@ async def read_fingerprints(shown: Iterable[Shown]) -> dict[Shown, str]:
     milliseconds = _OnPostgres() if is_postgres(connection) else _OnSqlite()
     for source, wanted in ids.items():
         columns = source.value.format(ms=milliseconds)
-        sql = f"SELECT given.id, {columns} FROM {id_rowset(connection)}"  # noqa: S608 - our own words
+        sql = f"SELECT given.id, {columns} FROM {id_rowset(connection)}"  # noqa: S608 - our own columns
         _, rows = await connection.execute_query(spell(connection, sql), [pack_ids(connection, wanted)])
         for id_, *found in rows:
             fingerprints[Shown(source, read_id(id_))] = " | ".join(map(str, found))

@@ -9,7 +9,16 @@ from datetime import UTC, datetime
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
-from monitoring.app.form_fields import document_rules, read_tags, split_entries
+from monitoring.app.form_fields import (
+    WHOLE_FORM,
+    check_of,
+    document_rules,
+    name_entry,
+    quote_labels,
+    read_tags,
+    refuse,
+    sentences_of,
+)
 from monitoring.app.formatting import capitalize
 from monitoring.app.maintenance.labels import LABELS
 from monitoring.app.sentences import REFUSALS
@@ -22,13 +31,8 @@ from monitoring.monitors.maintenance.models import MaintenanceWindow
 
 Texts = dict[str, str]
 
-# The key of an error that concerns no single field.
-WHOLE_FORM = ""
-
-_SCHEMA = "MaintenanceWindowCreate"
 _TEXTS = ("name", "starts_at", "duration_seconds", "ends_at", "recurrence", "time_zone", "tags")
 _FORMATS = ("%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")  # of a browser's field for a local time
-_FIELD_NAME = re.compile(r"\b[a-z]+_[a-z]+\b")
 _INTEGER = re.compile(r"[0-9]{1,9}")
 
 
@@ -99,9 +103,7 @@ def read_form(typed: Typed, now: datetime, saved: MaintenanceWindow | None = Non
         judge()(given)
     except Problem as problem:
         problems += (problem, *problem.others)
-    if problems:
-        problems[0].others = problems[1:]
-        raise problems[0]
+    refuse(problems)
     return given
 
 
@@ -112,33 +114,29 @@ def patch_from(given: Mapping[str, Json]) -> dict[str, Json]:
 
 def place_problem(problem: Problem, catalogue: Catalogue, typed: Typed) -> Texts:
     """Return the sentences of a problem and its `others`, by field and in the order of the form."""
-    placed: Texts = {}
-    for each in (problem, *problem.others):
-        field, sentence = _place(each, catalogue, typed)
-        placed.setdefault(field, sentence)
+
+    def place(each: Problem, sentence: str) -> tuple[str, str]:
+        path, _, words = sentence.partition(": ")
+        name, _, entry = path.partition(".")
+        if name not in LABELS:
+            return WHOLE_FORM, sentence
+        if name in ("starts_at", "ends_at") and each.name == "invalid_field":
+            return name, REFUSALS["moment_unreadable"]
+        if name == "duration_seconds" and typed.texts["ends_at"]:
+            return "ends_at", REFUSALS["maintenance_length"]
+        words = quote_labels(words, LABELS)
+        if entry and name == "tags":
+            return name, name_entry(typed.texts["tags"], int(entry), words)
+        return name, capitalize(words)
+
+    placed = sentences_of(problem, catalogue, place)
     return {name: placed[name] for name in (WHOLE_FORM, *LABELS) if name in placed}
-
-
-def _place(problem: Problem, catalogue: Catalogue, typed: Typed) -> tuple[str, str]:
-    sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
-    path, _, words = sentence.partition(": ")
-    name, _, entry = path.partition(".")
-    if name not in LABELS:
-        return WHOLE_FORM, sentence
-    if name in ("starts_at", "ends_at") and problem.name == "invalid_field":
-        return name, REFUSALS["moment_unreadable"]
-    if name == "duration_seconds" and typed.texts["ends_at"]:
-        return "ends_at", REFUSALS["maintenance_length"]
-    words = _FIELD_NAME.sub(lambda found: f"“{LABELS[found[0]]}”" if found[0] in LABELS else found[0], words)
-    if entry and name == "tags":
-        return name, f"{split_entries(typed.texts['tags'])[int(entry)][:40]}: {words}"
-    return name, capitalize(words)
 
 
 @cache
 def judge() -> Check:
     """Return the document's check of a form. Compiled once, at the start."""
-    return document_rules().form_check({"$ref": f"#/components/schemas/{_SCHEMA}"}, "form")
+    return check_of("MaintenanceWindowCreate")
 
 
 @cache

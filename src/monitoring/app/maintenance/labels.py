@@ -1,4 +1,4 @@
-"""What the app calls the fields of a maintenance window, and how it tells when one is. Pure."""
+"""Labels for the fields of a maintenance window, and words for when it recurs. Pure."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ RULES = {
     "FREQ=WEEKLY": "every week, on the weekday of the beginning",
     "FREQ=MONTHLY": "every month, on the day of the beginning",
 }
-"""The rules that people can choose, with their words. Clients can give others."""
+"""The rules that people can choose, with their labels. Clients can give others."""
 
 
 def describe_recurrence(window: MaintenanceWindow) -> str:
-    """Say when a window recurs: "every Sunday at 03:00, Europe/Berlin". Empty for one that does not."""
+    """Describe when a window recurs: "every Sunday at 03:00, Europe/Berlin". Empty for one that does not."""
     if not window.recurrence:
         return ""
     local = window.starts_at.astimezone(ZoneInfo(window.time_zone))

@@ -46,7 +46,7 @@ async def change_role(visit: Visit) -> Response:
 
 
 async def ask_for_reset_code(visit: Visit) -> Response:
-    """Say what a code for a new password is, and ask before making one."""
+    """Explain what a code for a new password is, and ask before making one."""
     return visit.render("members/reset.html", member=await _find_member(visit))
 
 
@@ -63,7 +63,7 @@ async def make_code(visit: Visit) -> Response:
 
 
 async def ask_to_remove(visit: Visit) -> Response:
-    """Ask before removing a member. Say what ends with the membership and what stays."""
+    """Ask before removing a member. Explain what ends with the membership and what stays."""
     member = await _find_member(visit)
     return visit.render("members/remove.html", member=member, keys=await _living_keys_of(member), error="")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from monitoring.app.monitors.mute_lengths import mute_end
-from monitoring.app.monitors.return_to import lead_to_list
+from monitoring.app.monitors.return_to import return_to_list
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.audit.actions import Action
@@ -30,7 +30,7 @@ async def resume_monitor(visit: Visit) -> Response:
 
 
 async def mute_monitor(visit: Visit) -> Response:
-    """Tell nobody of the monitor for the chosen time."""
+    """Send no notifications about the monitor for the chosen time."""
     form = await visit.read_form()
     monitor, until = await _get_monitor(visit), mute_end(form.get("mute_hours", ""), visit.now)
     await mute_monitors(visit.team.id, [monitor.id], until, visit.now, by=visit.actor)
@@ -38,7 +38,7 @@ async def mute_monitor(visit: Visit) -> Response:
 
 
 async def unmute_monitor(visit: Visit) -> Response:
-    """Tell of the monitor again. Unmuting twice changes nothing more."""
+    """Send notifications about the monitor again. Unmuting twice changes nothing more."""
     monitor = await _get_monitor(visit)
     await unmute_monitors(visit.team.id, [monitor.id], by=visit.actor)
     return visit.redirect(f"/monitors/{monitor.id}", notice="monitor_unmuted")
@@ -55,15 +55,15 @@ async def check_now(visit: Visit) -> Response:
 
 
 async def ask_to_delete(visit: Visit) -> Response:
-    """Say what deleting means, and ask before doing it."""
+    """Explain what deleting means, and ask before doing it."""
     return visit.render("monitors/delete.html", monitor=await _get_monitor(visit), undo_minutes=UNDO_MINUTES)
 
 
 async def delete_monitor(visit: Visit) -> Response:
-    """Delete the monitor, in some minutes. The list that led here says so, and offers to undo it."""
+    """Delete the monitor, in some minutes. The list that led here offers to undo it."""
     monitor = await _get_monitor(visit)
     await schedule_deletion(visit.team.id, [monitor.id], visit.now, by=visit.actor)
-    return lead_to_list(visit, monitor.id)
+    return return_to_list(visit, monitor.id)
 
 
 async def keep_monitor(visit: Visit) -> Response:

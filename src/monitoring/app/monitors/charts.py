@@ -1,4 +1,4 @@
-"""Bars of checks and of days: where they go in an SVG, and the same in words. Pure."""
+"""Bars of checks and of days: coordinates in an SVG, and the same as text. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from monitoring.app.formatting import write_duration, write_percent, write_utc_day
-from monitoring.history.latest import Glimpse
+from monitoring.history.models import Glimpse
 from monitoring.history.timeline import Durations, Window
 from monitoring.monitors.health import Outcome, State
 
@@ -82,7 +82,7 @@ class Days:
 def draw_days(windows: Sequence[tuple[Window, Durations]]) -> Days:
     """Draw days. Green was up all the time, amber at least 99 % of it."""
     days = [
-        Day(position * _BAR_STEP, _look_of(durations), f"{write_utc_day(start)}: {_say_day(durations)}")
+        Day(position * _BAR_STEP, _look_of(durations), f"{write_utc_day(start)}: {_describe_day(durations)}")
         for position, ((start, _), durations) in enumerate(windows)
     ]
     troubled = [day for day in reversed(days) if day.look in (Outcome.DEGRADED, Outcome.DOWN)]
@@ -98,7 +98,7 @@ def _look_of(durations: Durations) -> str:
     return Outcome.DEGRADED if durations.uptime_ratio >= _GOOD_RATIO else Outcome.DOWN
 
 
-def _say_day(durations: Durations) -> str:
+def _describe_day(durations: Durations) -> str:
     said = []
     if durations.up_seconds + durations.down_seconds >= MIN_COUNTED.total_seconds():
         said.append(f"{write_percent(durations.uptime_ratio)} up")
@@ -124,7 +124,7 @@ def draw_bars(checks: Sequence[Glimpse]) -> Bars:
 
 
 def describe_checks(checks: Sequence[Glimpse]) -> str:
-    """Say what the bars show: "Last 40 checks: typical 45 ms, slowest 120 ms, 2 failed"."""
+    """Describe what the bars show: "Last 40 checks: typical 45 ms, slowest 120 ms, 2 failed"."""
     if not checks:
         return "No recent checks"
     answers_ms = sorted(_answers_ms(checks))

@@ -9,35 +9,35 @@ from uuid import UUID
 from monitoring.monitors.service import name_monitors, name_newest_monitors
 
 # A form with more boxes would be slow to load and to look through.
-MOST_OFFERED = 1000
+MAX_OFFERED = 1000
 NEWEST_OFFERED = 50
 
 # Stays ticked until somebody unticks it. Without it, a choice of deleted monitors would become one of all.
 DELETED = "A deleted monitor"
 
 
-class OfferedMonitors(NamedTuple):
-    """Monitors by id, with their names. `are_more` says that the team has too many to offer all of them."""
+class MonitorChoices(NamedTuple):
+    """Monitors by id, with their names. `are_more` is whether the team has too many to offer all of them."""
 
     names: dict[str, str]
     ticked: set[str]
     are_more: bool
 
 
-async def offer_monitors(team_id: UUID, chosen: Sequence[str]) -> OfferedMonitors:
+async def list_monitor_choices(team_id: UUID, chosen: Sequence[str]) -> MonitorChoices:
     """Offer those that are chosen, and the team's others: the newest, if it has very many.
 
     What is no id is left out.
     """
-    others = await name_newest_monitors(team_id, MOST_OFFERED + 1)
-    are_more = len(others) > MOST_OFFERED
+    others = await name_newest_monitors(team_id, MAX_OFFERED + 1)
+    are_more = len(others) > MAX_OFFERED
     if are_more:
         others = dict(list(others.items())[:NEWEST_OFFERED])
     ids = read_ids(chosen)
     known = await name_monitors(team_id, ids)
     ticked = {each: known.get(each, DELETED) for each in ids}
     names = {str(each): name for each, name in (_sort(ticked) | _sort(others)).items()}
-    return OfferedMonitors(names, set(map(str, ticked)), are_more)
+    return MonitorChoices(names, set(map(str, ticked)), are_more)
 
 
 def read_ids(texts: Sequence[str]) -> list[UUID]:

@@ -17,13 +17,14 @@ from monitoring.app.monitors.labels import ERRORS, LABELS, STATUSES, UNANSWERED
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
 from monitoring.app.monitors.response_chart import PHASES, draw_chart, draw_phases
 from monitoring.app.monitors.return_to import remember_list
-from monitoring.app.monitors.summary import name_takers
+from monitoring.app.monitors.status_summary import name_responders
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.history.close_up import measure_closely
+from monitoring.history.models import CheckResult
+from monitoring.history.queries import list_results
 from monitoring.history.ranges import Range, WindowName
 from monitoring.history.response_times import measure_response_times
-from monitoring.history.results import CheckResult, list_results
 from monitoring.history.uptime import measure_uptime
 from monitoring.incidents.models import Incident
 from monitoring.incidents.service import list_incidents
@@ -126,7 +127,7 @@ async def show_monitor(visit: Visit) -> Response:
         phases=PHASES,
         checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
         incidents=incident_page.rows,
-        takers=await name_takers(visit.team.id, incident_page.rows),
+        responders=await name_responders(visit.team.id, incident_page.rows),
         answered=next((each for each in incident_page.rows if each.answer), None),
         told=await find_alerted_channels(visit.team.id, monitor.id),
         mute=await find_mute(monitor.id, now),
@@ -138,7 +139,7 @@ async def show_monitor(visit: Visit) -> Response:
 
 
 def _date_status(monitor: Monitor, incidents: Sequence[Incident]) -> datetime:
-    """Say since when the monitor has its status. It is down since the first failure, not since the last."""
+    """Return since when the monitor has its status. It is down since the first failure, not the last."""
     if monitor.status == Outcome.DOWN and incidents and not incidents[0].resolved_at:
         return incidents[0].started_at
     return monitor.status_changed_at

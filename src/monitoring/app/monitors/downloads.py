@@ -12,10 +12,10 @@ from monitoring.app.monitors.detail_page import period_of
 from monitoring.app.rendering import PAGE_HEADERS
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
-from monitoring.history.phases import Phases
+from monitoring.history.queries import COLUMNS, list_results
 from monitoring.history.ranges import Range
 from monitoring.history.response_times import measure_response_times
-from monitoring.history.results import COLUMNS, list_results
+from monitoring.history.tallies import Phases
 from monitoring.monitors import service
 
 ROWS_AT_ONCE = 1000
@@ -27,7 +27,7 @@ _OF_CHECKS = (*COLUMNS[1:_PHASES_END], "transfer_ms", *COLUMNS[_PHASES_END:])
 
 
 async def download_response_times(visit: Visit) -> Response:
-    """Answer the table below the chart: percentiles, and phases on average."""
+    """Return the table below the chart: percentiles, and phases on average."""
     monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
     period = period_of(visit)
     asked = Range(visit.now - period.length, visit.now, period.window)
@@ -41,7 +41,7 @@ async def download_response_times(visit: Visit) -> Response:
 
 
 async def download_checks(visit: Visit) -> Response:
-    """Answer every check of the range whose result is kept, newest first."""
+    """Return every check of the range whose result is kept, newest first."""
     monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
     rows = _write_checks(visit, monitor.id, Range(visit.now - period_of(visit).length, visit.now))
     return StreamingResponse(rows, 200, _name(visit, "checks"), _MEDIA_TYPE)
@@ -61,7 +61,7 @@ async def _write_checks(visit: Visit, monitor_id: UUID, asked: Range) -> AsyncIt
 
 
 def _name(visit: Visit, what: str) -> dict[str, str]:
-    """Return the headers of a file to keep. Its name says when it was made; the monitor's name stays out."""
+    """Return the headers of a file to keep. Its name has the moment, and not the monitor's name."""
     return PAGE_HEADERS | {
         "Content-Disposition": f'attachment; filename="{what}-{visit.now:%Y%m%d-%H%M}.csv"'
     }

@@ -6,7 +6,17 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from monitoring.app.form_fields import document_rules, read_tags, split_entries
+from monitoring.app.form_fields import (
+    WHOLE_FORM,
+    check_of,
+    document_rules,
+    name_entry,
+    quote_labels,
+    read_tags,
+    refuse,
+    sentences_of,
+    split_entries,
+)
 from monitoring.app.formatting import capitalize
 from monitoring.app.monitors.labels import FORM_ORDER, HINTS, LABELS
 from monitoring.backends.encryption import MASK
@@ -21,16 +31,11 @@ Texts = dict[str, str]
 
 CHECKED = "on"
 
-# The key of an error that concerns no single field.
-WHOLE_FORM = ""
-
 _CHOSEN_INTERVAL = "interval_choice"
 
 _SCHEMA = "MonitorCreate"
-_MAX_SHOWN_CHARACTERS = 40
 
 _LINE_END = re.compile(r"\r\n?|\n")
-_FIELD_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 # What people call a site: a host without its scheme.
 _SITE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?P<port>:[0-9]+)?(?:[/?#].*)?", re.DOTALL)
@@ -63,9 +68,7 @@ def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Co
         judge()(_without_masks(given) if saved else given)
     except Problem as problem:
         unreadable += (problem, *problem.others)
-    if unreadable:
-        unreadable[0].others = unreadable[1:]
-        raise unreadable[0]
+    refuse(unreadable)
     return given
 
 
@@ -129,30 +132,21 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
     What is about no single field stands under `WHOLE_FORM`. A field has one sentence, the first. A problem
     with one entry of a field names that entry as it was typed.
     """
-    placed: Texts = {}
-    for each in (problem, *problem.others):
-        field, sentence = _place(each, catalogue, form)
-        placed.setdefault(field, sentence)
+
+    def place(_problem: Problem, sentence: str) -> tuple[str, str]:
+        path, _, words = sentence.partition(": ")
+        name, _, entry = path.partition(".")
+        if name not in _kinds():
+            return WHOLE_FORM, sentence
+        words = quote_labels(words, LABELS)
+        if not entry:
+            return name, capitalize(words)
+        if _kinds()[name] == "array":
+            return name, name_entry(form.get(name, ""), int(entry), words)
+        return name, f"{entry}: {words}"
+
+    placed = sentences_of(problem, catalogue, place)
     return {name: placed[name] for name in (WHOLE_FORM, *FORM_ORDER) if name in placed}
-
-
-def _place(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> tuple[str, str]:
-    sentence = catalogue.reply(problem.name, problem.headers, problem.values).body["error"]
-    path, _, words = sentence.partition(": ")
-    name, _, entry = path.partition(".")
-    if name not in _kinds():
-        return WHOLE_FORM, sentence
-    words = _FIELD_NAME.sub(_quote_label, words)
-    if not entry:
-        return name, capitalize(words)
-    if _kinds()[name] == "array":
-        entry = split_entries(form.get(name, ""))[int(entry)][:_MAX_SHOWN_CHARACTERS]
-    return name, f"{entry}: {words}"
-
-
-def _quote_label(matched: re.Match[str]) -> str:
-    label = LABELS.get(matched[0])
-    return f"“{label}”" if label else matched[0]
 
 
 def _read_text(name: str, text: str) -> str | None:
@@ -215,7 +209,7 @@ def _as_sent(name: str, text: str) -> str:
 @cache
 def judge() -> Check:
     """Return the document's check of a form. Compiled once, at the start: it takes half a second."""
-    return document_rules().form_check({"$ref": f"#/components/schemas/{_SCHEMA}"}, "form")
+    return check_of(_SCHEMA)
 
 
 @cache

@@ -6,13 +6,13 @@ from functools import cache
 
 from starlette.datastructures import QueryParams
 
-from monitoring.app.form_fields import document_rules
+from monitoring.app.form_fields import document_rules, sentences_of
 from monitoring.app.formatting import capitalize
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check
-from monitoring.monitors.reading import MonitorFilter
+from monitoring.monitors.queries import MonitorFilter
 
 _NAMES = ("status", "tag", "search")
 
@@ -47,12 +47,12 @@ def echo_filter(query: QueryParams) -> dict[str, str]:
 
 def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
     """Return what is wrong with a filter, by field."""
-    placed: dict[str, str] = {}
-    for each in (problem, *problem.others):
-        sentence = catalogue.reply(each.name, each.headers, each.values).body["error"]
+
+    def place(_problem: Problem, sentence: str) -> tuple[str, str]:
         field, _, words = sentence.partition(": ")
-        placed.setdefault(field, capitalize(words))
-    return placed
+        return field, capitalize(words)
+
+    return sentences_of(problem, catalogue, place)
 
 
 @cache

@@ -19,14 +19,14 @@ from monitoring.app.monitors.labels import STATUSES, UNANSWERED
 from monitoring.app.monitors.list_filter import place_problem, read_filter
 from monitoring.app.monitors.list_view import DENSITIES, ORDERS, ListView, read_view
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
-from monitoring.app.monitors.summary import TeamNews, name_takers, read_news
+from monitoring.app.monitors.status_summary import StatusSummary, name_responders, read_status_summary
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.contract.problems import Problem
-from monitoring.history.latest import list_latest
-from monitoring.history.uptimes import measure_ratios
+from monitoring.history.queries import list_latest
+from monitoring.history.uptime import measure_ratios
 from monitoring.monitors.deleting import Deletion, list_deletions
-from monitoring.monitors.reading import (
+from monitoring.monitors.queries import (
     MonitorFilter,
     MonitorOrder,
     MonitorRow,
@@ -83,7 +83,7 @@ class Around(NamedTuple):
     routes: Sequence[Route]
     mutes: Mapping[UUID, datetime | None]
     deletions: Sequence[Deletion]
-    news: TeamNews
+    summary: StatusSummary
 
 
 class Group(NamedTuple):
@@ -151,7 +151,7 @@ async def _read_around(team_id: UUID, wanted: MonitorFilter | None) -> Around:
         await list_alert_routes(team_id),
         await list_mutes(team_id),
         await list_deletions(team_id),
-        await read_news(team_id),
+        await read_status_summary(team_id),
     )
 
 
@@ -217,8 +217,8 @@ async def _render_list(
         statuses=STATUS_ORDER,
         deletions=around.deletions,
         orders=ORDERS,
-        news=around.news,
-        takers=await name_takers(visit.team.id, around.news.open_incidents),
+        summary=around.summary,
+        responders=await name_responders(visit.team.id, around.summary.open_incidents),
     )
 
 

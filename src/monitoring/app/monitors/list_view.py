@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 
 from monitoring.app.monitors.list_filter import echo_filter, split_tags
 from monitoring.app.rendering import write_query
-from monitoring.monitors.reading import MonitorOrder
+from monitoring.monitors.queries import MonitorOrder
 
 MAX_PAGE_DIGITS = 6
 

@@ -19,7 +19,7 @@ SIDE = 1000
 # A shade is never too narrow to be seen.
 MIN_SHADE = 4
 
-# What is shaded, in words.
+# Labels of what is shaded.
 HAPPENED = {"maintenance": "in maintenance", "incident": "down"}
 PHASES = ("DNS", "connection", "TLS", "first byte", "transfer")
 
@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 
 class Shade(NamedTuple):
-    """A time in which something happened, in the coordinates of lines. `look` says what it was."""
+    """A time in which something happened, in the coordinates of lines. `look` is what it was."""
 
     look: str
     x: float
@@ -48,7 +48,7 @@ class Shade(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Something by the window, as lines or as areas. `points` tells in words what each window has.
+    """Something by the window, as lines or as areas. `points` describes each window.
 
     Each area reaches down to the axis. An area that is drawn later leaves of an earlier one what is above it.
     """

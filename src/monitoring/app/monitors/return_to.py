@@ -1,4 +1,4 @@
-"""The list of monitors that somebody came from. Deleting a monitor on its own page leads back there."""
+"""Which list of monitors to return to after a monitor was deleted on its own page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_QUERY_CHARACTERS = 2000
 
 
 def remember_list(visit: Visit, page: Response, monitor_id: UUID) -> None:
-    """Let the browser remember the list if a link there led to this page of a monitor.
+    """Remember the list in a cookie if a link there led to this page of a monitor.
 
     What follows a page is sent to others too, so it remembers nothing.
     """
@@ -31,7 +31,7 @@ def remember_list(visit: Visit, page: Response, monitor_id: UUID) -> None:
         cookies.set_list(page, query, visit.settings, monitor_id)
 
 
-def lead_to_list(visit: Visit, monitor_id: UUID) -> Response:
-    """Lead to the list that the browser came from to the monitor: as it was filtered, ordered and paged."""
+def return_to_list(visit: Visit, monitor_id: UUID) -> Response:
+    """Redirect to the list that led to the monitor, as it was filtered, ordered and paged."""
     query = cookies.read_list(visit.request, visit.settings, monitor_id)
     return visit.redirect("/monitors", notice=None, **read_view(QueryParams(query), "").place)

@@ -21,7 +21,7 @@ from monitoring.monitors.deleting import UNDO_MINUTES, schedule_deletion, undo_d
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.muting import mute_monitors, unmute_monitors
 from monitoring.monitors.pausing import set_paused
-from monitoring.monitors.reading import outline_monitors
+from monitoring.monitors.queries import outline_monitors
 
 Change = Callable[[Monitor], Mapping[str, Json]]
 
@@ -35,7 +35,7 @@ NAMED = 20
 
 
 async def act_on_selected(visit: Visit) -> Response:
-    """Do what the pressed button says with the selected monitors."""
+    """Do with the selected monitors what the pressed button stands for."""
     form = await visit.read_form()
     chosen = await _read_selected(visit)
     if not chosen:
@@ -53,7 +53,7 @@ async def act_on_selected(visit: Visit) -> Response:
 
 
 async def show_list_again(visit: Visit) -> Response:
-    """Lead to the list whoever asks again for the answer to its form."""
+    """Redirect to the list: a browser may ask again for the address of the list's form."""
     return _go_back(visit)
 
 

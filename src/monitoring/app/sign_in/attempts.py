@@ -52,12 +52,12 @@ async def count_attempt(request: Request, text: str) -> Attempt:
     by address, by address and email, and by email.
     """
     settings, network, email = current_backends().settings, client_network(request), spell_email(text)
-    mark = cookies.read_mark(request, settings, email)
-    counted_as = f"browser:{mark}" if mark else f"address:{network} {email}"
+    device = cookies.read_device(request, settings, email)
+    counted_as = f"browser:{device}" if device else f"address:{network} {email}"
     own = (settings.rate_limit_sign_in, counted_as)
     of_address = (settings.rate_limit_sign_in_address, network)
     of_email = (settings.rate_limit_sign_in_email, email)
-    if mark:
+    if device:
         limits = [own]
     elif email:
         limits = [of_address, own, of_email]
@@ -65,7 +65,7 @@ async def count_attempt(request: Request, text: str) -> Attempt:
         limits = [of_address]
     allowances = await count_under(request, *limits)
     used_up = {allowance.policy for allowance in allowances if not allowance.remaining}
-    return Attempt(email, network, counted_as, mark is not None, own[0] in used_up, of_email[0] in used_up)
+    return Attempt(email, network, counted_as, device is not None, own[0] in used_up, of_email[0] in used_up)
 
 
 async def note_refusal(attempt: Attempt) -> None:

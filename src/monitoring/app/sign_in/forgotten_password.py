@@ -11,7 +11,7 @@ from functools import partial
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from monitoring.app.routing import for_strangers
+from monitoring.app.routing import for_anyone
 from monitoring.app.sentences import REFUSALS, Declined
 from monitoring.app.sign_in.attempts import MAX_LINKS_OF_ONE_PERSON, spell_email
 from monitoring.app.sign_in.join import find_fault
@@ -42,7 +42,7 @@ async def show_request(visit: Visit) -> Response:
 
 
 async def ask_for_link(visit: Visit) -> Response:
-    """Say that a link is on its way, if somebody has this email. Who has it is looked up after the answer."""
+    """Promise a link if somebody has this email. Whether anybody does is looked up after the response."""
     _demand_mail_server(visit)
     typed = (await visit.read_form()).get("email", "")
     network = client_network(visit.request)
@@ -119,6 +119,6 @@ def _render_form(visit: Visit, link: PasswordLink, token: str, error: str = "") 
 
 
 ROUTES = (
-    for_strangers(ASK, get=show_request, post=ask_for_link),
-    for_strangers(CHOOSE, get=show_new_password, post=set_new_password),
+    for_anyone(ASK, get=show_request, post=ask_for_link),
+    for_anyone(CHOOSE, get=show_new_password, post=set_new_password),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from monitoring.app.routing import for_strangers
+from monitoring.app.routing import for_anyone
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.sign_in.pages import open_session
 from monitoring.app.visits import Visit
@@ -71,4 +71,4 @@ def find_fault(field: str, password: str, email: str) -> dict[str, str]:
     return {}
 
 
-ROUTES = (for_strangers("/join", get=show_code_form, post=join),)
+ROUTES = (for_anyone("/join", get=show_code_form, post=join),)

@@ -7,7 +7,7 @@ import re
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from monitoring.app.routing import for_everybody, for_strangers
+from monitoring.app.routing import for_anyone, for_signed_in
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.sign_in.attempts import count_attempt, note_refusal
 from monitoring.app.visits import MAX_FIELDS, Visit
@@ -25,7 +25,7 @@ _PATH = re.compile(r"(/[A-Za-z0-9_-]+){1,8}")
 
 
 async def show_sign_in(visit: Visit) -> Response:
-    """Show the form. Somebody who is signed in already goes to the first page."""
+    """Show the form. Redirect people who are signed in already to the first page."""
     if visit.session:
         return visit.redirect("/monitors")
     next_path = _read_next(visit.query.get("next", ""))
@@ -101,6 +101,6 @@ def _read_kept(kept: str) -> list[tuple[str, str]]:
 
 
 ROUTES = (
-    for_strangers("/sign-in", get=show_sign_in, post=sign_in),
-    for_everybody("/sign-out", post=sign_out),
+    for_anyone("/sign-in", get=show_sign_in, post=sign_in),
+    for_signed_in("/sign-out", post=sign_out),
 )

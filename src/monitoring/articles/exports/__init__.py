@@ -1,4 +1,4 @@
-"""What static site generators read beside the JSON: one file a locale, laid out as `BLOG_EXPORT` says."""
+"""Files for static site generators beside the JSON: one a locale, in the layout that `BLOG_EXPORT` names."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from monitoring.articles.exports.pages import (
     LOCALE,
-    Page,
+    StoredPage,
     Value,
     find_changed_at,
     find_date,
@@ -32,11 +32,11 @@ class CollectionExport:
         """Name the file as the locale."""
         return f"{locale}.md"
 
-    def write_file(self, page: Page) -> str:
+    def write_file(self, page: StoredPage) -> str:
         """Write a page."""
         return write_front_matter(self._describe(page), find_text(page))
 
-    def _describe(self, page: Page) -> dict[str, Value]:
+    def _describe(self, page: StoredPage) -> dict[str, Value]:
         image, image_alt = find_image(page)
         return {
             "title": find_title(page),
@@ -55,13 +55,13 @@ class CollectionExport:
 
 
 class EleventyExport(CollectionExport):
-    """The same, where Eleventy would run what publishers send.
+    """The same for Eleventy, which would run templates in what publishers send.
 
     It renders Markdown with Liquid first, unless the file says otherwise. It makes a collection of each of
     `tags`, which fails for words such as `constructor`.
     """
 
-    def _describe(self, page: Page) -> dict[str, Value]:
+    def _describe(self, page: StoredPage) -> dict[str, Value]:
         described = super()._describe(page)
         keywords = described.pop("tags")
         return {**described, "keywords": keywords, "templateEngineOverride": "md"}

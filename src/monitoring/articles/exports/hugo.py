@@ -1,4 +1,4 @@
-"""Page bundles of Hugo, translated by file name: `shoes/index.pt-br.md`. Pure."""
+"""StoredPage bundles of Hugo, translated by file name: `shoes/index.pt-br.md`. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from monitoring.articles.exports.pages import (
     LOCALE,
-    Page,
+    StoredPage,
     find_changed_at,
     find_date,
     find_description,
@@ -33,7 +33,7 @@ class HugoExport:
         """Name the file. Hugo knows languages in lower case; another name would be a page in English."""
         return f"index.{locale.lower()}.md"
 
-    def write_file(self, page: Page) -> str:
+    def write_file(self, page: StoredPage) -> str:
         """Write a page. What Hugo would take for a shortcode is text."""
         image, image_alt = find_image(page)
         front_matter = {
@@ -54,7 +54,7 @@ class HugoExport:
 
 
 def escape_shortcodes(text: str) -> str:
-    """Make text of what Hugo would run, since an unknown shortcode fails the build of the whole site.
+    """Escape shortcodes, since an unknown one fails the build of the whole site.
 
     `{{< x >}}` becomes `{{</* x */>}}`, which Hugo prints without the signs of a comment. An opening without
     an end becomes a character reference.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from monitoring.articles.exports.pages import LOCALE, Page, find_description, write_yaml
+from monitoring.articles.exports.pages import LOCALE, StoredPage, find_description, write_yaml
 
 
 class MarkdownExport:
@@ -17,7 +17,7 @@ class MarkdownExport:
         """Name the file as the locale."""
         return f"{locale}.md"
 
-    def write_file(self, page: Page) -> str:
+    def write_file(self, page: StoredPage) -> str:
         """Write a page. Missing fields are left out."""
         article, image = page["delivery"]["article"], page["delivery"].get("main_image") or {}
         front_matter = {

@@ -15,7 +15,7 @@ from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_tokens import TokenKind, tokenize
 from monitoring.contract.timestamps import read_timestamp, write_timestamp
 
-Page: TypeAlias = "Mapping[str, Any]"
+StoredPage: TypeAlias = "Mapping[str, Any]"
 Value: TypeAlias = "str | bool | int | list[str] | datetime | None"
 
 LOCALE = r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*"
@@ -23,7 +23,7 @@ LOCALE = r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*"
 _BLANK_LINES = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
-def find_description(page: Page) -> str | None:
+def find_description(page: StoredPage) -> str | None:
     """Return the summary for search engines, else for readers."""
     article = page["delivery"]["article"]
     seo = article.get("seo")
@@ -32,19 +32,19 @@ def find_description(page: Page) -> str | None:
     return next((text for text in texts if text and isinstance(text, str)), None)
 
 
-def find_title(page: Page) -> str:
+def find_title(page: StoredPage) -> str:
     """Return the title. Every page has one, since generators' schemas demand it."""
     title: str = (page["delivery"]["article"].get("title") or "").strip() or page["slug"]
     return title
 
 
-def find_image(page: Page) -> tuple[str | None, str | None]:
+def find_image(page: StoredPage) -> tuple[str | None, str | None]:
     """Return the main image's address and description."""
     image = page["delivery"].get("main_image") or {}
     return image.get("url") or page["delivery"]["article"].get("main_image_url"), image.get("alt")
 
 
-def find_tags(page: Page) -> list[str]:
+def find_tags(page: StoredPage) -> list[str]:
     """Return the tags that are words, each once. Generators make paths of them, so `..` is no tag."""
     tags = page["delivery"]["article"].get("tags") or ()
     words = (" ".join(tag.split()) for tag in tags if isinstance(tag, str))
@@ -55,7 +55,7 @@ def _is_path(tag: str) -> bool:
     return all(any(map(str.isalnum, part)) for part in tag.split("/"))
 
 
-def find_date(page: Page) -> datetime:
+def find_date(page: StoredPage) -> datetime:
     """Return when the article was published; if that cannot be read, when the revision arrived.
 
     A date in the future counts as the arrival, because generators leave such pages out.
@@ -65,12 +65,12 @@ def find_date(page: Page) -> datetime:
     return min(parse_time(told) or received_at, received_at)
 
 
-def find_changed_at(page: Page) -> datetime:
+def find_changed_at(page: StoredPage) -> datetime:
     """Return when this locale last changed."""
     return read_timestamp(page["translated_at"] or page["received_at"])
 
 
-def find_text(page: Page) -> str:
+def find_text(page: StoredPage) -> str:
     """Return the article's text as Markdown, without front matter of its own."""
     article = page["delivery"]["article"]
     if text := article.get("content_markdown"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from monitoring.articles.publishers.parts import image_at, names_of
+from monitoring.articles.publishers.payload_fields import image_at, names_of
 
 KEPT_FIELDS = ("id", "slug", "title", "meta_title", "meta_description", "published_at", "url")
 

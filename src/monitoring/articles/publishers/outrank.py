@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from monitoring.articles.publishers.parts import image_at
+from monitoring.articles.publishers.payload_fields import image_at
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:

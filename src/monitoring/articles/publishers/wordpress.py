@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from monitoring.articles.publishers.parts import latest_gmt, plain_text, website_at
+from monitoring.articles.publishers.payload_fields import latest_gmt, plain_text, website_at
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from monitoring.articles.publishers.parts import image_at, latest_gmt, names_of, plain_text, website_at
+from monitoring.articles.publishers.payload_fields import (
+    image_at,
+    latest_gmt,
+    names_of,
+    plain_text,
+    website_at,
+)
 
 DELETION = "post_delete"  # in the header X-WP-Webhook-Name
 

@@ -1,4 +1,4 @@
-"""Where pages and files are on the site, as `SITE_PAGE_URL` says. Pure."""
+"""The addresses of pages and files on the site, by `SITE_PAGE_URL`. Pure."""
 
 from __future__ import annotations
 

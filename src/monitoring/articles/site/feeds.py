@@ -15,7 +15,7 @@ from monitoring.contract.timestamps import write_timestamp
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedEntry:
     """An article in a feed."""
 
     article_id: UUID
@@ -26,9 +26,9 @@ class Entry:
     changed_at: datetime
 
 
-def read_entry(page: Mapping[str, Any]) -> Entry:
+def read_entry(page: Mapping[str, Any]) -> FeedEntry:
     """Read the entry of a page of the blog storage."""
-    return Entry(
+    return FeedEntry(
         UUID(page["article_id"]),
         page["slug"],
         find_title(page),
@@ -43,7 +43,7 @@ def name_feed(locale: str) -> str:
     return f"feed.{locale}.xml"
 
 
-def write_feed(locale: str, entries: Sequence[Entry], addresses: Addresses) -> bytes:
+def write_feed(locale: str, entries: Sequence[FeedEntry], addresses: Addresses) -> bytes:
     """Write a feed of at least one entry."""
     own_address = write_text(addresses.of_file(name_feed(locale)))
     head = (
@@ -59,7 +59,7 @@ def write_feed(locale: str, entries: Sequence[Entry], addresses: Addresses) -> b
     ).encode()
 
 
-def _write_entry(entry: Entry, locale: str, addresses: Addresses) -> str:
+def _write_entry(entry: FeedEntry, locale: str, addresses: Addresses) -> str:
     page = write_text(addresses.of_page(locale, entry.slug))
     summary = f"<summary>{write_text(entry.summary)}</summary>\n" if entry.summary else ""
     return (

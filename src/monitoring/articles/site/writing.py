@@ -11,7 +11,7 @@ from tortoise.exceptions import IntegrityError
 
 from monitoring.articles.models import SiteFiles
 from monitoring.articles.site.addresses import Addresses
-from monitoring.articles.site.feeds import Entry, name_feed, read_entry, write_feed
+from monitoring.articles.site.feeds import FeedEntry, name_feed, read_entry, write_feed
 from monitoring.articles.site.listing import find_newest, hash_state, page_through_site
 from monitoring.articles.site.sitemap import SitemapPart, write_index, write_urls
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
@@ -54,7 +54,7 @@ class SiteWriter:
     """Writes the files. It remembers the entries of the feeds that it last wrote, to read only new pages."""
 
     addresses: Addresses
-    _entries: dict[str, Entry] = field(default_factory=dict)
+    _entries: dict[str, FeedEntry] = field(default_factory=dict)
 
     async def write_if_changed(self) -> bool:
         """Write all files, unless they were written from what is there now. Returns whether it wrote them.
@@ -124,7 +124,7 @@ async def _claim(state: str, storage: BlogStorage) -> SiteFilesClaim | None:
         return SiteFilesClaim(claim_id, row, storage)
 
 
-async def _read_entry(slug: str, locale: str) -> Entry | None:
+async def _read_entry(slug: str, locale: str) -> FeedEntry | None:
     page = await find_page(slug, locale)
     return read_entry(page) if page else None
 

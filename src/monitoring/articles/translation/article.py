@@ -1,15 +1,16 @@
 """Translates a publisher's payload field by field: only words for readers change."""
 
+import gc
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Any
 
-from monitoring.articles.translation.collector import collector_at_rest
 from monitoring.articles.translation.documents import (
-    Document,
+    SourceDocument,
     TextFormat,
     TranslatedDocument,
     content_format,
@@ -35,7 +36,7 @@ from monitoring.articles.translation.translated_segments import (
 )
 
 
-class Field(Enum):
+class FieldContent(Enum):
     """What a field for readers contains."""
 
     WORDS = auto()
@@ -44,31 +45,48 @@ class Field(Enum):
     MARKDOWN = auto()
 
 
-Fields = Field | list[Any] | dict[str, Any]  # which parts of a JSON value are translated
+Fields = FieldContent | list[Any] | dict[str, Any]  # which parts of a JSON value are translated
 
-_IMAGE = {"alt": Field.WORDS, "title": Field.WORDS, "caption": Field.WORDS}
-_CARD = {"title": Field.WORDS, "description": Field.WORDS}
+_IMAGE = {"alt": FieldContent.WORDS, "title": FieldContent.WORDS, "caption": FieldContent.WORDS}
+_CARD = {"title": FieldContent.WORDS, "description": FieldContent.WORDS}
 _META = {
-    f"{prefix}{separator}{name}": Field.WORDS
+    f"{prefix}{separator}{name}": FieldContent.WORDS
     for prefix in ("meta", "og", "twitter")
     for separator, names in (("_", ("title", "description")), ("", ("Title", "Description")))
     for name in names
 }
 _ARTICLE = {  # in the order readers meet them
-    "title": Field.WORDS,
-    "subtitle": Field.WORDS,
-    "excerpt": Field.WORDS,
-    "summary": Field.WORDS,
-    "description": Field.WORDS,
-    "content": Field.CONTENT,
-    "content_html": Field.HTML,
-    "content_markdown": Field.MARKDOWN,
+    "title": FieldContent.WORDS,
+    "subtitle": FieldContent.WORDS,
+    "excerpt": FieldContent.WORDS,
+    "summary": FieldContent.WORDS,
+    "description": FieldContent.WORDS,
+    "content": FieldContent.CONTENT,
+    "content_html": FieldContent.HTML,
+    "content_markdown": FieldContent.MARKDOWN,
     **_META,
     "seo": _META | _CARD | {"og": _CARD, "open_graph": _CARD, "twitter": _CARD},
     "images": [_IMAGE],
     "main_image": _IMAGE,
 }
 _PAYLOAD = {"article": _ARTICLE, "main_image": _IMAGE}
+
+
+@contextmanager
+def collector_at_rest() -> Iterator[None]:
+    """Run no garbage collection while an article is read: it stops every thread and looks at all objects.
+
+    Reading makes millions of objects and no cycles. Of the threads that do so at once, the first lets the
+    collector rest, until its own article is read. So the collector runs between articles.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +100,7 @@ class TranslatedArticle:
     # What was wrong, by the hashes of segments left in the source language: no answer was acceptable, or fits
     # the markup.
     refused: Mapping[str, str]
-    faults: Mapping[str, int]  # what was wrong with answers
+    faults: Mapping[str, int]  # how many answers had which fault
     is_demonstration: bool
 
     @property
@@ -109,7 +127,7 @@ class SourceArticle:
         return self.predicted_bytes <= SMALL_BYTES
 
     def cost(self, limit: BatchLimit, known: Mapping[str, str] = MappingProxyType({})) -> Cost:
-        """Tell what an engine with this limit is asked first, if `known` has texts by segment hash."""
+        """Return the cost of the first requests to an engine; `known` has texts by segment hash."""
         unknown = [segment for segment, hash_ in self.hashes.items() if hash_ not in known]
         return Cost(sum(map(len, unknown)), len(list(split(unknown, limit))))
 
@@ -146,7 +164,7 @@ class SourceArticle:
         results = self._translated_documents(translations.texts)
         left_alone = _left_alone(results)
 
-        def translated(field: Field, text: str) -> str:
+        def translated(field: FieldContent, text: str) -> str:
             return results[_format_of(field, text, self.payload), text].text
 
         return TranslatedArticle(
@@ -191,7 +209,7 @@ def texts_for_readers(payload: Mapping[str, Any]) -> Texts:
 
     def note(path: Path, value: Any, fields: Fields) -> None:  # noqa: ANN401 (it is JSON)
         match value, fields:
-            case str(), Field():
+            case str(), FieldContent():
                 found[path] = _format_of(fields, value, payload), value
             case dict(), dict():
                 for name in filter(value.__contains__, fields):
@@ -204,7 +222,7 @@ def texts_for_readers(payload: Mapping[str, Any]) -> Texts:
     return found
 
 
-Documents = dict[tuple[TextFormat, str], Document]
+Documents = dict[tuple[TextFormat, str], SourceDocument]
 TranslatedDocuments = dict[tuple[TextFormat, str], TranslatedDocument]
 
 
@@ -220,7 +238,7 @@ def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) ->
         return SourceArticle(payload, {}, {}, predicted_bytes)
     documents: Documents = {}
 
-    def read(field: Field, text: str) -> str:
+    def read(field: FieldContent, text: str) -> str:
         text_format = _format_of(field, text, payload)
         if (text_format, text) not in documents:
             documents[text_format, text] = read_document(text, text_format, tuple(brand_names))
@@ -232,22 +250,22 @@ def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) ->
     return SourceArticle(payload, documents, hashes, predicted_bytes)
 
 
-def _format_of(field: Field, text: str, payload: Mapping[str, Any]) -> TextFormat:
+def _format_of(field: FieldContent, text: str, payload: Mapping[str, Any]) -> TextFormat:
     match field:
-        case Field.CONTENT:
+        case FieldContent.CONTENT:
             return content_format(payload["article"].get("format"), text)
-        case Field.HTML:
+        case FieldContent.HTML:
             return TextFormat.HTML
-        case Field.MARKDOWN:
+        case FieldContent.MARKDOWN:
             return TextFormat.MARKDOWN
         case _:
             return TextFormat.PLAIN
 
 
-def _mapped(value: Any, fields: Fields, change: Callable[[Field, str], str]) -> Any:  # noqa: ANN401 (it is JSON)
+def _mapped(value: Any, fields: Fields, change: Callable[[FieldContent, str], str]) -> Any:  # noqa: ANN401 (it is JSON)
     """Rebuild JSON with the texts of the named fields changed, in the same order."""
     match value, fields:
-        case str(), Field():
+        case str(), FieldContent():
             return change(fields, value)
         case dict(), dict():
             return {

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_source import html_template
 from monitoring.articles.translation.memory_budget import MOST_BYTES, TooMuchMarkupError, predict_bytes
-from monitoring.articles.translation.plain_source import plain_template
+from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
 from monitoring.articles.translation.segments import (
     Segment,
     Template,
@@ -57,7 +58,7 @@ class TranslatedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SourceDocument:
     """A text and its template."""
 
     source: str
@@ -146,16 +147,16 @@ class Document:
         return self.structure.changed_blocks(rendered[front_matter_length(self.source) :])
 
 
-def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, ...] = ()) -> Document:
+def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, ...] = ()) -> SourceDocument:
     """Find the segments of a text. Plain text with tags or character references is read as HTML."""
     if text_format is TextFormat.PLAIN and (_HTML_TAG.search(source) or html.unescape(source) != source):
         text_format = TextFormat.HTML
     if text_format is TextFormat.MARKDOWN:
         from monitoring.articles.translation.markdown_source import read_markdown  # noqa: PLC0415 - 2 MiB
 
-        return Document(source, text_format, *read_markdown(source, brand_names))
-    read = html_template if text_format is TextFormat.HTML else plain_template
-    return Document(source, text_format, read(source, brand_names))
+        return SourceDocument(source, text_format, *read_markdown(source, brand_names))
+    read = html_template if text_format is TextFormat.HTML else _plain_template
+    return SourceDocument(source, text_format, read(source, brand_names))
 
 
 def content_format(name: object, content: str) -> TextFormat:
@@ -166,3 +167,15 @@ def content_format(name: object, content: str) -> TextFormat:
         return TextFormat.HTML
     looks_like_html = _HTML_BLOCK_END.search(content) and not _MARKDOWN_SIGN.search(content)
     return TextFormat.HTML if looks_like_html else TextFormat.MARKDOWN
+
+
+def _plain_template(source: str, brand_names: tuple[str, ...]) -> Template:
+    """Find the segments of a plain text: every line is one of its own."""
+    parts = re.split(r"([\r\n]+)", source)
+    kinds = (Kind.BREAK if index % 2 else Kind.TEXT for index in range(len(parts)))
+    words = Format(str, str, opaque_pattern(brand_names))
+    atoms = [
+        Atom(kind, (part,), text_format=words if kind is Kind.TEXT else None)
+        for kind, part in zip(kinds, parts, strict=True)
+    ]
+    return assemble(atoms)

@@ -1,4 +1,4 @@
-"""Finds what stands before a Markdown document. Read without a Markdown parser, which is large."""
+"""Finds the front matter of a Markdown document, without a Markdown parser, which is large."""
 
 import json
 import re

@@ -4,9 +4,9 @@ import html
 from collections.abc import Iterator
 from functools import lru_cache, partial
 
-from monitoring.articles.translation.assembly import Atom, Format, Kind, assemble
 from monitoring.articles.translation.html_tokens import Token, TokenKind, tokenize
 from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
 from monitoring.articles.translation.segments import InPageLink, Piece, Template
 
 # fmt: off
@@ -79,7 +79,7 @@ def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
 
 
 def _forbids_translation(name: str, value: str) -> bool:
-    """Say whether an attribute keeps an element as it is, because its author says so or has written it."""
+    """Return whether an attribute keeps an element as it is: its author demands it, or has written it."""
     match name:
         case "translate":
             return value.lower() == "no"

@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 
-from monitoring.articles.translation.codes import plain_text
-from monitoring.articles.translation.facts import (
+from monitoring.articles.translation.inline_codes import plain_text
+from monitoring.articles.translation.language import is_clearly_not
+from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.source_facts import (
     PHRASES,
     SourceFacts,
     count_colons,
@@ -22,9 +24,6 @@ from monitoring.articles.translation.facts import (
     says_all_again,
     words_of,
 )
-from monitoring.articles.translation.language import is_clearly_not
-from monitoring.articles.translation.negation import has_lost_negation
-from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.terms import NO_TERMS, Terms
 
 
@@ -117,14 +116,39 @@ _CHATTER = re.compile(
 )
 _SORRY = re.compile(r"\b(?:sorry|apolog|regret|unfortunate|afraid|excuse|cannot|can't|an ai)", re.IGNORECASE)
 
+# Translators avoid a "not" by a word with its sense ("invalid", "fail", "stop", "only"), so these words count
+# as well. In other languages such a list refused too many good translations (docs/translation.md).
+_NEGATING_WORDS = {
+    "es": r"""no|nunca|jamás|sin|ni|ning[uú]n\w*|nada|nadie|tampoco|salvo|excepto|s[oó]lo|únicamente|antes
+        |in(?:v[aá]l|corr|cap|exis|sufic|acces|dispo|compat|activ)\w*|impo\w+|imp[ií]d\w*|des(?:act|hab|con|pub|ac)\w*
+        |dej\w+[ ]de|fall\w+|falt\w+|evit\w*|error\w*""",
+    "pt": r"""não|nunca|jamais|sem|nem|nenhum\w*|nada|ninguém|tampouco|salvo|exceto|só|somente|apenas|antes
+        |in(?:v[aá]l|corr|cap|exis|sufic|acess|dispo|compat|ativ)\w*|impo\w+|imped\w*
+        |des(?:at|ab|hab|con|pub|ac)\w*|deix\w+[ ]de|fal[ht]\w+|evit\w*|erro\w*""",
+    "ca": r"""no|mai|sense|ni|cap|res|ning[uú]\w*|tampoc|excepte|només|abans
+        |in(?:v[aà]l|corr|cap|exis|sufic|acces|dispo|compat|activ)\w*|impo\w+|imped\w*|des(?:act|hab|con|pub|ac)\w*
+        |deix\w+[ ]de|fall\w*|falt\w*|evit\w*|error\w*""",
+}
+_NEGATIONS = {
+    language: re.compile(rf"\b(?:{words})\b", re.IGNORECASE | re.VERBOSE)
+    for language, words in _NEGATING_WORDS.items()
+}
+
+
+# One of them, and one that says something: no "whether or not", "if not", "not only".
+_ENGLISH_NEGATION = re.compile(
+    r"(?<!\bor )(?<!\bif )\b(?:not(?! only\b| limited\b)|never|cannot|no longer|\w+n['\u2019]t)\b",
+    re.IGNORECASE,
+)
+
 
 def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) -> Fault | None:
-    """Say what is wrong with an answer whose codes are right, or return None.
+    """Return the fault of an answer whose codes are right, or None if it has none.
 
     `segment` is English, `target` is a locale (BCP 47), and `terms` are the operator's.
     """
     source, text = read_source(segment), plain_text(answer)
-    # The first that is broken is told, and those after it are not looked at.
+    # The first fault found is returned; the rules after it are not tried.
     rules: dict[Fault, Callable[[], bool]] = {
         Fault.ADDRESSES: lambda: bool(Counter(opaque_pattern().findall(text)) - source.addresses),
         Fault.CHATTER: lambda: _is_chatter(source, text),
@@ -134,14 +158,14 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
         Fault.ENGLISH: lambda: not target.startswith("en") and _is_english(source, text),
         Fault.LANGUAGE: lambda: _is_in_another_language(text, target),
         Fault.NUMBERS: lambda: _has_other_numbers(source, text, target),
-        Fault.NEGATION: lambda: has_lost_negation(source.text, text, target),
+        Fault.NEGATION: lambda: _has_lost_negation(source.text, text, target),
         Fault.TERMS: lambda: not terms.into(target).are_heeded(source.text, text),
     }
     return next((fault for fault, is_broken in rules.items() if is_broken()), None)
 
 
 def find_short_in_another_language(answers: Mapping[str, str], target: str) -> frozenset[str]:
-    """Return the segments whose answers, too short to tell by themselves, show another language together.
+    """Return the segments whose answers, too short to judge alone, are together in another language.
 
     `answers` are those to all segments of an article that are judged to be translations. Names and terms,
     which stay as they are, tell no language.
@@ -200,7 +224,7 @@ def _is_in_wrong_script(source: SourceFacts, text: str, target: str) -> bool:
 
 
 def _is_english(source: SourceFacts, text: str) -> bool:
-    """Say whether a text is in English. The source again may be a name, if it has few words that are none."""
+    """Return whether a text is in English. An unchanged source with few common words may be a name."""
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.replace("\u2019", "'"))
     if text == source.text and sum(map(str.islower, words)) >= FEWEST_COMMON_WORDS:
         return True
@@ -224,6 +248,12 @@ def _has_other_numbers(source: SourceFacts, text: str, target: str) -> bool:
     if source.digits - found or (new and not source.has_rewritten_numbers):
         return True
     return any(number not in digits for number in source.numbers)
+
+
+def _has_lost_negation(source: str, text: str, target: str) -> bool:
+    """Return whether an English text has exactly one "not", and its translation has no word of that sense."""
+    negation = _NEGATIONS.get(target.lower().partition("-")[0])
+    return negation is not None and len(_ENGLISH_NEGATION.findall(source)) == 1 and not negation.search(text)
 
 
 def _is_without_spaces(locale: str) -> bool:

@@ -34,7 +34,7 @@ _CODES = {
 
 
 def is_clearly_not(locale: str, text: str, *, has_spaces: bool = True) -> bool:
-    """Say whether a text is in another language than a locale's (BCP 47).
+    """Return whether a text is clearly in another language than a locale's (BCP 47).
 
     In doubt it is not: if the text is short, if another language is not likely enough, if the locale's has
     any chance, or if the model does not know it.

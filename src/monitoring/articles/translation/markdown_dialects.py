@@ -12,7 +12,7 @@ from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
-from monitoring.articles.translation.formulas import FORMULA
+from monitoring.articles.translation.opaque import FORMULA
 
 LITERAL_BLOCK, LITERAL_INLINE = "dialect_block", "dialect_inline"
 DIALECT_TOKENS = frozenset((LITERAL_BLOCK, LITERAL_INLINE, "footnote_open", "abbreviation_open"))

@@ -9,10 +9,10 @@ from itertools import accumulate
 
 from markdown_it.token import Token
 
-from monitoring.articles.translation.assembly import Atom, Format, Kind, assemble
 from monitoring.articles.translation.html_source import html_atoms
 from monitoring.articles.translation.markdown_dialects import LITERAL_INLINE
 from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
 from monitoring.articles.translation.segments import InPageLink, Piece, Template
 
 # Lines with a meaning in other dialects: containers, admonitions; and alerts, definitions, tags.

@@ -6,12 +6,12 @@ from typing import Any
 
 from markdown_it.token import Token
 
-from monitoring.articles.translation.assembly import Atom, Kind, assemble
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_source import html_atoms
 from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph, words_of_one_line
 from monitoring.articles.translation.markdown_spans import normalised, parse_blocks, parse_inline
 from monitoring.articles.translation.markdown_structure import SourceStructure, Structure
+from monitoring.articles.translation.segmentation import Atom, Kind, assemble
 from monitoring.articles.translation.segments import InPageLink, Template, verbatim
 
 _IN_PAGE_DEFINITION = re.compile(r"\]:\s{0,20}<?#(?P<anchor>[^\s<>]+)")

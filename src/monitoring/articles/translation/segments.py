@@ -13,7 +13,7 @@ from typing import NamedTuple
 from unicodedata import category
 from urllib.parse import unquote
 
-from monitoring.articles.translation.codes import CODE
+from monitoring.articles.translation.inline_codes import CODE
 
 # GitHub's extended autolinks (GFM 6.9) go on to the next blank or `<`, but for punctuation at their end.
 _LONGEST_PUNCTUATION = 20
@@ -79,7 +79,7 @@ def segments_of(template: Template) -> list[Segment]:
 
 
 def has_in_page_links(template: Template) -> bool:
-    """Say whether the template has a link to an anchor of its own document."""
+    """Return whether the template has a link to an anchor of its own document."""
     templates = [template, *(code for segment in segments_of(template) for code in segment.codes.values())]
     return any(isinstance(piece, InPageLink) for pieces in templates for piece in pieces)
 
@@ -165,14 +165,14 @@ def _with_blanks_around_emphasis(pieces: Sequence[_Rendered]) -> Iterator[str]:
 
 
 def _needs_blank(sign: str, outside: str, inside: str) -> bool:
-    """Say whether a delimiter between these two characters would be read as words."""
+    """Return whether a delimiter between these two characters would be read as words."""
     if not outside or outside.isspace() or _is_punctuation(outside):
         return False
     return sign == "_" or _is_punctuation(inside) or category(inside or " ").startswith("S")
 
 
 def _is_punctuation(char: str) -> bool:
-    """Say whether every version of CommonMark calls it so: the newest adds symbols that are not ASCII."""
+    """Return whether it is punctuation in every version of CommonMark: the newest adds other symbols."""
     return char in string.punctuation or category(char).startswith("P")
 
 

@@ -60,7 +60,7 @@ class LocaleTerms:
         return {term: self.translations[term] for place, term in enumerate(near, 1) if place in found}
 
     def are_heeded(self, source: str, answer: str) -> bool:
-        """Say whether an answer has the translations of all terms of its source, however often."""
+        """Return whether an answer has the translations of all terms of its source, however often."""
         return all(_has_translation(answer, *found) for found in self.find(source).items())
 
 

@@ -11,7 +11,6 @@ from threading import Event
 from types import MappingProxyType
 from typing import Any
 
-from monitoring.articles.translation.codes import CODE, accepted, has_words, normalise_spaces
 from monitoring.articles.translation.engines.batches import split
 from monitoring.articles.translation.engines.protocol import (
     STOPPED,
@@ -19,9 +18,10 @@ from monitoring.articles.translation.engines.protocol import (
     EngineError,
     TransientEngineError,
 )
+from monitoring.articles.translation.inline_codes import CODE, accepted, has_words, normalise_spaces
 from monitoring.articles.translation.judgement import Fault, find_short_in_another_language
 
-# Says of a segment, its translation and a locale what is wrong, if anything.
+# Returns the fault of a segment's translation into a locale, if it has one: (segment, translation, locale).
 FindFault = Callable[[str, str, str], str | None]
 
 # What an engine does to all texts of a request. Short ones do not show it alone.
@@ -35,14 +35,14 @@ Submit = Callable[[Callable[[], Any]], Future[Any]]
 class Translations:
     """Texts by segment. `learned` has the new ones by hash. `refused` segments stay untranslated.
 
-    `refused` says of each what was wrong with the last answer.
+    `refused` has the fault of each one's last answer.
     """
 
     texts: Mapping[str, str]
     learned: Mapping[str, str]
     refused: Mapping[str, str]
     corrected: frozenset[str]
-    faults: Counter[str]  # what was wrong with answers, those to second questions included
+    faults: Counter[str]  # of all answers, those to repeated requests included
 
 
 def segment_hash(segment: str) -> str:
@@ -105,7 +105,7 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
 
 
 class _Asking:
-    """Asks an engine, and counts what was wrong with its answers.
+    """Asks an engine, and counts the faults of its answers.
 
     Requests are submitted, and their answers judged in the thread that waits for them: while one answer is
     judged, the engine works on the next.

@@ -21,7 +21,7 @@ _COLUMNS = """
 
 
 async def create_checks(_apps: object, editor: BaseSchemaEditor) -> None:
-    """Make the table. On PostgreSQL its partitions are made as days come (monitoring.history.partitions)."""
+    """Make the table. On PostgreSQL its partitions are made as days come (monitoring.history.queries)."""
     if editor.client.capabilities.dialect == "postgres":
         columns = _COLUMNS.format(uuid="UUID", moment="TIMESTAMPTZ")
         await editor.client.execute_query(f"CREATE TABLE checks ({columns}) PARTITION BY RANGE (checked_at)")

@@ -8,7 +8,6 @@ from uuid import UUID
 from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
-from monitoring.idempotency.service import act_once
 from monitoring.monitors.maintenance import service
 from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.maintenance.representations import represent_window, represent_windows
@@ -22,15 +21,10 @@ async def list_maintenance_windows(*, caller: Caller, limit: int, cursor: str | 
     return Reply(represent_windows(page, datetime.now(UTC)))
 
 
-async def create_maintenance_window(body: Json, caller: Caller, idempotency_key: str | None = None) -> Reply:
-    """Create a window, once."""
-
-    async def create() -> Reply:
-        window = await service.create_window(caller.team_id, body, by=caller.actor)
-        return _reply(window, 201, Location=f"/api/maintenance-windows/{window.id}")
-
-    request = ("create_maintenance_window", body)
-    return await act_once(caller.team_id, idempotency_key, request, create)
+async def create_maintenance_window(body: Json, caller: Caller) -> Reply:
+    """Create a window."""
+    window = await service.create_window(caller.team_id, body, by=caller.actor)
+    return _reply(window, 201, Location=f"/api/maintenance-windows/{window.id}")
 
 
 async def get_maintenance_window(window_id: str, caller: Caller) -> Reply:
@@ -38,40 +32,20 @@ async def get_maintenance_window(window_id: str, caller: Caller) -> Reply:
     return _reply(await service.get_window(caller.team_id, UUID(window_id)))
 
 
-async def update_maintenance_window(
-    window_id: str, body: Json, caller: Caller, idempotency_key: str | None = None
-) -> Reply:
-    """Change a window, once."""
-
-    async def update() -> Reply:
-        window = await service.update_window(caller.team_id, UUID(window_id), body, by=caller.actor)
-        return _reply(window)
-
-    request = ("update_maintenance_window", window_id, body)
-    return await act_once(caller.team_id, idempotency_key, request, update)
+async def update_maintenance_window(window_id: str, body: Json, caller: Caller) -> Reply:
+    """Change a window."""
+    return _reply(await service.update_window(caller.team_id, UUID(window_id), body, by=caller.actor))
 
 
-async def end_maintenance_window(window_id: str, caller: Caller, idempotency_key: str | None = None) -> Reply:
-    """End the current occurrence, once."""
-
-    async def end() -> Reply:
-        return _reply(await service.end_window(caller.team_id, UUID(window_id), by=caller.actor))
-
-    request = ("end_maintenance_window", window_id)
-    return await act_once(caller.team_id, idempotency_key, request, end)
+async def end_maintenance_window(window_id: str, caller: Caller) -> Reply:
+    """End what is under way."""
+    return _reply(await service.end_window(caller.team_id, UUID(window_id), by=caller.actor))
 
 
-async def delete_maintenance_window(
-    window_id: str, caller: Caller, idempotency_key: str | None = None
-) -> Reply:
-    """Delete a window, once."""
-
-    async def delete() -> Reply:
-        await service.delete_window(caller.team_id, UUID(window_id), by=caller.actor)
-        return Reply.empty()
-
-    request = ("delete_maintenance_window", window_id)
-    return await act_once(caller.team_id, idempotency_key, request, delete)
+async def delete_maintenance_window(window_id: str, caller: Caller) -> Reply:
+    """Delete a window."""
+    await service.delete_window(caller.team_id, UUID(window_id), by=caller.actor)
+    return Reply.empty()
 
 
 def _reply(window: MaintenanceWindow, status: int = 200, **headers: str) -> Reply:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from monitoring.articles.translation.codes import CODE
 from monitoring.articles.translation.engines.apertium_pipe import MODE_COMPILER, ApertiumPipe
 from monitoring.articles.translation.engines.apertium_stream import MAX_CODES, from_stream, to_stream
 from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.protocol import BatchLimit, PermanentEngineError
+from monitoring.articles.translation.inline_codes import CODE
 
 # BCP 47 language, in lower case -> the modes from English; several are a route through Spanish.
 MODES = {

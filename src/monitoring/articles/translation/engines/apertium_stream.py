@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
-from monitoring.articles.translation.codes import CODE
+from monitoring.articles.translation.inline_codes import CODE
 
 # More codes can hardly be put back in pairs; the runs of words between them are translated instead.
 MAX_CODES = 50

@@ -1,38 +1,72 @@
-"""DeepL, through its official package."""
+"""DeepL's API (https://developers.deepl.com/api-reference), over plain HTTP.
+
+Its own package is not used: it sleeps in the caller's thread when DeepL is busy, and keeps to itself how long
+DeepL asks to wait.
+"""
 
 import hashlib
 import html
 import json
 import logging
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
-from urllib.parse import urljoin
 
-import deepl
+import httpx2
 
-from monitoring.articles.translation.codes import CODE
-from monitoring.articles.translation.engines.batches import ask_in_batches
-from monitoring.articles.translation.engines.deepl_connection import DeepLConnection
-from monitoring.articles.translation.engines.deepl_glossary import (
-    TermGlossary,
-    dictionaries_for,
-    unreadable_answer,
-)
-from monitoring.articles.translation.engines.deepl_languages import DOCUMENTED, TargetLanguage
+from monitoring.articles.translation.engines.batches import BatchRefused, ask_in_batches
+from monitoring.articles.translation.engines.http_errors import judge_status, no_answer
 from monitoring.articles.translation.engines.locales import closest_code
-from monitoring.articles.translation.engines.pacing import Pace
 from monitoring.articles.translation.engines.protocol import (
     CHECK_TIMEOUT_SECONDS,
     BatchLimit,
     PermanentEngineError,
     TransientEngineError,
 )
+from monitoring.articles.translation.engines.throttle import Throttle
+from monitoring.articles.translation.inline_codes import CODE
 from monitoring.articles.translation.terms import NO_TERMS, Terms
 
 # A request may have 50 texts and 128 KiB. Everything but the texts takes less than 1 KiB.
 LIMIT = BatchLimit(max_texts=50, max_bytes=127 * 1024)
 
+Exchange = Callable[..., Any]  # a method, a path and what httpx2 takes -> the JSON of a successful answer
+
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetLanguage:
+    """What DeepL supports in a language."""
+
+    keeps_tags: bool
+    has_formality: bool
+    has_glossary: bool
+
+
+# The languages of DeepL's documentation, used when DeepL does not answer at the start.
+# fmt: off
+_WITH_FORMALITY = {"de", "es", "es-419", "fr", "it", "ja", "nl", "pl", "pt-BR", "pt-PT", "ru"}
+_WITH_TAGS = _WITH_FORMALITY | {
+    "ar", "bg", "cs", "da", "el", "et", "fi", "hu", "id", "ko", "lt", "lv", "nb", "ro", "sk", "sl", "sv",
+    "tr", "uk", "zh", "zh-Hans", "zh-Hant",
+}
+_WITHOUT_TAGS = {
+    "ace", "af", "an", "as", "ay", "az", "ba", "be", "bho", "bn", "br", "bs", "ca", "ceb", "ckb", "cy", "eo",
+    "eu", "fa", "ga", "gl", "gn", "gom", "gu", "ha", "he", "hi", "hr", "ht", "hy", "ig", "is", "jv", "ka",
+    "kk", "kmr", "ky", "la", "lb", "lmo", "ln", "mai", "mg", "mi", "mk", "ml", "mn", "mr", "ms", "mt", "my",
+    "ne", "oc", "om", "pa", "pag", "pam", "prs", "ps", "qu", "sa", "scn", "sq", "sr", "st", "su", "sw", "ta",
+    "te", "tg", "th", "tk", "tl", "tn", "ts", "tt", "ur", "uz", "vi", "wo", "xh", "yi", "yue", "zu",
+}
+# https://developers.deepl.com/api-reference/glossaries/create-a-glossary
+_WITH_GLOSSARY = _WITH_TAGS | {"he", "th", "vi"}
+# fmt: on
+DOCUMENTED = {
+    code: TargetLanguage(code in _WITH_TAGS, code in _WITH_FORMALITY, code in _WITH_GLOSSARY)
+    for code in sorted(_WITH_TAGS | _WITHOUT_TAGS)
+}
 
 
 class DeepL:
@@ -50,17 +84,21 @@ class DeepL:
         glossaries: Mapping[str, str] | None = None,
         terms: Terms = NO_TERMS,
         timeout_seconds: float = 30,
-        pace: Pace | None = None,
+        throttle: Throttle | None = None,
     ) -> None:
+        self._api_key = api_key
         self._formality = None if formality == "default" else formality
         self._glossaries = glossaries or {}
         self._terms = terms
-        self._pace = pace or Pace()
+        self._timeout_seconds = timeout_seconds
+        self._throttle = throttle or Throttle()
         self._languages: Mapping[str, TargetLanguage] = DOCUMENTED
-        self._connection = DeepLConnection(api_key, timeout_seconds, self._pace)
-        self._client = deepl.DeepLClient(api_key, server_url=url and f"{url}/")
-        self._client._client = self._connection  # noqa: SLF001 - there is no other way to give it
-        self._term_glossary = TermGlossary(self._client, {})
+        self._client = httpx2.Client(
+            base_url=url or _address_for(api_key),
+            headers={"Authorization": f"DeepL-Auth-Key {api_key}"},
+            timeout=timeout_seconds,
+        )
+        self._term_glossary = TermGlossary(self._exchange, {})
 
     @property
     def name(self) -> str:
@@ -81,7 +119,7 @@ class DeepL:
             log.warning("%s: using the languages of its documentation", error)
         except PermanentEngineError as error:
             return [str(error)]
-        self._term_glossary = TermGlossary(self._client, self._dictionaries(locales))
+        self._term_glossary = TermGlossary(self._exchange, self._dictionaries(locales))
         return [problem for locale in locales if (problem := self._problem_with(locale))]
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
@@ -90,13 +128,15 @@ class DeepL:
         if code is None or source.partition("-")[0] != "en":
             raise PermanentEngineError(f"DeepL cannot translate {source} into {target}")
         wishes: dict[str, Any] = {
-            "source_lang": "en",
-            "target_lang": code,
-            "formality": self._formality,
-            "glossary": self._glossaries.get(target) or self._term_glossary.id_for(code),
+            "source_lang": "EN",
+            "target_lang": code.upper(),
             "preserve_formatting": True,  # a segment may be half a sentence, which DeepL must not complete
             "split_sentences": "nonewlines",
         }
+        if self._formality:
+            wishes["formality"] = self._formality
+        if glossary_id := self._glossaries.get(target) or self._term_glossary.id_for(code):
+            wishes["glossary_id"] = glossary_id
         if not self._languages[code].keeps_tags:
             return self._translate_plain(segments, wishes)
         # With outline detection, DeepL would take some codes for the ends of sentences.
@@ -105,8 +145,8 @@ class DeepL:
 
     def close(self) -> None:
         """Close the connections, and refuse turns to threads that wait for one."""
-        self._pace.close()
-        self._client.close()  # type: ignore[no-untyped-call]
+        self._throttle.close()
+        self._client.close()
 
     def _dictionaries(self, locales: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
         """Return the terms of locales that have no glossary of their own, in languages that can have one."""
@@ -139,17 +179,21 @@ class DeepL:
         ]
 
     def _ask(self, batch: Sequence[str], wishes: Mapping[str, Any]) -> list[str]:
+        answer = self._exchange("POST", "/v2/translate", json={"text": list(batch), **wishes})
         try:
-            answers = self._client.translate_text(batch, **wishes)
-            return [answer.text for answer in answers]  # type: ignore[union-attr]  # many to many
-        except (AttributeError, TypeError, ValueError) as error:
-            raise unreadable_answer() from error
+            texts = [translation["text"] for translation in answer["translations"]]
+        except (KeyError, TypeError) as error:
+            raise _unreadable_answer() from error
+        if not all(isinstance(text, str) for text in texts):
+            raise _unreadable_answer()
+        return texts
 
     def _ask_languages(self) -> dict[str, TargetLanguage]:
-        """Ask for DeepL's current list of languages. The package knows only a shorter, deprecated one."""
-        url = urljoin(self._client.server_url, "v3/languages?resource=translate_text")
-        _, answer = self._connection.request_with_backoff(
-            "GET", url, None, None, dict(self._client.headers), timeout_seconds=CHECK_TIMEOUT_SECONDS
+        answer = self._exchange(
+            "GET",
+            "/v3/languages",
+            params={"resource": "translate_text"},
+            timeout=min(CHECK_TIMEOUT_SECONDS, self._timeout_seconds),
         )
         try:
             return {
@@ -158,8 +202,118 @@ class DeepL:
                     has_formality="formality" in language["features"],
                     has_glossary="glossary" in language["features"],
                 )
-                for language in json.loads(answer)
-                if language["usable_as_target"] and language["lang"] != "pt"  # the package refuses it
+                for language in answer
+                if language["usable_as_target"] and language["lang"] != "pt"  # it stands for either variant
             }
-        except (KeyError, TypeError, ValueError) as error:
-            raise unreadable_answer() from error
+        except (KeyError, TypeError) as error:
+            raise _unreadable_answer() from error
+
+    def _exchange(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 (it is JSON)
+        """Send a request once. Raises `BatchRefused`, or an engine's error unless the answer is a success."""
+        try:
+            with self._throttle.turn():
+                response = self._client.request(method, path, **request)
+            answer = response.json()
+        except httpx2.HTTPError as error:
+            raise no_answer("DeepL", error) from None
+        except ValueError:
+            answer = None
+        if response.is_success:
+            return answer
+        if response.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            raise BatchRefused
+        told = answer if isinstance(answer, Mapping) else {}
+        message = told.get("message") or told.get("Message")
+        raise judge_status(
+            "DeepL", response.status_code, response.headers, message=message, secret=self._api_key
+        )
+
+
+class TermGlossary:
+    """The operator's terms as one glossary for all languages: a key of DeepL API Free has room for one.
+
+    It is looked for, and made if it is not there, when a language first needs it. Its name is a digest of its
+    entries, so that all processes with the same terms use the same glossary. It is never changed or deleted:
+    a process that still has the terms of before may use it.
+    """
+
+    def __init__(self, exchange: Exchange, dictionaries: Mapping[str, Mapping[str, str]]) -> None:
+        self._exchange = exchange
+        self._dictionaries = dictionaries
+        entries = json.dumps(dictionaries, sort_keys=True)
+        digest = hashlib.blake2b(entries.encode(), digest_size=16).hexdigest()
+        self._name = f"monitoring-service terms {digest}"
+        self._glossary_id: str | None = None
+        self._is_settled = False
+        self._settling = threading.Lock()
+
+    def id_for(self, code: str) -> str | None:
+        """Return the glossary's id, or None if it has no terms in DeepL's language, or DeepL refuses it.
+
+        Raises TransientEngineError if DeepL does not answer.
+        """
+        if _language_of(code) not in self._dictionaries:
+            return None
+        with self._settling:
+            if not self._is_settled:
+                self._glossary_id = self._settle()
+                self._is_settled = True
+        return self._glossary_id
+
+    def _settle(self) -> str | None:
+        try:
+            return self._find() or self._create()
+        except (PermanentEngineError, BatchRefused) as refusal:
+            log.warning("Terms are not sent to DeepL, but its answers are judged by them: %s", refusal)
+        except (KeyError, TypeError) as error:
+            raise _unreadable_answer() from error
+        return None
+
+    def _find(self) -> str | None:
+        glossaries = self._exchange("GET", "/v3/glossaries")["glossaries"]
+        return next((each["glossary_id"] for each in glossaries if each["name"] == self._name), None)
+
+    def _create(self) -> str:
+        dictionaries = [
+            {
+                "source_lang": "EN",
+                "target_lang": language.upper(),
+                "entries": "\n".join(map("\t".join, entries.items())),
+                "entries_format": "tsv",
+            }
+            for language, entries in self._dictionaries.items()
+        ]
+        glossary = {"name": self._name, "dictionaries": dictionaries}
+        try:
+            return str(self._exchange("POST", "/v3/glossaries", json=glossary)["glossary_id"])
+        except PermanentEngineError:
+            # Another process may have made it at this moment.
+            if found := self._find():
+                return found
+            raise
+
+
+def dictionaries_for(codes: Mapping[str, str], terms: Terms) -> dict[str, Mapping[str, str]]:
+    """Return translations by term, by language, for locales with DeepL's codes.
+
+    DeepL has one dictionary for all variants of a language: it gets what they have in common.
+    """
+    dictionaries: dict[str, Mapping[str, str]] = {}
+    for locale, code in codes.items():
+        language = _language_of(code)
+        own = terms.into(locale).translations
+        dictionaries[language] = dict(sorted(own.items() & dictionaries.get(language, own).items()))
+    return {language: entries for language, entries in dictionaries.items() if entries}
+
+
+def _address_for(api_key: str) -> str:
+    """Return DeepL's address. The keys of DeepL API Free have their own, and end with `:fx`."""
+    return "https://api-free.deepl.com" if api_key.endswith(":fx") else "https://api.deepl.com"
+
+
+def _language_of(code: str) -> str:
+    return code.lower().partition("-")[0]
+
+
+def _unreadable_answer() -> TransientEngineError:
+    return TransientEngineError("DeepL gave an answer that does not read like DeepL's")

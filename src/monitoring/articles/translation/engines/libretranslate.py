@@ -9,15 +9,15 @@ from typing import Any
 import httpx2
 
 from monitoring.articles.translation.engines.batches import BatchRefused, ask_in_batches
+from monitoring.articles.translation.engines.http_errors import judge_status, no_answer
 from monitoring.articles.translation.engines.locales import closest_code
-from monitoring.articles.translation.engines.pacing import Pace
 from monitoring.articles.translation.engines.protocol import (
     CHECK_TIMEOUT_SECONDS,
     BatchLimit,
     PermanentEngineError,
     TransientEngineError,
 )
-from monitoring.articles.translation.engines.refusals import judge_status, no_answer
+from monitoring.articles.translation.engines.throttle import Throttle
 
 # Few at once: a server without a graphics card translates some sentences a second, and must finish in time.
 LIMIT = BatchLimit(max_texts=20, max_bytes=8 * 1024)
@@ -37,11 +37,16 @@ class LibreTranslate:
     batch_limit = LIMIT
 
     def __init__(
-        self, url: str, *, api_key: str | None = None, timeout_seconds: float = 30, pace: Pace | None = None
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        timeout_seconds: float = 30,
+        throttle: Throttle | None = None,
     ) -> None:
         self._api_key = api_key or ""
         self._timeout_seconds = timeout_seconds
-        self._pace = pace or Pace()
+        self._throttle = throttle or Throttle()
         # In English, because `_TOO_MUCH` is looked for in its messages.
         self._client = httpx2.Client(base_url=url, timeout=timeout_seconds, headers={"Accept-Language": "en"})
         self._targets: list[str] = []
@@ -72,7 +77,7 @@ class LibreTranslate:
 
     def close(self) -> None:
         """Close the connections, and refuse turns to threads that wait for one."""
-        self._pace.close()
+        self._throttle.close()
         self._client.close()
 
     def _ask(self, batch: Sequence[str], code: str) -> list[str]:
@@ -95,7 +100,7 @@ class LibreTranslate:
 
     def _exchange(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 (it is JSON)
         try:
-            with self._pace.turn():
+            with self._throttle.turn():
                 response = self._client.request(method, path, **request)
             answer = response.json()
         except httpx2.HTTPError as error:

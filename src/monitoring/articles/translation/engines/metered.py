@@ -1,4 +1,4 @@
-"""Counts what an engine is asked."""
+"""Counts the requests to an engine, and their characters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from monitoring.articles.translation.engines.protocol import Engine
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an engine is asked: characters of segments as they are sent, and requests."""
+    """How many requests an engine gets, and how many characters of segments as they are sent."""
 
     characters: int = 0
     requests: int = 0

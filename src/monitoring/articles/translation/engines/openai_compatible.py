@@ -9,19 +9,19 @@ from http import HTTPStatus
 import openai
 from openai.types.shared_params import ResponseFormatJSONSchema
 
-from monitoring.articles.translation.codes import plain_text
 from monitoring.articles.translation.engines.batches import (
     AnswerCutOff,
     BatchRefused,
     ask_in_batches,
 )
-from monitoring.articles.translation.engines.pacing import Pace
+from monitoring.articles.translation.engines.http_errors import judge_status, no_answer
 from monitoring.articles.translation.engines.protocol import (
     BatchLimit,
     PermanentEngineError,
     TransientEngineError,
 )
-from monitoring.articles.translation.engines.refusals import judge_status, no_answer
+from monitoring.articles.translation.engines.throttle import Throttle
+from monitoring.articles.translation.inline_codes import plain_text
 from monitoring.articles.translation.terms import NO_TERMS, Terms
 
 # Less than a page, so that the answer fits in any model's limit and comes in time.
@@ -66,13 +66,13 @@ class OpenAICompatible:
         instructions: str | None = None,
         terms: Terms = NO_TERMS,
         timeout_seconds: float = 30,
-        pace: Pace | None = None,
+        throttle: Throttle | None = None,
     ) -> None:
         self._api_key = api_key
         self._model = model
         self._prompt = f"{PROMPT}\n\n{instructions}" if instructions else PROMPT
         self._terms = terms
-        self._pace = pace or Pace()
+        self._throttle = throttle or Throttle()
         self._knows_schemas = True
         self._client = openai.OpenAI(
             api_key=api_key,
@@ -102,7 +102,7 @@ class OpenAICompatible:
 
     def close(self) -> None:
         """Close the connections, and refuse turns to threads that wait for one."""
-        self._pace.close()
+        self._throttle.close()
         self._client.close()
 
     def _ask(self, batch: Sequence[str], locale: str) -> list[str]:
@@ -126,9 +126,9 @@ class OpenAICompatible:
         return [text if isinstance(text := answer.get(number), str) else "" for number in numbered]
 
     def _complete(self, numbered: Mapping[str, str], locale: str, *, with_schema: bool) -> str:
-        """Return what the model says. Raises BatchRefused if fewer texts might succeed."""
+        """Return the model's answer. Raises BatchRefused if fewer texts might succeed."""
         try:
-            with self._pace.turn():
+            with self._throttle.turn():
                 completion = self._client.chat.completions.create(
                     model=self._model,
                     messages=[
@@ -191,7 +191,7 @@ def _schema(numbered: Mapping[str, str]) -> ResponseFormatJSONSchema:
 
 
 def _without_fence(said: str) -> str:
-    """Take away the fence that some models put around JSON, whatever they are told."""
+    """Remove the code fence that some models put around JSON, whatever the prompt demands."""
     return said.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
 
 

@@ -1,0 +1,66 @@
+"""The open incidents and degraded monitors of a team, also in one sentence for screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from monitoring.app.formatting import isolate
+from monitoring.incidents.models import Incident, IncidentState
+from monitoring.incidents.service import count_open, list_incidents
+from monitoring.members.service import name_members
+from monitoring.monitors.health import Outcome
+from monitoring.monitors.models import Monitor
+from monitoring.monitors.service import name_monitors
+
+# The newest of each kind: a listener forgets the first of many.
+NAMED = 5
+
+
+class StatusSummary(NamedTuple):
+    """The open incidents of a team, the newest of them with the names of their monitors, and a sentence."""
+
+    open_count: int
+    acknowledged_count: int
+    open_incidents: Sequence[Incident]
+    names: Mapping[UUID, str]
+    sentence: str
+
+
+async def read_status_summary(team_id: UUID) -> StatusSummary:
+    """Read what is wrong now. The sentence differs as soon as another monitor goes down or is degraded."""
+    open_count, acknowledged_count = await count_open(team_id)
+    newest = await list_incidents(team_id, None, IncidentState.OPEN, NAMED, None)
+    names = await name_monitors(team_id, {incident.monitor_id for incident in newest.rows})
+    degraded = Monitor.filter(team_id=team_id, status=Outcome.DEGRADED)
+    newest_degraded = await degraded.order_by("-status_changed_at").limit(NAMED)
+    sentence = write_sentence(
+        (open_count, [names.get(incident.monitor_id, "a monitor") for incident in newest.rows]),
+        (await degraded.count(), [monitor.name for monitor in newest_degraded]),
+    )
+    return StatusSummary(open_count, acknowledged_count, newest.rows, names, sentence)
+
+
+async def name_responders(team_id: UUID, incidents: Iterable[Incident]) -> dict[str, str]:
+    """Return the names of the people who acknowledged these incidents and are still needed, by their emails.
+
+    Somebody who is no longer a member, or a program, keeps the text of the acknowledgement.
+    """
+    responders = {each.acknowledged_by for each in incidents if each.acknowledged_by and not each.resolved_at}
+    names = await name_members(team_id, responders)
+    return {responder: names.get(responder) or responder for responder in responders}
+
+
+def write_sentence(opened: tuple[int, Sequence[str]], degraded: tuple[int, Sequence[str]]) -> str:
+    """Write how many incidents are open and how many monitors are degraded, and name some of them."""
+    kinds = [_name(opened, "open incident", "open incidents"), _name(degraded, "degraded", "degraded")]
+    return " ".join(filter(None, kinds)) or "No open incidents."
+
+
+def _name(found: tuple[int, Sequence[str]], one: str, several: str) -> str:
+    count, names = found
+    if not count:
+        return ""
+    more = f" and {count - len(names):,} more" if count > len(names) else ""
+    return f"{count:,} {one if count == 1 else several}: {', '.join(map(isolate, names))}{more}."

@@ -1,0 +1,109 @@
+"""The properties of a source segment by which answers are judged, read once for all locales and answers."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import eq
+
+from monitoring.articles.translation.inline_codes import plain_text
+from monitoring.articles.translation.opaque import opaque_pattern
+
+# Those of several articles, each of which is translated into all locales at about the same time.
+SEGMENTS_KEPT = 2048
+
+MOST_REPETITIONS = 5
+FEWEST_SAID_AGAIN = 16  # letters
+PHRASES = range(1, 5)  # words
+
+_WORD = re.compile(r"[A-Za-z0-9]+|[^\W_]")  # a letter of another script is one
+_DIGIT = re.compile(r"\d")
+
+# What other languages write with other numbers: ordinals and times of day, and words.
+_REWRITTEN = re.compile(r"\d+(?:st|nd|rd|th)\b|\d{1,2}(?:[:.]\d\d)?\s?[ap]\.?m\b", re.IGNORECASE)
+_NUMBER_WORDS = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
+    r"|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|dozens?|half|third|quarter|first|second"
+    r"|fourth|fifth|once|twice|noon|midnight"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|(?:sun|mon|tues|wednes|thurs|fri|satur)day)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFacts:
+    """The properties of a segment that its translations are compared with, in whatever language."""
+
+    text: str  # without codes
+    addresses: Counter[str]
+    letters: int
+    words: frozenset[str]  # in lower case
+    colons: int
+    most_repetitions: int  # that a translation may have
+    says_all_again: bool
+    digits: Counter[str]
+    numbers: frozenset[str]  # the digits of each
+    has_rewritten_numbers: bool  # that other languages may write with other digits
+
+
+@lru_cache(maxsize=SEGMENTS_KEPT)
+def read_source(segment: str) -> SourceFacts:
+    """Read the English side of a segment."""
+    text = plain_text(segment)
+    numbers = _REWRITTEN.sub(" ", text)
+    return SourceFacts(
+        text=text,
+        addresses=Counter(opaque_pattern().findall(text)),
+        letters=count_letters(text),
+        words=frozenset(word.lower() for word in words_of(text)),
+        colons=count_colons(text),
+        most_repetitions=max(MOST_REPETITIONS, most_repetitions(text.split(), PHRASES)),
+        says_all_again=says_all_again(text, fewest_letters=1),
+        digits=Counter(digits_of(numbers)),
+        numbers=frozenset(map(digits_of, re.findall(r"\d+", numbers))),
+        has_rewritten_numbers=bool(_REWRITTEN.search(text) or _NUMBER_WORDS.search(text)),
+    )
+
+
+def words_of(text: str) -> list[str]:
+    """List the words of a text. A letter of a script other than Latin is one."""
+    return _WORD.findall(text)
+
+
+def count_letters(text: str) -> int:
+    """Count the letters of all scripts."""
+    return sum(map(str.isalpha, text))
+
+
+def count_colons(text: str) -> int:
+    """Count what ends a preamble: colons and exclamation marks, those as wide as ideographs too."""
+    return sum(unicodedata.normalize("NFKC", char) in {":", "!"} for char in text)
+
+
+def digits_of(text: str) -> str:
+    """Return the decimal digits of any script, in their order."""
+    digits = "".join(_DIGIT.findall(text))
+    return digits if digits.isascii() else "".join(str(unicodedata.digit(digit)) for digit in digits)
+
+
+def most_repetitions(words: Sequence[str], lengths: range) -> int:
+    """Return how many times in a row the most repeated phrase of so many words stands."""
+    if len(set(words)) == len(words):
+        return 1
+    most = 1
+    for length in lengths:
+        is_repeated = bytes(map(eq, words, words[length:]))
+        longest = max(map(len, is_repeated.split(b"\0")))
+        most = max(most, 1 + longest // length)
+    return most
+
+
+def says_all_again(text: str, fewest_letters: int = FEWEST_SAID_AGAIN) -> bool:
+    """Return whether a text is some words twice in a row."""
+    words = words_of(text.lower())
+    half, rest = divmod(len(words), 2)
+    said = words[:half]
+    return not rest and said == words[half:] and sum(map(len, said)) >= fewest_letters

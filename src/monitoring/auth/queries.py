@@ -1,0 +1,37 @@
+"""What this room asks the database with every request, each in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.statements import spell
+
+_READ_LIVING_KEY = """
+    SELECT team_id, name, scopes, last_used_at,
+        EXISTS (SELECT 1 FROM revoked_tokens WHERE token_id = $2) AS is_token_revoked
+    FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL
+"""
+
+_READ_LIVING_SHA256 = """
+    SELECT COALESCE(
+        (SELECT secret_sha256 FROM api_keys WHERE client_id = $1 AND revoked_at IS NULL), $2
+    ) AS secret_sha256
+"""
+
+
+async def read_living_key(client_id: str, token_id: str) -> Mapping[str, Any] | None:
+    """Return columns of a key that is not revoked, and whether a token is; None if there is no such key."""
+    connection = current_backends().database.context.db()
+    rows = await connection.execute_query_dict(spell(connection, _READ_LIVING_KEY), [client_id, token_id])
+    return rows[0] if rows else None
+
+
+async def read_living_sha256(client_id: str, otherwise: str) -> str:
+    """Return the hash of a living key's secret, or `otherwise`. Both take the same work."""
+    connection = current_backends().database.context.db()
+    sql = spell(connection, _READ_LIVING_SHA256)
+    [row] = await connection.execute_query_dict(sql, [client_id, otherwise])
+    sha256: str = row["secret_sha256"]
+    return sha256

@@ -1,0 +1,201 @@
+"""What this room asks the database, in the words of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+from tortoise.backends.base.client import BaseDBAsyncClient
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.fields import read_moment
+from monitoring.backends.rowsets import pack, rowset
+from monitoring.backends.statements import is_postgres, spell, spell_values
+from monitoring.checks.probes import registry
+from monitoring.monitors.health import GRACE, Health
+from monitoring.monitors.warnings import Warnings
+
+_OF_WATCH = (
+    *("due_at", "next_check_at", "last_checked_at", "maintenance_from", "maintenance_until"),
+    *Warnings._fields,
+    *Health._fields,
+)
+# What stays the same from claim to claim until somebody changes the monitor: what every monitor has, and what
+# the probes read.
+_OF_EVERY_KIND = (
+    *("id", "team_id", "name", "url", "tags"),
+    *("timeout_seconds", "interval_seconds", "failure_threshold", "recovery_threshold"),
+)
+SETTINGS = tuple(dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)))
+_OF_MONITOR = ("status", *SETTINGS)
+
+# An appointment further ahead than this was made by a clock that was ahead. A lease is shorter than GRACE.
+_GRACE_SECONDS = GRACE // timedelta(seconds=1)
+_FARTHEST_ON_POSTGRES = f"$1::timestamptz + make_interval(secs => interval_seconds + {_GRACE_SECONDS})"
+_FARTHEST_ON_SQLITE = (
+    f"strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, (interval_seconds + {_GRACE_SECONDS}) || ' seconds')"
+)
+
+# With `SKIP LOCKED`, claims made at the same time do not wait for each other. On SQLite they take turns.
+_CLAIM_ON_POSTGRES = f"""
+    WITH due AS ({{due}})
+    UPDATE watches
+    SET claim = $3, due_at = $1 + make_interval(secs => monitors.timeout_seconds + $4),
+        next_check_at = least(next_check_at, $1)
+    FROM monitors
+    WHERE watches.id = ANY(ARRAY(SELECT id FROM due)) AND monitors.id = watches.monitor_id
+    RETURNING {", ".join(f"watches.{name}" for name in _OF_WATCH)},
+              {", ".join(f"monitors.{name}" for name in _OF_MONITOR)}
+"""  # noqa: S608 - names of our own
+_DUE_ON_POSTGRES = """
+    SELECT id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+"""
+_MISDATED_ON_POSTGRES = f"""
+    SELECT watches.id FROM watches JOIN monitors ON monitors.id = watches.monitor_id
+    WHERE due_at > {_FARTHEST_ON_POSTGRES} ORDER BY due_at DESC LIMIT $2 FOR UPDATE OF watches SKIP LOCKED
+"""  # noqa: S608
+
+# SQLite cannot return columns of another table, but can look them up. Its moments are text as `str(datetime)`
+# writes it.
+_CLAIM_ON_SQLITE = f"""
+    UPDATE watches
+    SET claim = $3, due_at = replace(strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, (
+        SELECT timeout_seconds + $4 FROM monitors WHERE id = monitor_id
+    ) || ' seconds'), '.000000', ''), next_check_at = min(next_check_at, $1)
+    WHERE monitor_id IN ({{due}})
+    RETURNING {", ".join(_OF_WATCH)}, (
+        SELECT json_array({", ".join(_OF_MONITOR)}) FROM monitors WHERE id = monitor_id
+    ) AS monitor
+"""  # noqa: S608 - names of our own
+_DUE_ON_SQLITE = "SELECT monitor_id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2"
+_MISDATED_ON_SQLITE = f"""
+    SELECT monitor_id FROM watches JOIN monitors ON monitors.id = watches.monitor_id
+    WHERE due_at > {_FARTHEST_ON_SQLITE} ORDER BY due_at DESC LIMIT $2
+"""  # noqa: S608
+
+
+async def claim(
+    claim_id: UUID, now: datetime, limit: int, margin: timedelta, *, is_misdated: bool = False
+) -> list[tuple[Any, ...]]:
+    """Claim up to `limit` monitors that are due, and return columns of each: `_OF_WATCH`, then `_OF_MONITOR`.
+
+    `is_misdated` claims those whose appointment lies further ahead than their interval allows. A lease is
+    `margin` longer than the check's timeout.
+    """
+    connection = current_backends().database.context.db()
+    on_postgres = is_postgres(connection)
+    if on_postgres:
+        sql = _CLAIM_ON_POSTGRES.format(due=_MISDATED_ON_POSTGRES if is_misdated else _DUE_ON_POSTGRES)
+    else:
+        sql = _CLAIM_ON_SQLITE.format(due=_MISDATED_ON_SQLITE if is_misdated else _DUE_ON_SQLITE)
+    values = spell_values(connection, (now, limit, claim_id, margin // timedelta(seconds=1)))
+    # Tortoise declares dictionaries but passes on what the driver returns, which has other types.
+    rows: Any
+    _, rows = await connection.execute_query(spell(connection, sql), values)
+    return list(rows if on_postgres else map(_read_row_of_sqlite, rows))
+
+
+def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
+    """Convert a row to what PostgreSQL returns: here, moments and ids are text and flags are numbers."""
+    *watch, of_monitor = row
+    *moments, days, is_told, warning_streak, settled, is_degraded, is_blind = watch[:-3]
+    streak, streak_started_at, seen_until = watch[-3:]
+    status, monitor_id, team_id, *others = orjson.loads(of_monitor)
+    return (
+        *map(read_moment, moments),
+        *(days, bool(is_told), warning_streak),
+        *(settled, bool(is_degraded), bool(is_blind), streak),
+        *map(read_moment, (streak_started_at, seen_until)),
+        *(status, UUID(monitor_id), UUID(team_id), *others),
+    )
+
+
+async def give_back(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Free monitors whose claims still hold, each with its `monitor_id`, `claim` and new `due_at`."""
+    connection = current_backends().database.context.db()
+    given = rowset(connection, {"monitor_id": "uuid", "claim": "uuid", "due_at": "timestamptz"})
+    await connection.execute_query_dict(
+        spell(
+            connection,
+            f"UPDATE watches SET claim = NULL, due_at = given.due_at FROM {given}"  # noqa: S608
+            " WHERE watches.monitor_id = given.monitor_id AND watches.claim = given.claim",
+        ),
+        [pack(connection, rows)],
+    )
+
+
+_WATCH = {
+    "monitor_id": "uuid",
+    "claim": "uuid",
+    "next_check_at": "timestamptz",
+    "last_checked_at": "timestamptz",
+    "last_response_time_ms": "int",
+    "last_error": "text",
+    "settled": "text",
+    "is_degraded": "boolean",
+    "is_blind": "boolean",
+    "certificate_told_days": "int",
+    "is_degradation_told": "boolean",
+    "degradation_streak": "int",
+    "certificate_expires_at": "timestamptz",
+    "streak": "int",
+    "streak_started_at": "timestamptz",
+    "seen_until": "timestamptz",
+}
+# A client may have asked for another check since this one began.
+_NEXT_CHECK_AT = (
+    "CASE WHEN watches.next_check_at > given.last_checked_at THEN watches.next_check_at"
+    " ELSE given.next_check_at END"
+)
+_KEPT = ("monitor_id", "claim", "next_check_at", "certificate_expires_at")
+# A check without an answer has seen no other certificate.
+_CERTIFICATE = (
+    "certificate_expires_at = coalesce(given.certificate_expires_at, watches.certificate_expires_at)"
+)
+_SET = ", ".join([_CERTIFICATE, *(f"{name} = given.{name}" for name in _WATCH if name not in _KEPT)])
+_STATE_CHANGE = {"id": "uuid", "monitor_id": "uuid", "changed_at": "timestamptz", "state": "text"}
+_STATUS = {"monitor_id": "uuid", "status": "text", "changed_at": "timestamptz"}
+
+
+async def update_watches(connection: BaseDBAsyncClient, rows: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Free the watches whose claims still hold, write to them, and return the ids of their monitors."""
+    updated = await connection.execute_query_dict(
+        spell(
+            connection,
+            f"UPDATE watches SET claim = NULL, due_at = {_NEXT_CHECK_AT},"  # noqa: S608 - names of our own
+            f" next_check_at = {_NEXT_CHECK_AT}, {_SET} FROM {rowset(connection, _WATCH)}"
+            " WHERE watches.monitor_id = given.monitor_id AND watches.claim = given.claim"
+            " RETURNING watches.monitor_id",
+        ),
+        [pack(connection, list(rows))],
+    )
+    return {str(row["monitor_id"]) for row in updated}
+
+
+async def insert_state_changes(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert state changes. One replaces an earlier one at the same moment."""
+    await connection.execute_query_dict(
+        spell(
+            connection,
+            "INSERT INTO state_changes (id, monitor_id, changed_at, state)"  # noqa: S608 - our own names
+            f" SELECT id, monitor_id, changed_at, state FROM {rowset(connection, _STATE_CHANGE)}"
+            " WHERE true"  # without it, SQLite reads ON as part of a join
+            " ON CONFLICT (monitor_id, changed_at) DO UPDATE SET state = excluded.state",
+        ),
+        [pack(connection, rows)],
+    )
+
+
+async def update_statuses(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write the statuses of monitors."""
+    await connection.execute_query_dict(
+        spell(
+            connection,
+            "UPDATE monitors SET status = given.status, status_changed_at = given.changed_at"  # noqa: S608
+            f" FROM {rowset(connection, _STATUS)} WHERE monitors.id = given.monitor_id",
+        ),
+        [pack(connection, rows)],
+    )

@@ -1,0 +1,296 @@
+"""What this room asks the database: monitors as clients read them, and incidents to remind of.
+
+Monitors are plain rows, since a list of ORM objects costs four times as much.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum, auto
+from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
+
+import orjson
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.fields import read_columns, read_id
+from monitoring.backends.rowsets import pack_ids
+from monitoring.backends.statements import is_postgres, spell, spell_values
+from monitoring.contract.configurations import field_names
+from monitoring.contract.problems import Problem
+from monitoring.monitors.models import Monitor, Watch
+from monitoring.notifications.models import Mute
+
+# A monitor's columns, those of its watch that clients see, and its mute, all by name.
+MonitorRow: TypeAlias = "Mapping[str, Any]"
+
+_OF_WATCH = ("last_checked_at", "next_check_at", "last_response_time_ms", "last_error")
+_OF_MUTE = ("muted_until", "muted_by")
+
+_ORDER = "monitors.team_id DESC, monitors.id DESC"
+
+# Monitors that need attention come first.
+_WORST_FIRST = ("down", "validating", "degraded", "unknown", "pending", "maintenance", "up", "paused")
+
+_IS_KEPT = "monitors.id NOT IN (SELECT monitor_id FROM pending_deletions WHERE team_id = {})"
+
+_WILDCARD = re.compile(r"[\\%_]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorFilter:
+    """Which monitors to list. Fields that are None do not filter; all others must match, and all tags.
+
+    `leaves_out_deleted` leaves out monitors whose deletion can still be undone.
+    """
+
+    status: str | None = None
+    tags: tuple[str, ...] = ()
+    paused: bool | None = None
+    search: str | None = None
+    leaves_out_deleted: bool = False
+
+
+class MonitorOrder(StrEnum):
+    """The orders of a list of monitors in the app. Of two equal ones the newer comes first."""
+
+    WORST = auto()  # by status, what is down first
+    BEST = auto()
+    NAME = auto()
+    REVERSED_NAME = auto()
+    UPTIME = auto()  # lowest first; who lists measures it
+    HIGHEST_UPTIME = auto()
+    SLOWEST = auto()  # by the response time of the last check
+    QUICKEST = auto()
+    NEWEST = auto()
+
+
+_RANK = "CASE monitors.status {} END".format(
+    " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_WORST_FIRST))
+)
+
+# Monitors whose last check has no response time come last, in both directions.
+_ORDERS = {
+    MonitorOrder.WORST: f"{_RANK},",
+    MonitorOrder.BEST: f"{_RANK} DESC,",
+    MonitorOrder.NAME: "monitors.search_text,",  # it begins with the name
+    MonitorOrder.REVERSED_NAME: "monitors.search_text DESC,",
+    MonitorOrder.UPTIME: "",
+    MonitorOrder.HIGHEST_UPTIME: "",
+    MonitorOrder.SLOWEST: "watches.last_response_time_ms IS NULL, watches.last_response_time_ms DESC,",
+    MonitorOrder.QUICKEST: "watches.last_response_time_ms IS NULL, watches.last_response_time_ms,",
+    MonitorOrder.NEWEST: "",
+}
+
+
+class Outline(NamedTuple):
+    """The fields of a monitor that decide its place in a list."""
+
+    id: UUID
+    status: str
+    tags: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorPage:
+    """Monitors in order, and the id of the last one if others follow it."""
+
+    monitors: Sequence[MonitorRow]
+    continues_after: UUID | None
+
+
+async def list_monitors(
+    team_id: UUID, wanted: MonitorFilter, limit: int, after_id: UUID | None
+) -> MonitorPage:
+    """Return up to `limit` monitors of a team, newest first, starting after `after_id`."""
+    given = _conditions(team_id, wanted) + ([("monitors.id < {}", str(after_id))] if after_id else [])
+    source = f"{_where(given)} ORDER BY {_ORDER} LIMIT ${len(given) + 1}"
+    found = await _read(source, [*_values(given), limit + 1], _ORDER)
+    return MonitorPage(found[:limit], found[limit - 1]["id"] if len(found) > limit else None)
+
+
+async def list_monitors_in_order(
+    team_id: UUID, wanted: MonitorFilter, order: MonitorOrder, skip: int, limit: int
+) -> list[MonitorRow]:
+    """Return up to `limit` monitors of a team, without the first `skip`."""
+    given, ordered = _conditions(team_id, wanted), f"{_ORDERS[order]} {_ORDER}"
+    source = (
+        f"JOIN watches ON watches.monitor_id = monitors.id {_where(given)}"
+        f" ORDER BY {ordered} LIMIT ${len(given) + 1} OFFSET ${len(given) + 2}"
+    )
+    return await _read(source, [*_values(given), limit, skip], ordered)
+
+
+async def outline_monitors(team_id: UUID, wanted: MonitorFilter, order: MonitorOrder) -> list[Outline]:
+    """Return the outlines of all monitors of a team that a filter finds."""
+    given = _conditions(team_id, wanted)
+    connection = current_backends().database.context.db()
+    sql = (
+        "SELECT monitors.id, monitors.status, monitors.tags FROM monitors"  # noqa: S608 - names of our own
+        f" JOIN watches ON watches.monitor_id = monitors.id {_where(given)}"
+        f" ORDER BY {_ORDERS[order]} {_ORDER}"
+    )
+    _, rows = await connection.execute_query(spell(connection, sql), _values(given))
+    return [Outline(read_id(id_), status, orjson.loads(tags)) for id_, status, tags in rows]
+
+
+async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[MonitorRow]:
+    """Return those monitors of a team, in this order."""
+    given = [("monitors.team_id = {}", str(team_id)), _among(monitor_ids)]
+    found = {row["id"]: row for row in await _read(_where(given), _values(given), _ORDER)}
+    return [found[monitor_id] for monitor_id in monitor_ids if monitor_id in found]
+
+
+async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
+    """Count a team's monitors by their status."""
+    given = _conditions(team_id, wanted)
+    sql = f"SELECT status, count(*) AS number FROM monitors {_where(given)} GROUP BY status"  # noqa: S608 - ours
+    connection = current_backends().database.context.db()
+    rows = await connection.execute_query_dict(spell(connection, sql), _values(given))
+    return Counter({row["status"]: row["number"] for row in rows})
+
+
+async def count_tags(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
+    """Count a team's monitors by their tags."""
+    given = _conditions(team_id, wanted)
+    sql = f"SELECT tags, count(*) AS number FROM monitors {_where(given)} GROUP BY tags"  # noqa: S608 - ours
+    connection = current_backends().database.context.db()
+    counts: Counter[str] = Counter()
+    for row in await connection.execute_query_dict(spell(connection, sql), _values(given)):
+        counts.update(dict.fromkeys(orjson.loads(row["tags"]), row["number"]))
+    return counts
+
+
+async def read_monitor(team_id: UUID, monitor_id: UUID) -> MonitorRow:
+    """Return a monitor of the team. Raises Problem if it has none with this id."""
+    given = [("monitors.id = {}", str(monitor_id)), ("monitors.team_id = {}", str(team_id))]
+    for monitor in await _read(_where(given), _values(given), _ORDER):
+        return monitor
+    raise Problem("monitor_not_found")
+
+
+def row_of(monitor: Monitor, mute: Mute | None) -> MonitorRow:
+    """Return the row that `read_monitor` would return for a monitor that was just stored."""
+    return {
+        **{name: getattr(monitor, name) for name in _columns_of_monitors()},
+        **{name: getattr(monitor.watch, name) for name in _OF_WATCH},
+        "is_muted": mute is not None,
+        **{name: getattr(mute, name, None) for name in _OF_MUTE},
+    }
+
+
+def _among(monitor_ids: Sequence[UUID]) -> tuple[str, Any]:
+    """Return the condition that a monitor is one of these."""
+    connection = current_backends().database.context.db()
+    among = "= ANY({}::uuid[])" if is_postgres(connection) else "IN (SELECT value FROM json_each({}))"
+    return f"monitors.id {among}", pack_ids(connection, monitor_ids)
+
+
+def _conditions(team_id: UUID, wanted: MonitorFilter) -> list[tuple[str, Any]]:
+    """Return a filter's conditions, each with its value."""
+    conditions = [
+        _of_team(team_id),
+        ("monitors.status = {}", wanted.status),
+        # The column is JSON text: the quotes keep `shop` from matching `shopping`.
+        *(("monitors.tags LIKE {} ESCAPE '\\'", _contains(f'"{tag}"')) for tag in wanted.tags),
+        ("monitors.paused = {}", wanted.paused),
+        ("monitors.search_text LIKE {} ESCAPE '\\'", wanted.search and _contains(wanted.search.casefold())),
+        (_IS_KEPT, str(team_id) if wanted.leaves_out_deleted else None),
+    ]
+    return [(condition, value) for condition, value in conditions if value is not None]
+
+
+def _where(given: Sequence[tuple[str, Any]]) -> str:
+    numbered = (condition.format(f"${number}") for number, (condition, _) in enumerate(given, start=1))
+    return f"WHERE {' AND '.join(numbered)}"
+
+
+def _values(given: Sequence[tuple[str, Any]]) -> list[Any]:
+    return [value for _, value in given]
+
+
+async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
+    """Read monitors. A subquery chooses them first, so that only the rows of the page are joined."""
+    columns = [
+        *(f"monitors.{name}" for name in _columns_of_monitors()),
+        *(f"watches.{name}" for name in _OF_WATCH),
+        "mutes.id IS NOT NULL AS is_muted",
+        *(f"mutes.{name}" for name in _OF_MUTE),
+    ]
+    sql = (
+        f"SELECT {', '.join(columns)} FROM (SELECT monitors.* FROM monitors {source}) AS monitors"  # noqa: S608 - names of our own
+        " JOIN watches ON watches.monitor_id = monitors.id"
+        " LEFT JOIN mutes ON mutes.monitor_id = monitors.id"
+        f" AND (mutes.muted_until IS NULL OR mutes.muted_until > CURRENT_TIMESTAMP) ORDER BY {order}"
+    )
+    connection = current_backends().database.context.db()
+    _, rows = await connection.execute_query(spell(connection, sql), values)
+    return [
+        {
+            **read_columns(Monitor, _columns_of_monitors(), row),
+            **read_columns(Watch, _OF_WATCH, row),
+            "is_muted": bool(row["is_muted"]),
+            **read_columns(Mute, _OF_MUTE, row),
+        }
+        for row in rows
+    ]
+
+
+def _columns_of_monitors() -> Sequence[str]:
+    return (
+        "id",
+        *field_names("MonitorCreate"),
+        "status",
+        "status_changed_at",
+        "created_at",
+        "updated_at",
+        "version",
+    )
+
+
+def _of_team(team_id: UUID) -> tuple[str, Any]:
+    """Return a condition for a team's monitors that uses the index of (team, id) for every page.
+
+    With `=`, PostgreSQL would conclude that ordering by id alone is enough, and might walk the primary key,
+    past everything that other teams have created since.
+    """
+    if is_postgres(current_backends().database.context.db()):
+        return "monitors.team_id = ANY({})", [str(team_id)]
+    return "monitors.team_id = {}", str(team_id)
+
+
+def _contains(text: str) -> str:
+    escaped = _WILDCARD.sub(r"\\\g<0>", text)
+    return f"%{escaped}%"
+
+
+# Leaves out incidents with a recent or pending delivery to the channel, or a skipped one, unless a mute was
+# the reason. The bound by id uses the index of (channel, id), so that a month of old deliveries is not read.
+_TO_REMIND_OF = """
+    SELECT id, monitor_id FROM incidents
+    WHERE team_id = $1 AND resolved_at IS NULL AND acknowledged_at IS NULL AND confirmed_at <= $2
+    AND id NOT IN (
+        SELECT subject_id FROM notification_deliveries
+        WHERE channel_id = $3 AND id >= $4 AND subject_id IS NOT NULL
+        AND (created_at > $2 OR status = 'pending' OR status = 'skipped' AND error_message <> $5)
+    )
+    ORDER BY id
+"""
+
+
+async def find_incidents_to_remind_of(
+    team_id: UUID, channel_id: UUID, before: datetime, oldest_delivery_id: UUID, told_nothing: str
+) -> dict[UUID, UUID]:
+    """Return open incidents that a channel may be reminded of, oldest first, each with its monitor.
+
+    Deliveries before the oldest are not looked at. One that was skipped with the message `told_nothing`, or
+    before `before`, does not count.
+    """
+    connection = current_backends().database.context.db()
+    values = spell_values(connection, (team_id, before, channel_id, oldest_delivery_id, told_nothing))
+    rows = await connection.execute_query_dict(spell(connection, _TO_REMIND_OF), values)
+    return {read_id(row["id"]): read_id(row["monitor_id"]) for row in rows}

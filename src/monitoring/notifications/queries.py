@@ -1,0 +1,59 @@
+"""What this room asks the database, in the words of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from tortoise.backends.base.client import BaseDBAsyncClient
+
+from monitoring.backends.clock import TOLERANCE
+from monitoring.backends.current import current_backends
+from monitoring.backends.fields import read_id
+from monitoring.backends.leases import NUDGE_INTERVAL
+from monitoring.backends.statements import is_postgres, spell, spell_values
+from monitoring.notifications.models import EMAIL
+from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
+
+# For each channel the deliveries that have waited longest, as many as may be sent to it at once. Finished
+# attempts start the others, so ten thousand deliveries to one server do not delay all others.
+_CHOSEN = f"""
+    SELECT id FROM (
+        SELECT id, due_at, row_number() OVER (PARTITION BY channel_id ORDER BY due_at, id) AS turn
+        FROM notification_deliveries
+        WHERE due_at <= $1 AND (nudged_at IS NULL OR nudged_at <= $2 OR nudged_at > $3)
+    ) AS idle WHERE turn <= {MOST_AT_ONCE_A_CHANNEL} ORDER BY due_at LIMIT $4
+"""  # noqa: S608 - a number of our own
+
+
+async def choose_idle_deliveries(now: datetime, limit: int) -> list[UUID]:
+    """Return the ids of due deliveries that no message asks for."""
+    connection = current_backends().database.context.db()
+    values = spell_values(connection, (now, now - NUDGE_INTERVAL, now + TOLERANCE, limit))
+    rows = await connection.execute_query_dict(spell(connection, _CHOSEN), values)
+    return [read_id(row["id"]) for row in rows]
+
+
+async def hold_channels(
+    connection: BaseDBAsyncClient, team_ids: Iterable[UUID]
+) -> Sequence[Mapping[str, Any]]:
+    """Return the enabled channels of teams that nobody has to confirm first, and lock them until the commit.
+
+    The lock keeps them from being deleted, because rows will point to them. It is weaker than the weakest
+    that Tortoise offers, so that announcements do not wait for each other.
+    """
+    if is_postgres(connection):
+        # An array, because PostgreSQL expects a hundred rows of a set, and would read all channels for it.
+        among = "= ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))"
+        lock = "FOR KEY SHARE"
+    else:
+        among, lock = "IN (SELECT value FROM json_each(?1))", ""
+    return await connection.execute_query_dict(
+        "SELECT id, team_id, type, events, settings FROM notification_channels"  # noqa: S608 - ours
+        f" WHERE team_id {among} AND enabled AND (type <> '{EMAIL}' OR confirmed_at IS NOT NULL)"
+        f" ORDER BY id {lock}",
+        [orjson.dumps([str(team_id) for team_id in team_ids]).decode()],
+    )

@@ -1,0 +1,50 @@
+"""Request bodies as they arrive, up to the limit."""
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope
+
+from monitoring.contract.problems import Problem
+
+EARLY_BODY = "early_body"
+
+
+async def receive_body(scope: Scope, receive: Receive) -> bytes:
+    """Receive a whole body, up to the limit of the application. Whoever reads a body receives it here.
+
+    Raises `body_too_large` by the length that is declared, and by the bytes received: declarations lie. A
+    caller who may not send a body is refused for that first, and a body that nobody reads does no harm.
+    """
+    state = scope["state"]
+    if EARLY_BODY in state:
+        early: bytes = state.pop(EARLY_BODY)
+        return early
+    max_bytes: int = scope["app"].max_body_bytes
+    if _declared_bytes(scope) > max_bytes:
+        raise Problem("body_too_large")
+    chunks: list[bytes] = []
+    received_bytes = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunk: bytes = message.get("body", b"")
+        received_bytes += len(chunk)
+        if received_bytes > max_bytes:
+            raise Problem("body_too_large")
+        if not message.get("more_body", False):
+            return b"".join([*chunks, chunk]) if chunks else chunk
+        chunks.append(chunk)
+
+
+async def receive_early(request: Request) -> bytes:
+    """Receive a body before its operation does, for security that judges its bytes. Raises Problem."""
+    encoded = await receive_body(request.scope, request.receive)
+    request.scope["state"][EARLY_BODY] = encoded
+    return encoded
+
+
+def _declared_bytes(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            return int(value) if value.isdigit() else 0
+    return 0
