@@ -36,6 +36,7 @@ from monitoring.backends.errors import StorageUnavailable
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
+from monitoring.notifications.deliveries import MOST_ABOUT, list_deliveries_about
 
 ARTICLES_A_PAGE = 25
 MAX_SEARCH_CHARACTERS = 100
